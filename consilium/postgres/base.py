@@ -1,0 +1,45 @@
+"""Django database backend over the embedded server, or over any PostgreSQL server.
+
+``OPTIONS["embedded_home"]`` names the folder of the embedded server; without it this is Django's own backend.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.db.backends.postgresql import base
+from django.db.utils import OperationalError
+from django.utils.asyncio import async_unsafe
+
+from consilium.embedded import server_for
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Starts the embedded server at the first connection, so that ``check`` and ``--help`` never do."""
+
+    display_name = "PostgreSQL"
+
+    def __init__(self, settings_dict: dict[str, Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(settings_dict, *args, **kwargs)
+
+    @property
+    def embedded_home(self) -> Path | None:
+        """Folder of the embedded server, or None where ``DATABASE_URL`` names a server."""
+        home = self.settings_dict.get("EMBEDDED_HOME")
+        return Path(home) if home else None
+
+    @async_unsafe
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Connect; where the embedded server went away since it was last seen, start it again once."""
+        if self.embedded_home is None:
+            return super().get_new_connection(conn_params)
+        server = server_for(self.embedded_home)
+        server.ensure()
+        try:
+            return super().get_new_connection(conn_params)
+        except (OperationalError, base.Database.OperationalError):
+            if server.is_ready():
+                raise
+            server.ensure(force=True)
+            return super().get_new_connection(conn_params)

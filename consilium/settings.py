@@ -1,0 +1,292 @@
+"""Settings; everything that differs between machines comes from the environment (see docs/operations.md).
+
+The process refuses to start where ``DEBUG`` is off and there is no ``SECRET_KEY``.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import environ
+from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy as _
+
+from consilium.local_key import consilium_home
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+CONSILIUM_HOME = consilium_home(os.environ)
+DEBUG: bool = env.bool("DEBUG", default=False)
+SECRET_KEY: str = env.str("SECRET_KEY", default="")
+if not SECRET_KEY:
+    if not DEBUG:
+        raise ImproperlyConfigured(
+            "SECRET_KEY is not set and DEBUG is off. Set SECRET_KEY to a long random text that only this deployment "
+            'knows, for example the output of: python3 -c "import secrets; print(secrets.token_urlsafe(50))"'
+        )
+    SECRET_KEY = secrets.token_urlsafe(50)  # sessions end with the process, which is fine while developing
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
+
+PORT: int = env.int("PORT", default=8000)
+# Where people find the site, e.g. https://consilium.example.org; https switches on everything that needs it.
+SITE_URL: str = env.str("SITE_URL", default="").rstrip("/")
+_site_host = SITE_URL.partition("://")[2].split("/")[0]
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[]) or (
+    [_site_host.rsplit(":", 1)[0]] if _site_host else ["localhost", "127.0.0.1", "[::1]"]
+)
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[]) or ([SITE_URL] if SITE_URL else [])
+
+INSTALLED_APPS = [
+    "consilium",
+    "accounts",
+    "rubrics",
+    "annotation",
+    "scoring",
+    "agreement",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "pghistory",
+    "pgtrigger",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "template_partials",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "pghistory.middleware.HistoryMiddleware",
+]
+
+ROOT_URLCONF = "consilium.urls"
+WSGI_APPLICATION = "consilium.wsgi.application"
+
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+            ],
+        },
+    }
+]
+
+# Database ---------------------------------------------------------------------------------------------------------
+# Web processes have many threads that come and go, so they pool; a worker or a command has one that stays.
+WEB_PROCESS: bool = env.bool("CONSILIUM_WEB", default=False)
+_test_database: str = env.str("CONSILIUM_TEST_DB", default="consilium_test")
+
+_database: dict[str, Any]
+if env.str("DATABASE_URL", default=""):
+    _database = dict(env.db_url("DATABASE_URL"))
+    if "postgres" not in _database["ENGINE"]:
+        raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL server: postgres://user:password@host/name")
+    _host = _database.get("OPTIONS", {}).pop("host", None)  # a socket's folder: postgres://user@/name?host=/folder
+    if _host:
+        _database["HOST"] = _host
+    EMBEDDED = False
+else:
+    from consilium.embedded.server import SUPERUSER, server_for
+
+    _database = {
+        "NAME": "consilium",
+        "USER": SUPERUSER,
+        "HOST": str(server_for(CONSILIUM_HOME).socket_folder),
+        "EMBEDDED_HOME": str(CONSILIUM_HOME),
+    }
+    EMBEDDED = True
+_database["ENGINE"] = "consilium.postgres"
+_database.setdefault("OPTIONS", {})
+_database["TEST"] = {"NAME": _test_database}
+if WEB_PROCESS:
+    _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 10, "timeout": 10}
+else:
+    _database["CONN_MAX_AGE"] = 60
+    _database["CONN_HEALTH_CHECKS"] = True
+DATABASES = {"default": _database}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CACHES: dict[str, dict[str, Any]]
+
+# Broker and cache -------------------------------------------------------------------------------------------------
+REDIS_URL: str = env.str("REDIS_URL", default="")
+if REDIS_URL:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+else:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "consilium_cache"}}
+
+# People -----------------------------------------------------------------------------------------------------------
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts are made by an admin, who knows the address
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key"}
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Consilium"
+SOCIALACCOUNT_ONLY = False
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
+if env.str("OIDC_ISSUER", default=""):
+    # A person whose address the provider vouches for signs in to the account an admin made for that address.
+    SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
+        "APPS": [
+            {
+                "provider_id": "sso",
+                "name": env.str("OIDC_NAME", default="single sign-on"),
+                "client_id": env.str("OIDC_CLIENT_ID"),
+                "secret": env.str("OIDC_CLIENT_SECRET"),
+                "settings": {"server_url": env.str("OIDC_ISSUER")},
+            }
+        ],
+        "EMAIL_AUTHENTICATION": True,
+    }
+    SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+
+EMAIL_BACKEND: str = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+if env.str("EMAIL_URL", default=""):
+    vars().update(env.email_url("EMAIL_URL"))
+DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", default="consilium@localhost")
+
+# Browser's rules --------------------------------------------------------------------------------------------------
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "manifest-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+HTTPS: bool = env.bool("HTTPS", default=SITE_URL.startswith("https://"))
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # a load balancer asks over plain HTTP from inside
+SECURE_HSTS_SECONDS: int = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+if env.bool("BEHIND_PROXY", default=False):
+    # Only where a proxy in front sets this header itself and drops one sent by the client.
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# Files and languages ----------------------------------------------------------------------------------------------
+STATIC_URL = "static/"
+STATIC_ROOT: str = env.str("STATIC_ROOT", default=str(CONSILIUM_HOME / "static"))
+STATICFILES_DIRS = [BASE_DIR / "static"] if (BASE_DIR / "static").is_dir() else []
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+MEDIA_ROOT = CONSILIUM_HOME / "media"
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+USE_TZ = True
+TIME_ZONE = "UTC"
+USE_I18N = True
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+
+# API --------------------------------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.SessionAuthentication",
+        "rest_framework.authentication.TokenAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "PAGE_SIZE": 50,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": [
+        "rest_framework.throttling.AnonRateThrottle",
+        "rest_framework.throttling.UserRateThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "1200/min"},
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Consilium",
+    "DESCRIPTION": "Cases, rubrics, responses, decisions, judges and agreement. Authenticate with a token: "
+    "`Authorization: Token …`.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# Judges -----------------------------------------------------------------------------------------------------------
+# Hosts (``name`` or ``name:port``) that a judge of kind ``chat`` may call.
+JUDGE_ALLOWED_HOSTS: list[str] = env.list("JUDGE_ALLOWED_HOSTS", default=[])
+
+WHITENOISE_USE_FINDERS = DEBUG
+TEST_RUNNER = "django.test.runner.DiscoverRunner"

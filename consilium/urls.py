@@ -1,0 +1,27 @@
+"""The doors of the house: pages at the root, the API under ``/api/v1/``, signing in under ``/accounts/``."""
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from consilium.views import healthz
+
+api_urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
+    path("", include("accounts.api")),
+    path("", include("rubrics.api")),
+    path("", include("annotation.api")),
+    path("", include("scoring.api")),
+    path("", include("agreement.api")),
+]
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("accounts/", include("allauth.urls")),
+    path("api/v1/", include((api_urlpatterns, "api"))),
+    path("", include("accounts.urls")),
+    path("", include("rubrics.urls")),
+    path("", include("annotation.urls")),
+    path("", include("scoring.urls")),
+    path("", include("agreement.urls")),
+]
