@@ -1,0 +1,1 @@
+"""Small shared pieces that every app may use: identifiers, transitions, errors, audit, the CSV writer."""

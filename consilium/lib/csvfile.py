@@ -1,0 +1,74 @@
+"""The one CSV writer: stable bytes, and nothing in a text column that a spreadsheet would run as a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+# Full-width twins are turned into their ASCII form by spreadsheets with an East Asian input locale.
+FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
+
+
+def inert(text: str) -> str:
+    """Prefix an apostrophe where a spreadsheet would read ``text`` as a formula, a blank before it or not."""
+    return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text
+
+
+def cell(value: Any, *, is_text: bool) -> str:
+    """One cell: None is empty, floats by their shortest exact form, booleans in lower case.
+
+    Raises ValueError on NaN or infinity: an undefined figure is an empty cell with its reason in ``note``.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):  # numpy's float64 is one
+        if not math.isfinite(value):
+            raise ValueError("a figure that is not finite must not reach a file")
+        return repr(float(value))
+    return inert(str(value)) if is_text else str(value)
+
+
+def stream_csv(
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, Any] | Sequence[Any]],
+    *,
+    text_columns: Collection[str] = (),
+    rows_per_chunk: int = 500,
+) -> Iterator[str]:
+    r"""Yield the file in pieces: a header, then the rows; ``\n`` line ends, minimal quoting."""
+    text = [name in text_columns for name in columns]
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    for count, row in enumerate(rows, start=1):
+        values = [row.get(name) for name in columns] if isinstance(row, Mapping) else row
+        writer.writerow([cell(value, is_text=flag) for value, flag in zip(values, text, strict=True)])
+        if count % rows_per_chunk == 0:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def write_csv(
+    target: Path | str,
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, Any] | Sequence[Any]],
+    *,
+    text_columns: Collection[str] = (),
+) -> None:
+    """Write ``target`` whole or not at all: the rows go to a neighbouring file that then takes its name."""
+    path = Path(target)
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(stream_csv(columns, rows, text_columns=text_columns))
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,43 @@
+"""What can go wrong in a domain function, told so that a person can act on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class DomainError(Exception):
+    """A rule of the field was broken; the message is written for the person who asked.
+
+    HTML doors show it beside the form (409 or 422), DRF doors as ``{"detail": …}``, commands as ``CommandError``.
+    """
+
+    status_code = 422
+
+
+class Conflict(DomainError):
+    """The row is no longer in the state, or at the version, that the caller saw."""
+
+    status_code = 409
+
+
+@dataclass(frozen=True, slots=True)
+class LineError:
+    """One fault of an imported file: ``line`` counts from 1 (0: the file as a whole); ``field`` may be empty."""
+
+    line: int
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"line {self.line}" if self.line else "file"
+        return f"{place}, {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
+
+
+class ImportRefused(DomainError):
+    """Nothing was imported; ``errors`` names the first faults, ``total`` says how many there are."""
+
+    def __init__(self, errors: Sequence[LineError], total: int | None = None) -> None:
+        self.errors = list(errors)
+        self.total = len(self.errors) if total is None else total
+        super().__init__("\n".join(str(error) for error in self.errors))

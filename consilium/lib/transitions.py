@@ -1,0 +1,28 @@
+"""State changes as one conditional UPDATE that must hit exactly one row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from django.db import models
+
+from consilium.lib.errors import Conflict
+
+
+def transition(
+    row: models.Model, *, field: str = "status", source: Collection[str], target: str, **changes: Any
+) -> None:
+    """Move ``row`` from one of ``source`` to ``target`` and set ``changes``; raise `Conflict` if it is elsewhere by now.
+
+    The row in hand is brought up to date, so that the caller may go on with it. Call it inside the transaction of the
+    service that also writes what belongs to the change.
+    """
+    values = {field: target, **changes}
+    manager = type(row)._default_manager
+    hit = manager.filter(pk=row.pk, **{f"{field}__in": list(source)}).update(**values)
+    if hit != 1:
+        current = manager.filter(pk=row.pk).values_list(field, flat=True).first()
+        raise Conflict(f"This is {current or 'gone'} by now; it cannot become {target}.")
+    for name, value in values.items():
+        setattr(row, name, value)

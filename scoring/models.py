@@ -1,0 +1,169 @@
+"""Judges, their runs over responses, the calls they made and the verdicts that came of them."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib.audit import audited
+from consilium.lib.identifiers import new_public_id
+from rubrics.models import Benchmark, Criterion, Response, Rubric
+
+
+class Judge(models.Model):
+    """A version of something that gives verdicts. A changed judge is a new version; runs keep what they used."""
+
+    class Kind(models.TextChoices):
+        CHAT = "chat", _("Chat model")
+        TRAINED = "trained", _("Trained on physicians’ decisions")
+        IMPORTED = "imported", _("Verdicts made elsewhere")
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    # Where it is at home. Who runs this benchmark may use it on any other benchmark that they run.
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="judges")
+    name = models.CharField(_("name"), max_length=100)
+    version = models.PositiveIntegerField(default=1)
+    kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices)
+    # chat: endpoint, model, key_env, temperature, seed, max_tokens, timeout, concurrency, response_format, prompt
+    # trained: group, seed, held_out
+    config = models.JSONField(default=dict)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "-version"]
+        constraints = [models.UniqueConstraint(fields=["benchmark", "name", "version"], name="scoring_judge_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TrainedModel(models.Model):
+    """The fitted pipeline of a trained judge and its model card."""
+
+    judge = models.OneToOneField(Judge, on_delete=models.CASCADE, related_name="trained_model")
+    status = models.CharField(max_length=10, default="pending")  # pending, running, done, failed
+    error = models.TextField(blank=True)
+    artifact = models.BinaryField(null=True)
+    sha256 = models.CharField(max_length=64, blank=True)
+    card = models.JSONField(default=dict)  # data, split, threshold, MF1 on held-out candidates with interval
+    trained_at = models.DateTimeField(null=True)
+    heartbeat_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"Model of {self.judge}"
+
+
+class JudgeRun(models.Model):
+    """A judge at work on a set of responses. What is missing is asked of the verdicts, never of the broker."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending", _("Waiting")
+        RUNNING = "running", _("Running")
+        CANCELLING = "cancelling", _("Cancelling")
+        CANCELLED = "cancelled", _("Cancelled")
+        INCOMPLETE = "incomplete", _("Incomplete")
+        FINISHED = "finished", _("Finished")
+        FAILED = "failed", _("Failed")
+
+    LIVE = (Status.PENDING, Status.RUNNING, Status.CANCELLING)
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="judge_runs")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.PENDING)
+    frame = models.JSONField(default=dict)  # by which filter the responses were chosen
+    snapshot = models.JSONField(default=dict)  # the judge in full, as it was when the run began
+    prompt_hash = models.CharField(max_length=64, blank=True)
+    replicates = models.PositiveSmallIntegerField(default=1)
+    expected = models.PositiveIntegerField(default=0)  # verdicts due: criteria of all items × replicates
+    imported = models.BooleanField(default=False)
+    error = models.TextField(blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        indexes = [
+            # The sweep asks every few seconds for the few runs that still want work.
+            models.Index(
+                fields=["heartbeat_at"],
+                condition=Q(status__in=["pending", "running", "cancelling"]),
+                name="scoring_run_live",
+            ),
+            models.Index(fields=["benchmark", "judge", "-finished_at"], name="scoring_run_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Run {self.public_id} of {self.judge}"
+
+
+class JudgeRunItem(models.Model):
+    """A response that a run is to judge, against the rubric that stood when the run was made."""
+
+    run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="items")
+    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="+")
+    rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["run", "response"], name="scoring_item_once")]
+
+    def __str__(self) -> str:
+        return f"{self.response} in {self.run}"
+
+
+class JudgeCall(models.Model):
+    """One request to an endpoint and what came back, word for word."""
+
+    run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="calls")
+    request_hash = models.CharField(max_length=64)
+    attempt = models.PositiveSmallIntegerField(default=1)
+    raw = models.TextField(blank=True)
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    latency_ms = models.PositiveIntegerField(null=True)
+    error_kind = models.CharField(max_length=40, blank=True)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "error_kind"], name="scoring_call_errors")]
+
+    def __str__(self) -> str:
+        return f"Call {self.request_hash[:8]}, attempt {self.attempt}"
+
+
+@audited
+class Verdict(models.Model):
+    """What a judge says of one (response, criterion) pair. Missing is the absence of the row; invalid is a state."""
+
+    class Outcome(models.TextChoices):
+        MET = "met", _("Met")
+        NOT_MET = "not_met", _("Not met")
+        INVALID = "invalid", _("Invalid")
+
+    run = models.ForeignKey(JudgeRun, on_delete=models.PROTECT, related_name="verdicts")
+    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="+")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
+    replicate = models.PositiveSmallIntegerField(default=0)
+    outcome = models.CharField(max_length=10, choices=Outcome.choices)
+    probability = models.FloatField(null=True, blank=True)  # of met, where the judge gives one
+    explanation = models.TextField(blank=True)
+    call = models.ForeignKey(JudgeCall, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "response", "criterion", "replicate"], name="scoring_verdict_once")
+        ]
+        triggers = [pgtrigger.Protect(name="stands", operation=pgtrigger.Update | pgtrigger.Delete)]
+
+    def __str__(self) -> str:
+        return f"{self.criterion_id}: {self.outcome}"
