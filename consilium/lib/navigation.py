@@ -1,0 +1,152 @@
+"""What stands in the top bar and on the home page: a registry that every app fills in its ``AppConfig.ready``.
+
+The layers forbid that the base template or ``accounts`` know the apps above them, so those apps say here what they
+offer and to whom. Showing a link grants nothing: each page fetches through its own ``access``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from django.urls import NoReverseMatch, reverse
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+    from django.utils.functional import _StrPromise
+
+    from accounts.models import User
+
+    Text = str | _StrPromise
+
+
+class BenchmarkLike(Protocol):
+    """What navigation needs of a benchmark."""
+
+    slug: Any
+    title: Any
+
+
+@dataclass(frozen=True)
+class Item:
+    """One link of the benchmark navigation; shown to those who hold at least one of ``roles``."""
+
+    label: Text
+    view: str
+    roles: frozenset[str]
+    order: int
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link as the template draws it; ``active`` marks the section the reader is in."""
+
+    label: Text
+    url: str
+    active: bool
+
+
+@dataclass(frozen=True)
+class HomeFigure:
+    """A number on a home card: ``label`` and ``value``, leading to ``url`` where there is something behind it."""
+
+    label: Text
+    value: int | str
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class HomeCard:
+    """A card of the home page. Cards with the same ``key`` (the slug of the benchmark) are merged into one.
+
+    ``role`` says what the reader is there ("Admin", "Annotator"); ``done`` and ``total`` draw a progress bar;
+    ``action`` is the one button of the card, as (label, url).
+    """
+
+    key: str
+    title: Text
+    url: str = ""
+    role: Text = ""
+    text: Text = ""
+    figures: Sequence[HomeFigure] = ()
+    done: int | None = None
+    total: int | None = None
+    action: tuple[Text, str] | None = None
+    made_up: bool = False
+
+
+_items: dict[str, Item] = {}
+_role_sources: list[Callable[[User, Any], Iterable[str]]] = []
+_home_sources: list[Callable[[User], Iterable[HomeCard]]] = []
+
+
+def register(*, label: Text, view: str, roles: Iterable[str], order: int) -> None:
+    """Offer the page ``view`` of a benchmark: a URL name whose one argument is the slug of the benchmark."""
+    _items[view] = Item(label=label, view=view, roles=frozenset(roles), order=order)
+
+
+def register_roles(source: Callable[[User, Any], Iterable[str]]) -> None:
+    """Add a source of role names: ``source(user, benchmark)`` gives those that the user holds there."""
+    if source not in _role_sources:
+        _role_sources.append(source)
+
+
+def register_home_card(source: Callable[[User], Iterable[HomeCard]]) -> None:
+    """Add a source of cards of the home page: ``source(user)`` gives the cards that this user sees."""
+    if source not in _home_sources:
+        _home_sources.append(source)
+
+
+def roles_in(user: User, benchmark: BenchmarkLike) -> frozenset[str]:
+    """Names of all roles of ``user`` in ``benchmark``."""
+    return frozenset(role for source in _role_sources for role in source(user, benchmark))
+
+
+def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
+    """Links of the pages of ``benchmark`` that the reader's roles open, in their order."""
+    if not request.user.is_authenticated:
+        return []
+    roles = roles_in(request.user, benchmark)  # type: ignore[arg-type]  # AUTH_USER_MODEL is accounts.User
+    shown = []
+    for item in sorted(_items.values(), key=lambda item: item.order):
+        if not item.roles & roles:
+            continue
+        try:
+            shown.append((item, reverse(item.view, args=[benchmark.slug])))
+        except NoReverseMatch:  # an app that is installed without its pages
+            continue
+    here = _current([url for _, url in shown], request.path)
+    return [Link(label=item.label, url=url, active=url == here) for item, url in shown]
+
+
+def _current(urls: Iterable[str], path: str) -> str:
+    """The longest of ``urls`` that ``path`` lies under; an overview that every page lies under wins only by itself."""
+    under = [url for url in urls if path == url or (url.endswith("/") and path.startswith(url))]
+    return max(under, key=len, default="")
+
+
+def home_cards(user: User) -> list[HomeCard]:
+    """The cards of the home page, those of one benchmark merged; work that is open comes first."""
+    merged: dict[str, HomeCard] = {}
+    for source in _home_sources:
+        for card in source(user):
+            known = merged.get(card.key)
+            merged[card.key] = card if known is None else _merge(known, card)
+    return sorted(merged.values(), key=lambda card: (card.action is None, str(card.title).casefold()))
+
+
+def _merge(first: HomeCard, second: HomeCard) -> HomeCard:
+    roles = [str(role) for role in (first.role, second.role) if role]
+    return HomeCard(
+        key=first.key,
+        title=first.title or second.title,
+        url=first.url or second.url,
+        role=", ".join(dict.fromkeys(roles)),
+        text=first.text or second.text,
+        figures=[*first.figures, *second.figures],
+        done=first.done if first.done is not None else second.done,
+        total=first.total if first.total is not None else second.total,
+        action=first.action or second.action,
+        made_up=first.made_up or second.made_up,
+    )

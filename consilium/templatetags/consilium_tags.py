@@ -1,0 +1,195 @@
+"""What templates need beyond Django's own: few, small, and all of them escape what they are given."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django import template
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import slugify
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from consilium.lib import markdown as markdown_module
+from consilium.lib import navigation
+
+if TYPE_CHECKING:
+    from django.core.paginator import Page
+    from django.template import Context
+
+register = template.Library()
+
+DASH = "–"
+MINUS = "\N{MINUS SIGN}"
+RECENT_DAYS = 7
+
+# The words that people see; the keys are the values stored in the database.
+STATUS_LABELS: dict[str, Any] = {
+    "not_started": gettext_lazy("Not started"),
+    "draft": gettext_lazy("Draft"),
+    "submitted": gettext_lazy("Submitted"),
+    "in_check": gettext_lazy("In check"),
+    "in_review": gettext_lazy("In review"),
+    "returned": gettext_lazy("Returned"),
+    "accepted": gettext_lazy("Accepted"),
+    "published": gettext_lazy("Published"),
+    "superseded": gettext_lazy("Superseded"),
+    "open": gettext_lazy("Open"),
+    "paused": gettext_lazy("Paused"),
+    "closed": gettext_lazy("Closed"),
+    "pending": gettext_lazy("Waiting"),
+    "running": gettext_lazy("Running"),
+    "done": gettext_lazy("Done"),
+    "failed": gettext_lazy("Failed"),
+    "cancelled": gettext_lazy("Cancelled"),
+    "partial": gettext_lazy("Incomplete"),
+    "conflict": gettext_lazy("Conflict"),
+    "adjudicated": gettext_lazy("Adjudicated"),
+}
+OUTCOME_LABELS: dict[str, Any] = {
+    "met": gettext_lazy("Met"),
+    "not_met": gettext_lazy("Not met"),
+    "cannot_assess": gettext_lazy("Cannot assess"),
+    "invalid": gettext_lazy("Invalid"),
+    "faulty": gettext_lazy("Criterion faulty"),
+}
+
+
+@register.filter
+def markdown(text: str | None) -> SafeString:
+    """``{{ case.guidelines|markdown }}``: text from outside as inert HTML; wrap it in ``<div class="prose">``."""
+    return markdown_module.markdown(text)
+
+
+def _decimal(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+@register.filter
+def number(value: Any, digits: int = 0) -> str:
+    """``{{ kappa|number:3 }}``: fixed decimals, thousands set off, a true minus; a dash where there is no number.
+
+    Put it in an element with the class ``num``, which sets tabular figures.
+    """
+    amount = _decimal(value)
+    if amount is None:
+        return DASH
+    text = f"{amount:,.{int(digits)}f}"
+    if text.startswith("-"):
+        text = text[1:] if not text.strip("-0.,") else MINUS + text[1:]
+    return text
+
+
+@register.filter
+def signed(value: Any) -> str:
+    """``{{ item.points|signed }}``: ``+8``, ``−6``."""
+    amount = _decimal(value)
+    return DASH if amount is None else ("+" if amount > 0 else "") + number(amount)
+
+
+@register.filter
+def percent(value: Any, digits: int = 1) -> str:
+    """``{{ rate|percent }}``: a share between 0 and 1 as ``34.0%``; a dash where there is none."""
+    amount = _decimal(value)
+    return DASH if amount is None else f"{number(amount * 100, digits)}%"
+
+
+@register.filter
+def when(moment: datetime | None) -> SafeString | str:
+    """``{{ batch.created_at|when }}``: how long ago, for a week; then the date. The exact time in the reader's zone
+    stands in the tooltip, the instant itself in ``datetime``.
+    """
+    if moment is None:
+        return DASH
+    local = timezone.localtime(moment)
+    now = timezone.now()
+    exact = f"{date_format(local, 'j N Y, H:i')} {local.tzname() or ''}".strip()
+    age = now - moment
+    if abs(age.total_seconds()) < 60:
+        words = _("just now")
+    elif age.days >= RECENT_DAYS or age.days < -RECENT_DAYS:
+        words = date_format(local, "j N Y")
+    elif age.total_seconds() > 0:
+        words = _("%(time)s ago") % {"time": timesince(moment, now, depth=1)}
+    else:
+        words = _("in %(time)s") % {"time": timesince(now, moment, depth=1)}
+    return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, words)
+
+
+@register.filter
+def at(moment: datetime | None) -> SafeString | str:
+    """``{{ decision.created_at|at }}``: the date and the time of day in the reader's zone."""
+    if moment is None:
+        return DASH
+    local = timezone.localtime(moment)
+    return format_html('<time datetime="{}">{}</time>', moment.isoformat(), date_format(local, "j N Y, H:i"))
+
+
+@register.simple_tag
+def status_badge(status: Any, label: Any = "") -> SafeString:
+    """``{% status_badge assignment.status %}``: a status as a badge; ``label`` where the stored word is not enough."""
+    key = slugify(str(status)).replace("-", "_")
+    return format_html('<span class="badge is-{}">{}</span>', key, label or STATUS_LABELS.get(key, str(status)))
+
+
+@register.simple_tag
+def outcome_chip(outcome: Any, label: Any = "") -> SafeString:
+    """``{% outcome_chip decision.outcome %}``: met (blue), not met (amber), cannot assess (violet), invalid, faulty."""
+    key = slugify(str(outcome or "")).replace("-", "_")
+    if not key:
+        return format_html('<span class="outcome">{}</span>', label or _("Open"))
+    return format_html('<span class="outcome {}">{}</span>', key, label or OUTCOME_LABELS.get(key, str(outcome)))
+
+
+@register.inclusion_tag("components/progress.html")
+def progress_bar(done: Any, total: Any, label: Any = "", text: Any = "", paused: bool = False) -> dict[str, Any]:
+    """``{% progress_bar done total label=_("Cases graded") %}``: a bar that is true, with ``13 of 30`` beside it."""
+    return {"done": done or 0, "total": total or 0, "label": label or _("Progress"), "text": text, "paused": paused}
+
+
+@register.inclusion_tag("components/topnav.html", takes_context=True)
+def benchmark_navigation(context: Context) -> dict[str, Any]:
+    """The links of the page's ``benchmark``, by the reader's roles; nothing on a page without one."""
+    request, benchmark = context.get("request"), context.get("benchmark")
+    if request is None or benchmark is None or not hasattr(benchmark, "slug"):
+        return {"links": []}
+    return {"links": navigation.links(request, benchmark), "benchmark": benchmark}
+
+
+@register.filter
+def initials(name: Any) -> str:
+    """``Ana Ruiz`` → ``AR``; a name without spaces gives its first character."""
+    words = [word for word in str(name).split() if word[0].isalnum()]
+    if not words:
+        return "?"
+    return (words[0][0] + (words[-1][0] if len(words) > 1 else "")).upper()
+
+
+@register.filter
+def language_tag(language: str | None) -> str:
+    """A stored language (``zh``, ``zh-hans``, ``en-GB``) as a value for ``lang``; empty stays empty."""
+    parts = [part for part in str(language or "").replace("_", "-").split("-") if part.isalnum()]
+    return "-".join([parts[0].lower(), *(p.title() if len(p) == 4 else p.upper() for p in parts[1:])]) if parts else ""
+
+
+@register.simple_tag
+def pages_around(page: Page[Any]) -> list[int]:
+    """Page numbers to show: the first, the last, and two on each side; 0 stands for a gap."""
+    last = page.paginator.num_pages
+    wanted = sorted({1, last, *range(max(1, page.number - 2), min(last, page.number + 2) + 1)})
+    shown: list[int] = []
+    for number_ in wanted:
+        if shown and number_ - shown[-1] > 1:
+            shown.append(0)
+        shown.append(number_)
+    return shown

@@ -1,0 +1,10 @@
+/* Runs before the first paint, so that a chosen theme does not flash. Without a choice the system decides. */
+(() => {
+  "use strict";
+  try {
+    const theme = localStorage.getItem("consilium-theme");
+    if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+  } catch {
+    // Storage is refused (private windows of some browsers): the system's theme stands.
+  }
+})();
