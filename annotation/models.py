@@ -304,7 +304,7 @@ class Assignment(models.Model):
             pgtrigger.Trigger(
                 name="one_part_each",
                 when=pgtrigger.Before,
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("annotator", "checker", "response"),
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("annotator_id", "checker_id", "response_id"),
                 declare=[("the_group", "bigint")],
                 func=f"""
                     SELECT b.group_id INTO the_group FROM annotation_batch b WHERE b.id = NEW.batch_id;
@@ -328,7 +328,7 @@ class Decision(models.Model):
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="decisions")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="decisions")
     round = models.PositiveSmallIntegerField(default=1)
-    outcome = models.CharField(max_length=15, choices=Outcome.choices, null=True, blank=True)  # noqa: DJ001
+    outcome = models.CharField(max_length=15, choices=Outcome.choices, null=True, blank=True)
     borderline = models.BooleanField(default=False)
     note = models.TextField(blank=True)
     evidence = models.JSONField(default=list, blank=True)  # [{"quote", "start", "end"}], code points into the text
@@ -435,7 +435,7 @@ class Adjudication(models.Model):
             pgtrigger.Trigger(
                 name="one_part_each",
                 when=pgtrigger.Before,
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("adjudicator", "response"),
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("adjudicator_id", "response_id"),
                 declare=[("the_group", "bigint")],
                 func=f"""
                     IF NEW.adjudicator_id IS NOT NULL THEN

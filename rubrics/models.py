@@ -16,17 +16,19 @@ from consilium.lib.audit import audited
 from consilium.lib.identifiers import new_public_id
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
     from accounts.models import User
 
 slug_characters = RegexValidator(r"^[a-z0-9][a-z0-9_-]*$", _("Lower-case letters, digits, hyphens and underscores."))
 
 
 class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
-    def run_by(self, user: User) -> BenchmarkQuerySet:
+    def run_by(self, user: User | AnonymousUser) -> BenchmarkQuerySet:
         """Benchmarks in which ``user`` is admin or researcher. Being a superuser adds nothing."""
         return self.filter(models.Exists(BenchmarkRole.objects.filter(benchmark=models.OuterRef("pk"), user=user.pk)))
 
-    def administered_by(self, user: User) -> BenchmarkQuerySet:
+    def administered_by(self, user: User | AnonymousUser) -> BenchmarkQuerySet:
         """Benchmarks in which ``user`` is admin."""
         roles = BenchmarkRole.objects.filter(
             benchmark=models.OuterRef("pk"), user=user.pk, role=BenchmarkRole.Role.ADMIN
@@ -224,7 +226,7 @@ class Rubric(models.Model):
 
 
 def _only_in_drafts(name: str, operation: pgtrigger.Operation, referencing: pgtrigger.Referencing) -> pgtrigger.Trigger:
-    """Refuse a statement that touches items of a rubric that is not a draft; once a statement, so that imports stay fast."""
+    """Refuse a statement that touches items of a rubric that is no draft; a check a statement keeps imports fast."""
     table = "old_rows" if referencing.old else "new_rows"
     return pgtrigger.Trigger(
         name=name,

@@ -1,6 +1,6 @@
 """The audit trail: every insert and update of a tracked row becomes an event row that nobody can change.
 
-The context (actor, address of the page) stands as JSON on the event row itself, so that it is under the same protection.
+The context (actor, address of the page) stands as JSON on the event row itself, under the same protection.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Model = TypeVar("Model", bound=type[models.Model])
 
 
 def audited(model: Model) -> Model:
-    """Track inserts and updates of ``model`` in an append-only ``…Event`` table that refuses UPDATE, DELETE and TRUNCATE."""
+    """Track inserts and updates of ``model`` in an ``…Event`` table that refuses UPDATE, DELETE and TRUNCATE."""
     # `Protect` covers rows only; a TRUNCATE would empty the table without firing it.
     no_truncate = pgtrigger.Trigger(
         name="no_truncate",

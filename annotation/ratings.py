@@ -1,0 +1,126 @@
+"""What physicians decided, as arrays: one physician, one expert group at a stage, or the consensus of two groups.
+
+Stages of a group (``docs/statistics.md``): ``first``, the annotators' own decisions of round 1; ``checked``, the last
+round of accepted work with the checker's amendments over it; ``final``, that with the group's adjudicator over it.
+Several annotators of a group on a pair give the outcome that most of them chose; a tie is `Outcome.UNDECIDED`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from annotation.models import ExpertGroup
+from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, fetch_ratings, shared
+from rubrics.models import Benchmark
+
+STAGES = ("first", "checked", "final")
+
+# One row a vote: response, criterion, outcome.
+_FIRST_VOTES = """
+    SELECT a.response_id, d.criterion_id, d.outcome
+    FROM annotation_batch b
+    JOIN annotation_assignment a ON a.batch_id = b.id
+    JOIN annotation_decision d ON d.assignment_id = a.id
+    WHERE b.group_id = %(group)s AND d.round = 1 AND d.outcome IS NOT NULL AND a.submitted_at IS NOT NULL
+"""
+_CHECKED_VOTES = """
+    SELECT a.response_id, d.criterion_id, COALESCE(NULLIF(m.outcome, ''), d.outcome) AS outcome
+    FROM annotation_batch b
+    JOIN annotation_assignment a ON a.batch_id = b.id
+    JOIN annotation_decision d ON d.assignment_id = a.id AND d.round = a.round
+    LEFT JOIN annotation_check c ON c.assignment_id = a.id AND c.round = a.round AND c.result = 'accepted'
+    LEFT JOIN annotation_amendment m ON m.check_row_id = c.id AND m.criterion_id = d.criterion_id
+    WHERE b.group_id = %(group)s AND a.status = 'accepted' AND d.outcome IS NOT NULL
+"""
+# The outcome that more annotators chose than any other; 4 (undecided) on a tie.
+_MAJORITY = """
+    SELECT response_id, criterion_id,
+           CASE WHEN met > not_met AND met > cannot THEN 1
+                WHEN not_met > met AND not_met > cannot THEN 0
+                WHEN cannot > met AND cannot > not_met THEN 2
+                ELSE 4 END AS code
+    FROM (
+        SELECT response_id, criterion_id,
+               count(*) FILTER (WHERE outcome = 'met') AS met,
+               count(*) FILTER (WHERE outcome = 'not_met') AS not_met,
+               count(*) FILTER (WHERE outcome = 'cannot_assess') AS cannot
+        FROM ({votes}) AS votes GROUP BY response_id, criterion_id
+    ) AS counts
+"""
+_FINAL = f"""
+    SELECT g.response_id, g.criterion_id,
+           CASE WHEN r.outcome IS NULL THEN g.code ELSE {OUTCOME_SQL.format(column="r.outcome")} END
+    FROM ({_MAJORITY.format(votes=_CHECKED_VOTES)}) AS g
+    LEFT JOIN annotation_adjudication j
+        ON j.response_id = g.response_id AND j.group_id = %(group)s AND j.other_group_id IS NULL AND j.status = 'done'
+    LEFT JOIN annotation_ruling r ON r.adjudication_id = j.id AND r.criterion_id = g.criterion_id
+"""
+
+
+def group_ratings(group: ExpertGroup, stage: str = "checked") -> Ratings:
+    """What ``group`` decided, at one of `STAGES`; ValueError on another."""
+    if stage not in STAGES:
+        raise ValueError(f"a group's stage is one of {', '.join(STAGES)}")
+    query = {
+        "first": _MAJORITY.format(votes=_FIRST_VOTES),
+        "checked": _MAJORITY.format(votes=_CHECKED_VOTES),
+        "final": _FINAL,
+    }[stage]
+    return fetch_ratings(query, {"group": group.pk})
+
+
+def physician_ratings(benchmark: Benchmark, pseudonym: str, *, last_round: bool = False) -> Ratings:
+    """One physician's own decisions of round 1, or of the last round, of what they submitted."""
+    which = "a.round" if last_round else "1"
+    return fetch_ratings(
+        f"""
+        SELECT DISTINCT ON (a.response_id, d.criterion_id)
+               a.response_id, d.criterion_id, {OUTCOME_SQL.format(column="d.outcome")}
+        FROM annotation_physician p
+        JOIN annotation_assignment a ON a.annotator_id = p.user_id
+        JOIN annotation_batch b ON b.id = a.batch_id
+        JOIN annotation_expertgroup g ON g.id = b.group_id AND g.benchmark_id = p.benchmark_id
+        JOIN annotation_decision d ON d.assignment_id = a.id AND d.round = {which}
+        WHERE p.benchmark_id = %(benchmark)s AND p.pseudonym = %(pseudonym)s
+          AND d.outcome IS NOT NULL AND a.submitted_at IS NOT NULL
+        ORDER BY a.response_id, d.criterion_id, a.submitted_at, a.id
+        """,
+        {"benchmark": benchmark.pk, "pseudonym": pseudonym},
+    )
+
+
+def faulty_pairs(benchmark: Benchmark) -> Ratings:
+    """Pairs whose criterion an adjudicator found at fault, within a group or between; agreement leaves them out."""
+    return fetch_ratings(
+        """
+        SELECT DISTINCT j.response_id, r.criterion_id, 5
+        FROM annotation_ruling r
+        JOIN annotation_adjudication j ON j.id = r.adjudication_id AND j.status = 'done'
+        JOIN annotation_expertgroup g ON g.id = j.group_id
+        WHERE g.benchmark_id = %(benchmark)s AND r.outcome = 'faulty'
+        """,
+        {"benchmark": benchmark.pk},
+    )
+
+
+def consensus_ratings(group: ExpertGroup, other: ExpertGroup) -> Ratings:
+    """What two groups agree on at stage ``final``, and the ruling between them where they differ.
+
+    Only pairs that both groups decided are in it; a difference without a ruling is `Outcome.UNDECIDED`.
+    """
+    first, second = group_ratings(group, "final"), group_ratings(other, "final")
+    a, b = shared(first, second)
+    outcome = np.where(first.outcome[a] == second.outcome[b], first.outcome[a], np.int8(Outcome.UNDECIDED))
+    agreed = Ratings(first.response[a], first.criterion[a], outcome.astype(np.int8))
+    rulings = fetch_ratings(
+        f"""
+        SELECT j.response_id, r.criterion_id, {OUTCOME_SQL.format(column="r.outcome")}
+        FROM annotation_ruling r
+        JOIN annotation_adjudication j ON j.id = r.adjudication_id AND j.status = 'done'
+        WHERE (j.group_id, j.other_group_id) IN ((%(one)s, %(two)s), (%(two)s, %(one)s))
+        """,
+        {"one": group.pk, "two": other.pk},
+    )
+    here, there = shared(agreed, rulings)
+    agreed.outcome[here] = rulings.outcome[there]
+    return agreed
