@@ -1,11 +1,54 @@
 """The Celery application; its settings are those of Django that begin with ``CELERY_``."""
 
+from __future__ import annotations
+
+import functools
 import os
+from typing import Any
 
 from celery import Celery
+from celery.contrib.django.task import DjangoTask
+from celery.signals import beat_init, celeryd_init, setup_logging
+from django.db import transaction
+
+from consilium import broker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "consilium.settings")
+broker.register()
 
-app = Celery("consilium")
+
+class RingingTask(DjangoTask):
+    """A task that is only a bell: where it cannot be sent, the request that wanted it has still done its work.
+
+    The row that says what to do is committed by then, and the sweep finds it.
+    """
+
+    def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
+        """Send after the transaction; a broker that is away is logged, not raised."""
+        transaction.on_commit(functools.partial(self.delay, *args, **kwargs), robust=True)
+
+    def apply_async_on_commit(self, *args: Any, **kwargs: Any) -> None:
+        """As ``delay_on_commit``, with the options of ``apply_async``."""
+        transaction.on_commit(functools.partial(self.apply_async, *args, **kwargs), robust=True)
+
+
+app = Celery("consilium", task_cls=RingingTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@setup_logging.connect
+def _keep_django_logging(**_kwargs: Any) -> None:
+    """Django has set up logging already; a receiver here keeps Celery from replacing it."""
+
+
+@celeryd_init.connect
+@beat_init.connect
+def _ensure_server(**_kwargs: Any) -> None:
+    """The broker's connections bypass Django, so the embedded server is started here."""
+    from django.conf import settings
+
+    if settings.EMBEDDED:
+        from consilium.embedded import ensure
+
+        ensure(settings.CONSILIUM_HOME)

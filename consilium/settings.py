@@ -15,7 +15,9 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from consilium.broker import broker_url
 from consilium.local_key import consilium_home
+from consilium.logs import logging_settings
 
 env = environ.Env()
 
@@ -143,14 +145,50 @@ else:
     _database["CONN_HEALTH_CHECKS"] = True
 DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CACHES: dict[str, dict[str, Any]]
 
 # Broker and cache -------------------------------------------------------------------------------------------------
 REDIS_URL: str = env.str("REDIS_URL", default="")
-if REDIS_URL:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
-else:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "consilium_cache"}}
+CACHES: dict[str, dict[str, Any]] = {
+    # Holds what must be counted across processes, such as failed sign-ins.
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "consilium_cache"},
+    "rates": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "rates"},
+}
+
+TASK_TIME_LIMIT_S = 30 * 60
+CELERY_BROKER_URL: str = REDIS_URL or broker_url({**_database, "NAME": f"{_database['NAME']}_broker"})
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
+    # Redis hands a task out again when this has passed, so it must be longer than any task may run.
+    {"visibility_timeout": 2 * TASK_TIME_LIMIT_S, "socket_connect_timeout": 3, "socket_keepalive": True}
+    if REDIS_URL
+    else {"pool_pre_ping": True, "pool_size": 2}
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 2, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.5}
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_TIME_LIMIT = TASK_TIME_LIMIT_S
+CELERY_TASK_SOFT_TIME_LIMIT = TASK_TIME_LIMIT_S - 60
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1 if REDIS_URL else 4  # polling pays per fetch
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = bool(REDIS_URL)
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 5.0
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE_FILENAME = str(CONSILIUM_HOME / "beat-schedule")
+SWEEP_SECONDS = 15.0
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    # A sweep picks up what a lost worker or a flushed broker left behind. One that waited too long is of no use.
+    **{
+        name: {"task": name, "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
+        for name in ("rubrics.tasks.sweep_imports", "scoring.tasks.sweep_runs", "agreement.tasks.sweep_reports")
+    },
+    "consilium.tasks.clear_expired_sessions": {
+        "task": "consilium.tasks.clear_expired_sessions",
+        "schedule": 24 * 3600.0,
+    },
+}
 
 # People -----------------------------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "accounts.User"
@@ -229,6 +267,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 if env.bool("BEHIND_PROXY", default=False):
     # Only where a proxy in front sets this header itself and drops one sent by the client.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    ALLAUTH_TRUSTED_PROXY_COUNT = 1
 
 # Files and languages ----------------------------------------------------------------------------------------------
 STATIC_URL = "static/"
@@ -265,8 +304,8 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_CLASSES": [
-        "rest_framework.throttling.AnonRateThrottle",
-        "rest_framework.throttling.UserRateThrottle",
+        "consilium.throttles.AnonymousRate",
+        "consilium.throttles.UserRate",
     ],
     "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "1200/min"},
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -289,4 +328,4 @@ SPECTACULAR_SETTINGS = {
 JUDGE_ALLOWED_HOSTS: list[str] = env.list("JUDGE_ALLOWED_HOSTS", default=[])
 
 WHITENOISE_USE_FINDERS = DEBUG
-TEST_RUNNER = "django.test.runner.DiscoverRunner"
+LOGGING = logging_settings(level=env.str("LOG_LEVEL", default="INFO"))

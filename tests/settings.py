@@ -9,7 +9,9 @@ os.environ["CONSILIUM_HOME"] = os.environ.get("CONSILIUM_TEST_HOME") or str(_roo
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "0123456789" * 5)
 os.environ["DEBUG"] = "0"
 
-from consilium.settings import *  # noqa: E402, F403
+from consilium.broker import broker_url
+from consilium.settings import *  # noqa: F403
+from consilium.settings import DATABASES
 
 ALLOWED_HOSTS = ["*"]
 STORAGES = {
@@ -17,5 +19,15 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_AUTOREFRESH = True
+CACHES = {
+    name: {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": name}
+    for name in ("default", "rates")
+}
 # A fast hasher: Argon2 is slow on purpose, and tests sign in hundreds of times.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+# The same name that pytest-django gives the test database in this process, so that no test reaches another's broker.
+_worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+TEST_DATABASE = DATABASES["default"]["TEST"]["NAME"] + (f"_{_worker}" if _worker else "")
+CELERY_BROKER_URL = broker_url({**DATABASES["default"], "NAME": f"{TEST_DATABASE}_broker"})
+CELERY_BROKER_TRANSPORT_OPTIONS = {"pool_pre_ping": True, "pool_size": 2}

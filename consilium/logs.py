@@ -1,0 +1,86 @@
+"""Logging: one line per event on standard error, readable in a terminal, JSON elsewhere, with secrets taken out."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+import structlog
+
+REDACTED = "[redacted]"
+# Names whose values never reach a log, wherever they stand in an event.
+SECRET_NAME = re.compile(
+    r"secret|password|passwd|authorization|cookie|api[-_]?key|token|credential|private[-_]?key", re.I
+)
+# Secrets inside a sentence or an address: "Bearer abc", "api_key=abc", "postgres://user:abc@host".
+SECRET_TEXT = re.compile(
+    r"(?P<bearer>\b(?:bearer|token|basic)\s+)[\w.~+/=-]{6,}"
+    r"|(?P<pair>\b(?:api[-_]?key|password|secret|authorization)[\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;}]+"
+    r"|(?P<login>\w://[^\s:/@]*:)[^\s/@]+(?=@)"
+    r"|\bsk-[\w-]{8,}",
+    re.I,
+)
+_COUNT_NAME = re.compile(r"(^|_)tokens?_(count|in|out|total)$|_tokens$|^tokens$", re.I)
+
+
+def redact(value: Any) -> Any:
+    """Return ``value`` with secrets replaced, through dictionaries, lists and texts."""
+    if isinstance(value, Mapping):
+        return {
+            name: REDACTED if SECRET_NAME.search(str(name)) and not _COUNT_NAME.search(str(name)) else redact(inner)
+            for name, inner in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return type(value)(redact(inner) for inner in value) if type(value) in (list, tuple) else value
+    if isinstance(value, str):
+        return SECRET_TEXT.sub(lambda found: next((part for part in found.groups() if part), "") + REDACTED, value)
+    return value
+
+
+def redact_event(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Structlog processor around ``redact``."""
+    for name in list(event):
+        if not name.startswith("_"):
+            event[name] = redact({name: event[name]})[name]
+    return event
+
+
+def logging_settings(*, level: str, as_json: bool | None = None) -> dict[str, Any]:
+    """Django's ``LOGGING``. ``as_json`` None: JSON where standard error is no terminal."""
+    if as_json is None:
+        as_json = not sys.stderr.isatty()
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.format_exc_info,
+        redact_event,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    last = structlog.processors.JSONRenderer(ensure_ascii=False) if as_json else structlog.dev.ConsoleRenderer()
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "foreign_pre_chain": [structlog.stdlib.ExtraAdder(), *shared],
+                "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, redact_event, last],
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {
+            "django": {"handlers": [], "level": level, "propagate": True},
+            "django.server": {"handlers": [], "level": level, "propagate": True},
+        },
+    }
