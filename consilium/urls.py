@@ -18,6 +18,7 @@ api_urlpatterns = [
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("accounts/", include("allauth.urls")),
+    path("i18n/", include("django.conf.urls.i18n")),
     path("api/v1/", include((api_urlpatterns, "api"))),
     path("", include("accounts.urls")),
     path("", include("rubrics.urls")),

@@ -1,0 +1,63 @@
+"""Pages of a person's own: home, profile, and whether the session still stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts import services
+from accounts.forms import ProfileForm
+from accounts.models import User
+from consilium.lib import navigation
+
+if TYPE_CHECKING:
+
+    class SignedInRequest(HttpRequest):
+        """A request behind ``login_required``."""
+
+        user: User
+
+
+@require_safe
+@login_required
+def home(request: SignedInRequest) -> HttpResponse:
+    """The benchmarks of the reader, and what waits for them there."""
+    return render(request, "accounts/home.html", {"cards": navigation.home_cards(request.user)})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def profile(request: SignedInRequest) -> HttpResponse:
+    """Name, time zone and language of the reader."""
+    # A copy: a refused form must not show in the top bar as if it had been saved.
+    person = User.objects.get(pk=request.user.pk)
+    form = ProfileForm(request.POST if request.method == "POST" else None, instance=person)
+    if request.method == "POST" and form.is_valid():
+        services.update_profile(user=request.user, **form.cleaned_data)
+        messages.success(request, _("Your profile was saved."))
+        response = redirect("accounts:profile")
+        response.set_cookie(
+            settings.LANGUAGE_COOKIE_NAME,
+            form.cleaned_data["language"],
+            max_age=settings.LANGUAGE_COOKIE_AGE,
+            secure=settings.SESSION_COOKIE_SECURE,
+            samesite="Lax",
+        )
+        return response
+    return render(request, "accounts/profile.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@require_safe
+@never_cache
+def session(request: HttpRequest) -> JsonResponse:
+    """Whether the reader is signed in, and the CSRF token that holds now: asked by a page whose session had ended."""
+    return JsonResponse({"signed_in": request.user.is_authenticated, "csrf_token": get_token(request)})
