@@ -1,0 +1,187 @@
+"""The three tables that `agreement_file` writes, computed from label files alone. Pure: no database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement.label_files import JudgeFile, LabelFile
+from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
+from consilium.statistics.confusion import ConfusionCounts
+from consilium.statistics.estimate import Figure, Undefined
+from consilium.statistics.krippendorff_alpha import krippendorff_alpha, value_counts
+from consilium.statistics.meta_evaluation import MetaEvaluation, judge_pairs, meta_evaluation, other_rater_pairs
+
+SLICE = ("slice", "n_pairs", "n_responses", "n_cases")
+MF1 = ("mf1", "mf1_low", "mf1_high", "f1_met", "f1_not_met")
+BY_CLASS = ("precision_met", "recall_met", "precision_not_met", "recall_not_met", "f1_balanced")
+BESIDE = ("raw", "kappa", "ac1")
+PREVALENCE = ("prevalence_a", "prevalence_b")
+AGREEMENT_COLUMNS = (*SLICE, *MF1, *BY_CLASS, *BESIDE, *PREVALENCE, "n_invalid", "note")
+PHYSICIANS_COLUMNS = ("physician", *SLICE, *MF1, *BY_CLASS, *BESIDE, *PREVALENCE, "note")
+CEILING_COLUMNS = (*SLICE, *MF1, *BY_CLASS, *BESIDE, "alpha", *PREVALENCE, "note")
+TEXT_COLUMNS = ("physician", "slice", "note")
+ALL = "all"
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LabelTables:
+    """Rows by column name. `agreement` is None when there is no judge."""
+
+    agreement: list[Row] | None
+    physicians: list[Row]
+    ceiling: list[Row]
+    seed: int
+    resamples: int
+
+
+def label_tables(
+    labels: LabelFile, judge: JudgeFile | None, *, seed: int = 0, resamples: int = RESAMPLES
+) -> LabelTables:
+    """Judge against all physicians, each physician against the others, and the physicians' ceiling.
+
+    Slices are all items and each category. An item that the judge left out counts against it in MF1, F1, precision and
+    recall (its verdict stands as the opposite of the label) and is left out of the other figures. In all three tables
+    rater A is the reference: the physicians; the other physicians.
+    """
+    bootstrap = CaseBootstrap(labels.n_cases, seed, resamples)
+    others = other_rater_pairs(labels.item, labels.met)
+    return LabelTables(
+        agreement=None if judge is None else _agreement_rows(labels, judge, bootstrap),
+        physicians=_physician_rows(labels, others, bootstrap),
+        ceiling=_ceiling_rows(labels, others, bootstrap),
+        seed=seed,
+        resamples=resamples,
+    )
+
+
+def _agreement_rows(labels: LabelFile, judge: JudgeFile, bootstrap: CaseBootstrap) -> list[Row]:
+    verdict = judge.verdict[labels.item]
+    given = verdict >= 0
+    counted = judge_pairs(labels.met, np.where(given, verdict == 1, ~labels.met))
+    valid = ConfusionCounts.from_cells(counted.cells() * given)
+    made = meta_evaluation(
+        _by_case_and_slice(labels, valid), counted=_by_case_and_slice(labels, counted), bootstrap=bootstrap
+    )
+    responses = _responses(labels, counted)
+    rows = []
+    for name, one, n_responses in zip([ALL, *labels.categories], made, responses, strict=True):
+        row = _row(name, one, n_responses)
+        row["n_invalid"] = one.agreement.n_invalid
+        if one.agreement.n_invalid:
+            valid_mf1 = one.agreement.mf1_valid.value
+            shown = "undefined" if valid_mf1 is None else f"{valid_mf1:.6f}"
+            row["note"] = _joined([f"mf1 on the pairs with a verdict: {shown}", row["note"]])
+        rows.append(row)
+    return rows
+
+
+def _physician_rows(labels: LabelFile, others: ConfusionCounts, bootstrap: CaseBootstrap) -> list[Row]:
+    rows: list[Row] = []
+    order = np.argsort(labels.physician, kind="stable")
+    for number, own in enumerate(np.split(order, np.cumsum(np.bincount(labels.physician))[:-1])):
+        mine = _selected(labels, own)
+        # The cases that this physician rated are the ones to draw from.
+        drawn = CaseBootstrap(mine.n_cases, bootstrap.seed, bootstrap.resamples)
+        made = meta_evaluation(_by_case_and_slice(mine, others[own]), bootstrap=drawn)
+        responses = _responses(mine, others[own])
+        for name, one, n_responses in zip([ALL, *mine.categories], made, responses, strict=True):
+            rows.append({"physician": labels.physicians[number], **_row(name, one, n_responses)})
+    return rows
+
+
+def _ceiling_rows(labels: LabelFile, others: ConfusionCounts, bootstrap: CaseBootstrap) -> list[Row]:
+    made = meta_evaluation(_by_case_and_slice(labels, others), bootstrap=bootstrap)
+    by_item = value_counts(labels.item, labels.met, len(labels.keys), 2)
+    alphas = [krippendorff_alpha(by_item)]
+    alphas += [krippendorff_alpha(by_item[labels.category == place]) for place in range(len(labels.categories))]
+    rows = []
+    responses = _responses(labels, others)
+    for name, one, alpha, n_responses in zip([ALL, *labels.categories], made, alphas, responses, strict=True):
+        row = _row(name, one, n_responses)
+        row["alpha"] = alpha.value
+        if isinstance(alpha, Undefined):
+            row["note"] = _joined([row["note"], f"alpha: {alpha.reason}"])
+        rows.append(row)
+    return rows
+
+
+def _selected(labels: LabelFile, own: NDArray[np.int64]) -> LabelFile:
+    """The same file with only the labels `own`, and with only their items' cases and categories."""
+    items, item = np.unique(labels.item[own], return_inverse=True)
+    places, category = np.unique(labels.category[items], return_inverse=True)
+    cases, case = np.unique(labels.case[items], return_inverse=True)
+    return replace(
+        labels,
+        item=item,
+        physician=labels.physician[own],
+        met=labels.met[own],
+        keys=[labels.keys[i] for i in items],
+        categories=[labels.categories[place] for place in places],
+        category=category,
+        case=case,
+        response=labels.response[items],
+        n_cases=len(cases),
+    )
+
+
+def _by_case_and_slice(labels: LabelFile, pairs: ConfusionCounts) -> ConfusionCounts:
+    """Counts per label summed to (cases, 1 + categories); slice 0 is all."""
+    n_slices = 1 + len(labels.categories)
+    case, category = labels.case[labels.item], labels.category[labels.item]
+    by_category = pairs.summed_by(case * n_slices + category + 1, labels.n_cases * n_slices)
+    cells = by_category.cells().reshape(4, labels.n_cases, n_slices)
+    cells[:, :, 0] = cells[:, :, 1:].sum(axis=2)
+    return ConfusionCounts.from_cells(cells)
+
+
+def _responses(labels: LabelFile, pairs: ConfusionCounts) -> list[int]:
+    """Number of distinct responses with a pair, in all and in each category."""
+    used = labels.item[pairs.n > 0]
+    response, category = labels.response[used], labels.category[used]
+    couples = np.unique(np.stack([category, response], axis=1), axis=0)
+    by_category = np.bincount(couples[:, 0], minlength=len(labels.categories))
+    return [int(np.unique(response).size), *by_category.tolist()]
+
+
+def _row(name: str, one: MetaEvaluation, n_responses: int) -> Row:
+    agreement = one.agreement
+    shown: dict[str, Figure] = {
+        "mf1": agreement.mf1,
+        "f1_met": agreement.f1_met,
+        "f1_not_met": agreement.f1_not_met,
+        "precision_met": one.precision_met,
+        "recall_met": one.recall_met,
+        "precision_not_met": one.precision_not_met,
+        "recall_not_met": one.recall_not_met,
+        "f1_balanced": one.f1_balanced,
+        "raw": agreement.raw,
+        "kappa": agreement.kappa,
+        "ac1": agreement.ac1,
+        "prevalence_a": agreement.prevalence_a,
+        "prevalence_b": agreement.prevalence_b,
+    }
+    row: Row = {"slice": name, "n_pairs": agreement.n_pairs, "n_responses": n_responses, "n_cases": agreement.n_cases}
+    row.update({column: figure.value for column, figure in shown.items()})
+    row["mf1_low"], row["mf1_high"] = agreement.mf1.low, agreement.mf1.high
+    if not agreement.n_pairs:
+        row["note"] = "no pairs"
+    else:
+        # Balanced F1 repeats MF1, whose remarks stand already.
+        remarks = [
+            f"{column}: {figure.note}"
+            for column, figure in shown.items()
+            if figure.note and not (column == "f1_balanced" and figure is agreement.mf1)
+        ]
+        row["note"] = _joined(remarks)
+    return row
+
+
+def _joined(remarks: Iterable[str]) -> str:
+    return "; ".join(remark for remark in remarks if remark)

@@ -1,0 +1,134 @@
+"""`agreement_file LABELS [--judge JUDGE] --out DIR`: agreement figures from label files alone. Needs no database."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from consilium.lib.errors import ImportRefused
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare a judge with physicians, each physician with the others, and the physicians among themselves, from "
+        "files of HealthBench's meta-evaluation form. Writes agreement.csv, physicians.csv and ceiling.csv."
+    )
+    requires_system_checks: list[str] = []
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("labels", type=Path, help="JSONL file of physicians' labels")
+        parser.add_argument("--judge", type=Path, help="JSONL file of a judge's verdicts on the same items")
+        parser.add_argument("--out", type=Path, required=True, help="folder for the CSV files; made if missing")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from agreement.label_files import read_judge, read_labels
+        from agreement.label_tables import (
+            AGREEMENT_COLUMNS,
+            CEILING_COLUMNS,
+            PHYSICIANS_COLUMNS,
+            TEXT_COLUMNS,
+            label_tables,
+        )
+        from consilium.lib.csvfile import write_csv
+
+        if options["seed"] < 0:
+            raise CommandError("--seed must be 0 or more")
+        reading: Path = options["labels"]
+        try:
+            labels = read_labels(reading)
+            judge = None
+            if options["judge"] is not None:
+                reading = options["judge"]
+                judge = read_judge(reading, labels)
+        except ImportRefused as refused:
+            more = (
+                f"\n... and {refused.total - len(refused.errors)} more" if refused.total > len(refused.errors) else ""
+            )
+            raise CommandError(f"{reading} is refused, nothing was written:\n{refused}{more}") from None
+        except OSError as error:
+            raise CommandError(f"{reading} cannot be read: {error.strerror}") from None
+
+        tables = label_tables(labels, judge, seed=options["seed"])
+        out: Path = options["out"]
+        files = [
+            ("physicians.csv", PHYSICIANS_COLUMNS, tables.physicians),
+            ("ceiling.csv", CEILING_COLUMNS, tables.ceiling),
+        ]
+        if tables.agreement is not None:
+            files.insert(0, ("agreement.csv", AGREEMENT_COLUMNS, tables.agreement))
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            for name, columns, rows in files:
+                write_csv(out / name, columns, rows, text_columns=TEXT_COLUMNS)
+        except OSError as error:
+            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+
+        self.stdout.write(self._tables(tables))
+        if judge is not None and judge.n_elsewhere:
+            self.stdout.write(f"{judge.n_elsewhere} verdicts are about items that the label file does not have.")
+        self.stdout.write(f"Written to {out}: " + ", ".join(name for name, _, _ in files))
+
+    def _tables(self, tables: Any) -> str:
+        """The figures of all items, and MF1 by category, as text."""
+        from rich.console import Console
+        from rich.table import Table
+
+        columns = [("physicians' ceiling", tables.ceiling)]
+        if tables.agreement is not None:
+            columns.insert(0, ("judge against physicians", tables.agreement))
+        overall = Table(title="All items", title_justify="left")
+        overall.add_column("")
+        for title, _ in columns:
+            overall.add_column(title, justify="right")
+        shown = [
+            ("pairs", "n_pairs"),
+            ("responses", "n_responses"),
+            ("cases", "n_cases"),
+            ("balanced F1", "f1_balanced"),
+            ("F1 met", "f1_met"),
+            ("F1 not met", "f1_not_met"),
+            ("MF1", "mf1"),
+            ("  95% from", "mf1_low"),
+            ("  to", "mf1_high"),
+            ("raw agreement", "raw"),
+            ("Cohen's kappa", "kappa"),
+            ("Gwet's AC1", "ac1"),
+            ("Krippendorff's alpha", "alpha"),
+            ("reference says met", "prevalence_a"),
+            ("rater says met", "prevalence_b"),
+        ]
+        if any(rows[0].get("n_invalid") for _, rows in columns):
+            shown.append(("pairs without a verdict", "n_invalid"))
+        for label, column in shown:
+            overall.add_row(label, *(_number(rows[0].get(column)) for _, rows in columns))
+
+        by_category = Table(title="MF1 by category", title_justify="left")
+        by_category.add_column("category", overflow="fold")
+        for title, _ in columns:
+            by_category.add_column("pairs", justify="right", no_wrap=True)
+            by_category.add_column(title, justify="right", max_width=12)
+        for lines in zip(*(rows[1:] for _, rows in columns), strict=True):
+            cells = [cell for row in lines for cell in (_number(row["n_pairs"]), _number(row["mf1"]))]
+            by_category.add_row(lines[0]["slice"], *cells)
+
+        text = io.StringIO()
+        console = Console(file=text, width=110, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
+        console.print(overall, by_category, sep="\n")
+        remarks = [f"{title}: {rows[0]['note']}" for title, rows in columns if rows[0]["note"]]
+        for remark in remarks:
+            console.print(remark)
+        console.print(
+            f"Intervals: bootstrap over cases, {tables.resamples} resamples, seed {tables.seed}.", soft_wrap=True
+        )
+        return text.getvalue()
+
+
+def _number(value: float | int | None) -> str:
+    if value is None:
+        return "–"
+    return str(value) if isinstance(value, int) else f"{value:.6f}"

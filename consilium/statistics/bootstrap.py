@@ -1,0 +1,225 @@
+"""Intervals by a bootstrap over cases, for every statistic that is a function of sums over cases.
+
+Criteria of one case, and responses to one case, are not independent, so whole cases are drawn: a resample gives each
+case a weight (how often it was drawn, multinomial), and one matrix product of weights with case-level sums gives the
+sums of every slice in every resample. All slices share the weights. Percentile intervals, Efron and Tibshirani 1993,
+chapter 13; quantiles by linear interpolation (type 7).
+
+Rules: an interval only where at least 10 cases stand behind the figure; resamples in which the statistic is undefined
+are dropped and counted, and when fewer than 95% of them remain there is no interval. Seeded; the seed belongs with the
+result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from consilium.statistics.confusion import ConfusionCounts
+from consilium.statistics.estimate import Estimate, Figure, Undefined, figures, with_note
+
+RESAMPLES = 1000
+LEVEL = 0.95
+MINIMUM_CASES = 10
+MINIMUM_KEPT = 0.95
+# Weights are made in blocks of about 32 MB, so that memory does not grow with the number of cases.
+BLOCK_CELLS = 4_000_000
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class CaseBootstrap:
+    """Resamples of `n_cases` cases: the same seed and sizes always give the same weights."""
+
+    n_cases: int
+    seed: int
+    resamples: int = RESAMPLES
+
+    def __post_init__(self) -> None:
+        if self.n_cases < 0 or self.resamples < 1:
+            raise ValueError("a bootstrap needs a number of cases and at least one resample")
+
+    @cached_property
+    def _blocks(self) -> list[Array] | None:
+        return list(self._draw()) if self.n_cases * self.resamples <= BLOCK_CELLS else None
+
+    def _draw(self) -> Iterator[Array]:
+        rng = np.random.Generator(np.random.PCG64(self.seed))
+        size = max(1, BLOCK_CELLS // max(1, self.n_cases))
+        for start in range(0, self.resamples, size):
+            rows = min(size, self.resamples - start)
+            # Drawing case numbers and counting them is the multinomial, at less than half its price.
+            drawn = rng.integers(self.n_cases, size=(rows, self.n_cases), dtype=np.int32).astype(np.int64)
+            drawn += (np.arange(rows) * self.n_cases)[:, None]
+            weights = np.bincount(drawn.ravel(), minlength=rows * self.n_cases)
+            yield weights.reshape(rows, self.n_cases).astype(np.float64)
+
+    def weight_blocks(self) -> Iterator[Array]:
+        """The weights, (resamples, n_cases), in blocks of resamples."""
+        if self.n_cases:
+            yield from self._blocks if self._blocks is not None else self._draw()
+
+    def totals(self, sums_by_case: ArrayLike) -> NDArray[np.float64]:
+        """Sums over the cases of each resample: (n_cases, ...) to (..., resamples)."""
+        sums = np.asarray(sums_by_case, dtype=np.float64)
+        if sums.shape[0] != self.n_cases:
+            raise ValueError(f"{sums.shape[0]} rows of sums for {self.n_cases} cases")
+        flat = np.ascontiguousarray(sums.reshape(self.n_cases, -1).T)
+        made = np.zeros((flat.shape[0], self.resamples))
+        start = 0
+        for weights in self.weight_blocks():
+            made[:, start : start + len(weights)] = flat @ weights.T
+            start += len(weights)
+        return made.reshape(*sums.shape[1:], self.resamples)
+
+    def confusion(self, counts: ConfusionCounts) -> ConfusionCounts:
+        """The 2x2 tables of every slice in every resample: (n_cases, slices) to (slices, resamples)."""
+        return ConfusionCounts.from_cells(self.totals(np.moveaxis(counts.cells(), 0, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Percentile intervals of several figures; `kept[i]` of `resamples` were defined. `low[i]` is NaN where
+    `n_cases[i]` or `kept[i]` is too small, and `attach` then says so in words.
+    """
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    kept: NDArray[np.int64]
+    n_cases: NDArray[np.int64]
+    resamples: int
+    standard_deviation: NDArray[np.float64]
+
+    def spread_over(self, index: ArrayLike, n_cases: ArrayLike) -> Intervals:
+        """The same intervals at the places `index` of a longer list; `n_cases` is that of the whole list. The other
+        places have none.
+        """
+        cases = np.asarray(n_cases, dtype=np.int64)
+        where = np.asarray(index, dtype=np.int64)
+        low, high, spread = (np.full(len(cases), np.nan) for _ in range(3))
+        kept = np.zeros(len(cases), dtype=np.int64)
+        low[where], high[where], kept[where], spread[where] = self.low, self.high, self.kept, self.standard_deviation
+        return Intervals(low, high, kept, cases, self.resamples, spread)
+
+    def interval(self, i: int) -> tuple[float, float] | Undefined:
+        """Ends of the i-th interval, or why it has none."""
+        low, high, kept, cases = self.low[i], self.high[i], int(self.kept[i]), int(self.n_cases[i])
+        if cases < MINIMUM_CASES:
+            return Undefined(f"no interval: {cases} of the {MINIMUM_CASES} cases needed", cases)
+        if np.isnan(low) or np.isnan(high):
+            return Undefined(f"no interval: undefined in {self.resamples - kept} of {self.resamples} resamples", cases)
+        return float(low), float(high)
+
+    def attach(self, estimates: Sequence[Figure]) -> list[Figure]:
+        """The figures with their intervals; one without an interval is told why in its note."""
+        made: list[Figure] = []
+        for i, figure in enumerate(estimates):
+            ends = self.interval(i) if isinstance(figure, Estimate) else None
+            if isinstance(figure, Undefined) or ends is None:
+                made.append(figure)
+            elif isinstance(ends, Undefined):
+                made.append(with_note(figure, ends.reason))
+            else:
+                dropped = self.resamples - int(self.kept[i])
+                said = with_note(figure, f"{dropped} resamples left out as undefined" if dropped else "")
+                assert isinstance(said, Estimate)
+                made.append(replace(said, low=ends[0], high=ends[1]))
+        return made
+
+
+def percentile_intervals(replicates: ArrayLike, n_cases: ArrayLike, level: float = LEVEL) -> Intervals:
+    """Intervals from replicates, shape (figures, resamples) with NaN where undefined; `n_cases` stand behind each."""
+    values = np.asarray(replicates, dtype=np.float64)
+    resamples = values.shape[-1]
+    cases = np.broadcast_to(np.asarray(n_cases, dtype=np.int64), values.shape[:-1]).copy()
+    ordered = np.sort(values, axis=-1)  # NaN goes last
+    missing = np.isnan(ordered)
+    kept = resamples - missing.sum(axis=-1)
+    due = (cases >= MINIMUM_CASES) & (kept >= MINIMUM_KEPT * resamples)
+    ends = [np.where(due, _quantile(ordered, kept, share), np.nan) for share in ((1 - level) / 2, (1 + level) / 2)]
+    # Over the defined resamples, with divisor n as in HealthBench's bootstrap_std.
+    filled, size = np.where(missing, 0.0, ordered), np.maximum(kept, 1)
+    mean = filled.sum(axis=-1) / size
+    apart = np.where(missing, 0.0, filled - mean[:, None])
+    spread = np.sqrt(np.einsum("ij,ij->i", apart, apart) / size)
+    return Intervals(ends[0], ends[1], kept, cases, resamples, np.where(due, spread, np.nan))
+
+
+def _quantile(ordered: Array, kept: Array, share: float) -> Array:
+    """Type 7 quantile of the first `kept` entries of each sorted row."""
+    position = share * (np.maximum(kept, 1) - 1)
+    below = np.floor(position).astype(np.int64)
+    above = np.minimum(below + 1, np.maximum(kept, 1) - 1)
+    rows = np.arange(len(ordered))
+    low, high = ordered[rows, below], ordered[rows, above]
+    return np.asarray(low + (high - low) * (position - below))
+
+
+@dataclass(frozen=True, eq=False)
+class RatioFigures:
+    """Figures of several slices, with the bootstrap standard deviation of each (None where no interval is due)."""
+
+    figures: list[Figure]
+    standard_errors: list[float | None]
+
+
+def ratio_figures(
+    numerator: ArrayLike,
+    denominator: ArrayLike,
+    *,
+    n: ArrayLike | None = None,
+    behind: ArrayLike | None = None,
+    bootstrap: CaseBootstrap | None = None,
+    scale: float = 1.0,
+    clip: tuple[float, float] | None = None,
+    empty: str = "no responses",
+) -> RatioFigures:
+    """scale · (sum of numerator) / (sum of denominator) per slice, both of shape (n_cases, slices).
+
+    Means and pooled shares alike: benchmark score, Rubric Accuracy, Pass@k, CACS@k. `n` (slices,) is reported beside
+    the figure, the denominator by default. `behind` (n_cases, slices) marks the cases that stand behind a slice,
+    those with a positive denominator by default. `clip` bounds the figure and every resample of it.
+    """
+    above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    sizes = np.rint(below.sum(axis=0)).astype(np.int64) if n is None else np.asarray(n)
+    values = _ratio(above.sum(axis=0), below.sum(axis=0), scale, None)
+    clipped = values if clip is None else np.clip(values, *clip)
+    made = figures(
+        clipped,
+        sizes,
+        reason=lambda i: empty,
+        noted=clipped != values,
+        note=lambda i: f"clipped from {values[i]:.6g}",
+    )
+    if bootstrap is None or not made:
+        return RatioFigures(made, [None] * len(made))
+    cases = ((below > 0) if behind is None else np.asarray(behind)).sum(axis=0)
+    due = np.flatnonzero(cases >= MINIMUM_CASES)
+    totals = bootstrap.totals(np.stack([above[:, due], below[:, due]], axis=1))
+    replicates = _ratio(totals[0], totals[1], scale, clip)
+    intervals = percentile_intervals(replicates, cases[due]).spread_over(due, cases)
+    spreads = [None if np.isnan(spread) else float(spread) for spread in intervals.standard_deviation]
+    return RatioFigures(intervals.attach(made), spreads)
+
+
+def _ratio(above: Array, below: Array, scale: float, clip: tuple[float, float] | None) -> Array:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = np.where(below > 0, scale * above / below, np.nan)
+    return values if clip is None else np.clip(values, *clip)
+
+
+def sums_by_case(
+    values: ArrayLike, case: ArrayLike, n_cases: int, slice_of: ArrayLike | None = None, n_slices: int = 1
+) -> NDArray[np.float64]:
+    """Sum of `values` for each case and slice, shape (n_cases, n_slices), from one row per response or pair."""
+    cases = np.asarray(case, dtype=np.int64).ravel()
+    slices = np.zeros_like(cases) if slice_of is None else np.asarray(slice_of, dtype=np.int64).ravel()
+    weights = np.asarray(values, dtype=np.float64).ravel()
+    summed = np.bincount(cases * n_slices + slices, weights=weights, minlength=n_cases * n_slices)
+    return np.asarray(summed.reshape(n_cases, n_slices))

@@ -1,0 +1,48 @@
+"""Cohen's kappa of two raters: agreement beyond what each rater's own prevalence would give by chance.
+
+    kappa = (po - pe) / (1 - pe),   pe = a1·b1 + a0·b0   with the raters' shares of met (1) and not met (0)
+
+which for a 2x2 table is 2(tp·tn - fp·fn) / (A1·B0 + A0·B1) in counts, the form computed here because it is exact in
+integers. Source: Cohen 1960. Symmetric in the raters. Undefined: no pairs; both raters constant with the same answer
+(pe = 1, 0/0). When only one rater is constant, or both with opposite answers, the formula gives 0 whatever the other
+did; the value stands, with a note.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilium.statistics.confusion import ConfusionCounts
+from consilium.statistics.estimate import Figure, figures
+
+
+def cohen_kappa_values(counts: ConfusionCounts) -> NDArray[np.float64]:
+    """Kappa for each table; NaN where undefined."""
+    tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
+    a_met, b_met, a_not, b_not = tp + fn, tp + fp, fp + tn, fn + tn
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.true_divide(2 * (tp * tn - fp * fn), a_met * b_not + a_not * b_met))
+
+
+def cohen_kappa_figures(counts: ConfusionCounts) -> list[Figure]:
+    sizes = counts.n.ravel()
+    a_constant = ((counts.tp + counts.fn == 0) | (counts.fp + counts.tn == 0)).ravel()
+    b_constant = ((counts.tp + counts.fp == 0) | (counts.fn + counts.tn == 0)).ravel()
+
+    def note(i: int) -> str:
+        who = "both raters" if a_constant[i] and b_constant[i] else f"rater {'A' if a_constant[i] else 'B'}"
+        return f"kappa is 0 by construction: {who} gave one answer throughout"
+
+    return figures(
+        cohen_kappa_values(counts),
+        counts.n,
+        reason=lambda i: "constant ratings: kappa has no chance level to beat" if sizes[i] else "no pairs",
+        noted=a_constant | b_constant,
+        note=note,
+    )
+
+
+def cohen_kappa(counts: ConfusionCounts) -> Figure:
+    """Kappa of one table; n is the number of pairs."""
+    return cohen_kappa_figures(counts)[0]

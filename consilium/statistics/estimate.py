@@ -1,0 +1,104 @@
+"""What a statistic hands back: a value with its n, or the reason why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A defined figure.
+
+    `n` is the number of units that the figure rests on (pairs, responses, cases: its function says which); `low` and
+    `high` are the ends of its 95% interval, None where none is given. `note` says what a reader must know.
+    """
+
+    value: float
+    n: int
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for number in (self.value, self.low, self.high):
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"an estimate must be finite, not {number}")
+        if self.n < 1:
+            raise ValueError(f"an estimate needs something to rest on: n is {self.n}")
+
+    @property
+    def defined(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """No figure, and why. It answers to the attributes of an `Estimate`, so that a table can be written without
+    asking.
+    """
+
+    reason: str
+    n: int = 0
+
+    @property
+    def defined(self) -> bool:
+        return False
+
+    @property
+    def value(self) -> None:
+        return None
+
+    @property
+    def low(self) -> None:
+        return None
+
+    @property
+    def high(self) -> None:
+        return None
+
+    @property
+    def note(self) -> str:
+        return self.reason
+
+
+Figure = Estimate | Undefined
+
+
+def with_note(figure: Figure, note: str) -> Figure:
+    """The figure with one more remark; its value is untouched."""
+    if not note:
+        return figure
+    joined = f"{figure.note}; {note}" if figure.note else note
+    if isinstance(figure, Undefined):
+        return replace(figure, reason=joined)
+    return replace(figure, note=joined)
+
+
+def figures(
+    values: ArrayLike,
+    n: ArrayLike,
+    *,
+    reason: Callable[[int], str],
+    noted: ArrayLike | None = None,
+    note: Callable[[int], str] | None = None,
+) -> list[Figure]:
+    """One figure per entry of `values`, flattened; NaN there means undefined, and `reason(i)` says why.
+
+    `noted` marks the entries that carry a remark, `note(i)` words it; both are asked only where they are needed, so
+    that thousands of slices stay cheap.
+    """
+    numbers = np.asarray(values, dtype=float).ravel().tolist()
+    sizes = np.broadcast_to(np.asarray(n), np.shape(values)).ravel().tolist()
+    marks = [False] * len(numbers) if noted is None else np.asarray(noted).ravel().tolist()
+    made: list[Figure] = []
+    for i, (number, size, marked) in enumerate(zip(numbers, sizes, marks, strict=True)):
+        if number != number:
+            made.append(Undefined(reason(i), int(size)))
+        else:
+            made.append(Estimate(number, int(size), note=note(i) if marked and note else ""))
+    return made

@@ -1,0 +1,40 @@
+"""Prevalence: the share of pairs that a rater called met. A: (tp + fn) / n; B: (tp + fp) / n. Undefined with no
+pairs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilium.statistics.confusion import ConfusionCounts
+from consilium.statistics.estimate import Figure, figures
+
+
+def prevalence_a_values(counts: ConfusionCounts) -> NDArray[np.float64]:
+    """Share that rater A (the reference) called met, for each table; NaN where there is no pair."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.true_divide(counts.tp + counts.fn, counts.n))
+
+
+def prevalence_b_values(counts: ConfusionCounts) -> NDArray[np.float64]:
+    """Share that rater B called met, for each table; NaN where there is no pair."""
+    return prevalence_a_values(counts.swapped())
+
+
+def prevalence_a_figures(counts: ConfusionCounts) -> list[Figure]:
+    return figures(prevalence_a_values(counts), counts.n, reason=lambda i: "no pairs")
+
+
+def prevalence_b_figures(counts: ConfusionCounts) -> list[Figure]:
+    return prevalence_a_figures(counts.swapped())
+
+
+def prevalence_a(counts: ConfusionCounts) -> Figure:
+    """Prevalence of rater A in one table; n is the number of pairs."""
+    return prevalence_a_figures(counts)[0]
+
+
+def prevalence_b(counts: ConfusionCounts) -> Figure:
+    """Prevalence of rater B in one table; n is the number of pairs."""
+    return prevalence_b_figures(counts)[0]

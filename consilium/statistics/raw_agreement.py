@@ -1,0 +1,24 @@
+"""Raw agreement: the share of pairs on which two raters said the same, (tp + tn) / n. Undefined with no pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilium.statistics.confusion import ConfusionCounts
+from consilium.statistics.estimate import Figure, figures
+
+
+def raw_agreement_values(counts: ConfusionCounts) -> NDArray[np.float64]:
+    """Share of agreeing pairs for each table; NaN where there is none."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.true_divide(counts.tp + counts.tn, counts.n))
+
+
+def raw_agreement_figures(counts: ConfusionCounts) -> list[Figure]:
+    return figures(raw_agreement_values(counts), counts.n, reason=lambda i: "no pairs")
+
+
+def raw_agreement(counts: ConfusionCounts) -> Figure:
+    """Raw agreement of one table; n is the number of pairs."""
+    return raw_agreement_figures(counts)[0]
