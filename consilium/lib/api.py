@@ -1,0 +1,51 @@
+"""What the API doors of all apps share: domain errors as JSON, and serializers that refuse what they do not know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.response import Response
+from rest_framework.views import exception_handler as rest_exception_handler
+from rest_framework.views import set_rollback
+
+from consilium.lib.errors import DomainError, ImportRefused
+
+if TYPE_CHECKING:
+    _SerializerBase = serializers.Serializer[Any]
+else:
+    _SerializerBase = object
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Answer a `DomainError` as ``{"detail": …}`` with its own status; all else as the framework does.
+
+    A refused import also lists its faults: ``{"detail", "errors": [{"line", "field", "message"}], "error_total"}``.
+    """
+    if not isinstance(error, DomainError):
+        return rest_exception_handler(error, context)
+    set_rollback()
+    body: dict[str, Any] = {"detail": str(error)}
+    if isinstance(error, ImportRefused):
+        body["errors"] = [{"line": one.line, "field": one.field, "message": one.message} for one in error.errors]
+        body["error_total"] = error.total
+    return Response(body, status=error.status_code)
+
+
+class StrictSerializer(_SerializerBase):
+    """Mix in before a serializer class: a key that may not be written is refused with 400, not dropped silently.
+
+    What a caller may set is exactly what the serializer lists as writable; a read-only field in the payload is refused
+    as well, since whoever sends it believes that it does something.
+    """
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse unknown and read-only keys, then validate as usual."""
+        if isinstance(data, Mapping):
+            writable = {name for name, field in self.fields.items() if not field.read_only}
+            unknown = sorted(str(key) for key in data if key not in writable)
+            if unknown:
+                raise serializers.ValidationError({key: [_("This field cannot be set here.")] for key in unknown})
+        return super().to_internal_value(data)

@@ -1,0 +1,135 @@
+"""Rows for tests. Each factory makes a valid row through the same constraints and triggers as the product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import factory
+from django.utils import timezone
+from factory.django import DjangoModelFactory
+
+from accounts.models import User
+from rubrics.models import (
+    Benchmark,
+    BenchmarkRole,
+    Candidate,
+    Case,
+    Criterion,
+    Response,
+    Rubric,
+    RubricItem,
+)
+
+PASSWORD = "correct horse battery staple"
+
+
+class UserFactory(DjangoModelFactory[User]):
+    """A person who signs in with ``email`` and `PASSWORD`."""
+
+    class Meta:
+        model = User
+        skip_postgeneration_save = True
+
+    username = factory.Sequence(lambda n: f"user-{n}")
+    email = factory.Sequence(lambda n: f"person{n}@example.org")
+    name = factory.Sequence(lambda n: f"Person {n}")
+    password = factory.django.Password(PASSWORD)
+
+
+class BenchmarkFactory(DjangoModelFactory[Benchmark]):
+    """An empty benchmark; ``BenchmarkFactory(admin=user)`` gives it an admin, ``researcher=user`` a researcher."""
+
+    class Meta:
+        model = Benchmark
+        skip_postgeneration_save = True
+
+    slug = factory.Sequence(lambda n: f"benchmark-{n}")
+    title = factory.Sequence(lambda n: f"Benchmark {n}")
+    rule_sheet = "A criterion is met when all of its parts are in the response."
+
+    @factory.post_generation
+    def admin(self: Benchmark, create: bool, extracted: User | None, **kwargs: Any) -> None:
+        if extracted is not None:
+            BenchmarkRoleFactory(benchmark=self, user=extracted, role="admin")
+
+    @factory.post_generation
+    def researcher(self: Benchmark, create: bool, extracted: User | None, **kwargs: Any) -> None:
+        if extracted is not None:
+            BenchmarkRoleFactory(benchmark=self, user=extracted, role="researcher")
+
+
+class BenchmarkRoleFactory(DjangoModelFactory[BenchmarkRole]):
+    """A user as admin of a benchmark; ``role="researcher"`` for a researcher."""
+
+    class Meta:
+        model = BenchmarkRole
+
+    benchmark = factory.SubFactory(BenchmarkFactory)
+    user = factory.SubFactory(UserFactory)
+    role = BenchmarkRole.Role.ADMIN
+
+
+class CaseFactory(DjangoModelFactory[Case]):
+    """A case with a published gold rubric of ``rubric`` criteria (default 3), or of the points given as a list.
+
+    ``CaseFactory(rubric=[5, -3])`` has two criteria of 5 and −3 points; ``CaseFactory(rubric=0)`` has no rubric.
+    """
+
+    class Meta:
+        model = Case
+        skip_postgeneration_save = True
+
+    benchmark = factory.SubFactory(BenchmarkFactory)
+    key = factory.Sequence(lambda n: f"case-{n}")
+    conversation = factory.LazyAttribute(
+        lambda case: [{"role": "user", "content": f"I have had a sore throat for three days. ({case.key})"}]
+    )
+    difficulty = "low"
+    register = "lay"
+    language = "en"
+    tags = factory.LazyFunction(lambda: ["theme:hedging", "specialty:neurology"])
+
+    @factory.post_generation
+    def rubric(self: Case, create: bool, extracted: int | list[int] | None, **kwargs: Any) -> None:
+        points = extracted if isinstance(extracted, list) else [1] * (3 if extracted is None else extracted)
+        if points:
+            publish_rubric(self, points, **kwargs)
+
+
+def publish_rubric(case: Case, points: list[int], *, texts: list[str] | None = None, track: str = "gold") -> Rubric:
+    """Give ``case`` a published rubric with one criterion for each of ``points``; its items are in ``rubric.items``."""
+    rubric = Rubric.objects.create(case=case, track=track, provenance="test")
+    for position, value in enumerate(points, start=1):
+        text = texts[position - 1] if texts else f"Criterion {position} of {case.key}"
+        criterion = Criterion.objects.create(case=case, text=text)
+        RubricItem.objects.create(
+            rubric=rubric, criterion=criterion, position=position, points=value, tags=["axis:accuracy"]
+        )
+    rubric.status, rubric.published_at = Rubric.Status.PUBLISHED, timezone.now()
+    rubric.save(update_fields=["status", "published_at"])
+    return rubric
+
+
+class CandidateFactory(DjangoModelFactory[Candidate]):
+    """A model that answers; ``kind="physician"`` or ``"reference"`` for the others."""
+
+    class Meta:
+        model = Candidate
+
+    benchmark = factory.SubFactory(BenchmarkFactory)
+    name = factory.Sequence(lambda n: f"model-{n}")
+    kind = Candidate.Kind.MODEL
+
+
+class ResponseFactory(DjangoModelFactory[Response]):
+    """A response; case and candidate of one benchmark unless both are given."""
+
+    class Meta:
+        model = Response
+
+    case = factory.SubFactory(CaseFactory)
+    candidate = factory.SubFactory(
+        CandidateFactory, benchmark=factory.LazyAttribute(lambda row: row.factory_parent.case.benchmark)
+    )
+    sample = 0
+    text = factory.Sequence(lambda n: f"Drink enough, rest, and see a doctor if you get a fever. ({n})")
