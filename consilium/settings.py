@@ -16,10 +16,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from consilium.broker import broker_url
+from consilium.generic_classes import allow_subscripts
 from consilium.local_key import consilium_home
 from consilium.logs import logging_settings
 
 env = environ.Env()
+allow_subscripts()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 CONSILIUM_HOME = consilium_home(os.environ)
@@ -305,6 +307,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "consilium.lib.api.exception_handler",
     "DEFAULT_THROTTLE_CLASSES": [
         "consilium.throttles.AnonymousRate",
         "consilium.throttles.UserRate",

@@ -1,15 +1,29 @@
-"""What all tests share: the embedded server, and what a browser test needs."""
+"""What all tests share: the embedded server, real Celery workers, and a real browser that watches its pages."""
+
+from __future__ import annotations
 
 import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
+import pgtrigger
 import pytest
 from django.conf import settings
+from django.core.cache import caches
+from django.core.management.commands.flush import Command as FlushCommand
 
 from consilium.embedded import ensure
+from tests.processes import Worker
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright's synchronous API runs inside an event loop
 
-collect_ignore_glob = [] if os.environ.get("CONSILIUM_REAL_DATA") else ["**/test_real_*.py"]
+# Real data is not part of the checkout; where it is absent its tests do not exist, so none is skipped.
+collect_ignore_glob = [] if os.environ.get("CONSILIUM_REAL_DATA") else ["test_real_*.py", "**/test_real_*.py"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -19,3 +33,185 @@ def pytest_configure(config: pytest.Config) -> None:
         root.mkdir(parents=True, exist_ok=True)
         (root / "throwaway").touch()
         ensure(settings.CONSILIUM_HOME)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A skipped test tests nothing: the run fails."""
+    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and reporter.stats.get("skipped") and session.exitstatus == 0:
+        reporter.write_line("Tests were skipped; that counts as failure.", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+# Database ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _flush_may_empty_protected_tables() -> Iterator[None]:
+    """Only the flush between tests may do what the triggers forbid everybody else."""
+    handle = FlushCommand.handle
+
+    def handle_unprotected(self: FlushCommand, **options: Any) -> Any:
+        with pgtrigger.ignore():
+            return handle(self, **options)
+
+    FlushCommand.handle = handle_unprotected
+    yield
+    FlushCommand.handle = handle
+
+
+@pytest.fixture(autouse=True)
+def _empty_caches() -> None:
+    """No test sees the rates that another one used up."""
+    for cache in caches.all(initialized_only=True):
+        cache.clear()
+
+
+# Processes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def process_environment(django_db_setup: None) -> dict[str, str]:
+    """Environment for a process that shall work on this test session's database and broker."""
+    database = settings.DATABASES["default"]
+    host, port = str(database["HOST"]), str(database.get("PORT") or "")
+    login = database["USER"] + (f":{database['PASSWORD']}" if database.get("PASSWORD") else "")
+    address = "" if host.startswith("/") else f"{host}:{port}" if port else host
+    query = f"?host={host}" if host.startswith("/") else ""
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "consilium.settings",
+        "DATABASE_URL": f"postgres://{login}@{address}/{settings.TEST_DATABASE}{query}",
+        "REDIS_URL": "",
+        "CONSILIUM_HOME": str(settings.CONSILIUM_HOME),
+        "SECRET_KEY": settings.SECRET_KEY,
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+@pytest.fixture(scope="session")
+def start_worker(
+    process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Worker]]:
+    """Start real Celery workers: ``start_worker(concurrency=1, **environment)``; stopped at the end."""
+    started: list[Worker] = []
+
+    def start(*, concurrency: int = 1, **environment: str) -> Worker:
+        log = tmp_path_factory.mktemp("worker") / "worker.log"
+        worker = Worker({**process_environment, **environment}, log, concurrency=concurrency)
+        started.append(worker)
+        return worker
+
+    yield start
+    for worker in started:
+        if worker.process.poll() is None:
+            worker.stop()
+
+
+@pytest.fixture(scope="session")
+def celery_worker(start_worker: Callable[..., Worker]) -> Worker:
+    """One real Celery worker for all tests of this process. The test itself needs ``transactional_db``.
+
+    Its tasks see only what is committed. A test that kills its worker takes ``start_worker``.
+    """
+    return start_worker()
+
+
+# Browser ----------------------------------------------------------------------------------------------------------
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM_ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium, driven by Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+    if path is None:
+        pytest.fail("No Chromium found: install the package chromium, or set CHROMIUM to its path.", pytrace=False)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Watch:
+    """What went wrong in the pages of one test. ``allow`` takes patterns of console errors that the test expects."""
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.allowed: list[re.Pattern[str]] = []
+        self.errors: list[str] = []
+        self.outside: list[str] = []
+
+    def allow(self, *patterns: str) -> None:
+        """Expect console errors that match one of ``patterns``, such as ``"status of 409"``."""
+        self.allowed += map(re.compile, patterns)
+
+    def console(self, message: ConsoleMessage) -> None:
+        """Note an error of the console; refused inline styles and scripts arrive here too."""
+        if message.type == "error":
+            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def request(self, request: Request) -> None:
+        """Note a request that leaves the site."""
+        if not request.url.startswith((self.origin, "data:", "blob:", "about:")):
+            self.outside.append(request.url)
+
+    def verdict(self) -> str:
+        """What the test has to be failed for; empty where nothing."""
+        errors = [text for text in self.errors if not any(pattern.search(text) for pattern in self.allowed)]
+        return "\n".join([f"console error: {text}" for text in errors] + [f"outside: {url}" for url in self.outside])
+
+
+@pytest.fixture
+def watch(live_server: Any) -> Watch:
+    """Collects console errors and outside requests of all pages of this test."""
+    return Watch(live_server.url)
+
+
+@pytest.fixture
+def new_page(chromium: Browser, live_server: Any, watch: Watch) -> Iterator[Callable[..., Page]]:
+    """Open a page of its own browser context: ``new_page(user=None, **context_options)``; a user is signed in.
+
+    Addresses may be relative. The test fails if a page logs an error or asks for anything outside the site.
+    """
+    from django.test import Client
+
+    contexts = []
+
+    def open_page(user: Any = None, **options: Any) -> Page:
+        context = chromium.new_context(
+            **{"base_url": live_server.url, "viewport": {"width": 1280, "height": 800}, "locale": "en-GB", **options}
+        )
+        contexts.append(context)
+        context.set_default_timeout(15_000)
+        if user is not None:
+            client = Client()
+            client.force_login(user)
+            value = client.cookies[settings.SESSION_COOKIE_NAME].value
+            context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": value, "url": live_server.url}])
+        page = context.new_page()
+        page.on("console", watch.console)
+        page.on("pageerror", lambda error: watch.errors.append(str(error)))
+        page.on("request", watch.request)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    verdict = watch.verdict()
+    if verdict:
+        pytest.fail(verdict, pytrace=False)
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Page]) -> Page:
+    """A page where nobody is signed in."""
+    return new_page()

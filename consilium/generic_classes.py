@@ -1,0 +1,18 @@
+"""Lets Django's classes be written with the type they hold at run time too, as their type stubs want it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.forms import BaseModelForm, BaseModelFormSet
+
+
+def allow_subscripts() -> None:
+    """Make ``ModelForm[User]`` mean ``ModelForm``; for querysets and managers Django does so itself."""
+    for each in (BaseModelForm, BaseModelFormSet):
+        if not hasattr(each, "__class_getitem__"):
+            each.__class_getitem__ = classmethod(_itself)  # type: ignore[attr-defined]  # that is the point
+
+
+def _itself(cls: Any, _held: Any) -> Any:
+    return cls

@@ -1,0 +1,84 @@
+"""The process that cleans up after ``manage.py up``, whatever becomes of it.
+
+``up`` starts this first and holds the other end of its standard input. It writes one process number per line for
+each process it starts. When that pipe closes, because ``up`` ended or was killed, the guard stops those processes,
+then gives up its share of the embedded server, which stops the server unless somebody else uses it.
+
+    python -m consilium.guard [HOME OF THE EMBEDDED SERVER]
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+# The first signal asks for an end in good order, the second for a quick one; the last one does not ask.
+STEPS: tuple[tuple[signal.Signals, float], ...] = ((signal.SIGTERM, 8.0), (signal.SIGQUIT, 3.0))
+PAUSE_S = 0.05
+
+
+def group_lives(leader: int) -> bool:
+    """Whether any process of the group of ``leader`` still runs (a dead one that nobody waited for does not count)."""
+    try:
+        os.killpg(leader, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return not _only_zombies(leader)
+
+
+def _only_zombies(leader: int) -> bool:
+    # Where `up` was killed, nobody reaps in time; on Linux the state stands in /proc.
+    with contextlib.suppress(OSError, IndexError):
+        for entry in os.scandir("/proc"):
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError, IndexError):
+                    fields = Path("/proc", entry.name, "stat").read_text().rpartition(")")[2].split()
+                    state, group = fields[0], int(fields[2])
+                    if group == leader and state != "Z":
+                        return False
+        return True
+    return False
+
+
+def stop_groups(leaders: Iterable[int]) -> None:
+    """End the process groups of ``leaders``: ask each leader twice, then kill what is left of its group."""
+    left = [leader for leader in leaders if group_lives(leader)]
+    for step, patience_s in STEPS:
+        for leader in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(leader, step)
+        until = time.monotonic() + patience_s
+        while left and time.monotonic() < until:
+            time.sleep(PAUSE_S)
+            left = [leader for leader in left if group_lives(leader)]
+    for leader in left:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, signal.SIGKILL)
+
+
+def main(arguments: list[str]) -> None:
+    """Hold the embedded server, if any, until standard input closes; then stop what was named there."""
+    # Ctrl-C and a closed terminal reach `up`, which decides; this process only follows it.
+    for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(ignored, signal.SIG_IGN)
+    server = None
+    if arguments:
+        from consilium.embedded import ensure
+
+        server = ensure(Path(arguments[0]))
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+    leaders = [int(line) for line in sys.stdin]
+    stop_groups(leaders)
+    if server is not None:
+        server.leave()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

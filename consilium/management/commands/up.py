@@ -1,0 +1,285 @@
+"""``manage.py up``: the whole product on one machine; Ctrl-C stops all of it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import CommandError, call_command, get_commands
+from django.core.management.base import BaseCommand
+from django.db import connections
+
+from consilium.guard import stop_groups
+from consilium.processes import BEAT, WORKER, Process, web
+
+READY_WITHIN_S = 60.0
+ANOTHER_ENDS_WITHIN_S = 20.0
+LAST_LINES = 30
+
+
+class Stopped(Exception):
+    """Somebody asked for the end."""
+
+
+class Command(BaseCommand):
+    """Starts database, web server, Celery worker and beat, and stays in the foreground."""
+
+    help = "Start everything on this machine: database, web server, Celery worker and beat. Ctrl-C stops all."
+    requires_system_checks: list[str] = []  # type: ignore[assignment]  # migrate runs them, after the server is up
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where to listen."""
+        parser.add_argument("--bind", default=os.environ.get("BIND", "127.0.0.1"), help="address to listen on")
+        parser.add_argument("--port", type=int, default=settings.PORT, help="port to listen on (PORT)")
+        parser.add_argument("--no-demo", action="store_true", help="do not load the demo benchmark on first start")
+
+    def handle(self, *, bind: str, port: int, no_demo: bool, **options: Any) -> None:
+        """Prepare, start, wait, stop."""
+        self.home: Path = settings.CONSILIUM_HOME
+        self.children: dict[Process, subprocess.Popen[bytes]] = {}
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, _raise_stopped)
+        failure: Exception | None = None
+        try:
+            with self._only_one() as lock, self._guard(lock) as guard:
+                self._refuse_taken_port(bind, port)
+                self._prepare(no_demo=no_demo)
+                for process in (web(bind=f"{bind}:{port}"), WORKER, BEAT):
+                    self._start(process, guard)
+                self._wait_until_ready(bind, port)
+                self._greet(bind, port)
+                self._wait_for_a_death()
+        except Stopped:
+            self.stdout.write("Stopped.")
+        except CommandError as error:
+            failure = error
+        if failure is not None:
+            raise failure
+
+    # Holding ------------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _only_one(self) -> Iterator[int]:
+        """Hold the lock of this home; the guard inherits it, so that it lasts until everything has ended."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.home / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            until = time.monotonic() + ANOTHER_ENDS_WITHIN_S
+            said = False
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        raise CommandError(
+                            f"Consilium is running already with its data in {self.home}. Stop it first, or give this "
+                            "one a folder and a port of its own: CONSILIUM_HOME=… PORT=… make up"
+                        ) from None
+                    if not said:
+                        self.stdout.write(f"Waiting for the one that uses {self.home} to end …")
+                        said = True
+                    time.sleep(0.2)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextlib.contextmanager
+    def _guard(self, lock: int) -> Iterator[subprocess.Popen[bytes]]:
+        """Start the process that cleans up after us, and at the end wait until it has."""
+        home = [str(self.home)] if settings.EMBEDDED else []
+        guard = subprocess.Popen(
+            [sys.executable, "-m", "consilium.guard", *home],
+            cwd=settings.BASE_DIR,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=[lock],
+        )
+        assert guard.stdin is not None
+        assert guard.stdout is not None
+        try:
+            if guard.stdout.readline() != b"ready\n":
+                raise CommandError("The embedded database did not start; the reason stands above.")
+            yield guard
+        finally:
+            # From here on a second Ctrl-C would only leave things behind.
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
+            stop_groups([child.pid for child in self.children.values()])
+            for child in self.children.values():
+                child.wait()
+            connections.close_all()
+            if settings.EMBEDDED:
+                from consilium.embedded import server_for
+
+                server_for(self.home).leave()
+            guard.stdin.close()
+            guard.wait()
+
+    def _refuse_taken_port(self, bind: str, port: int) -> None:
+        family = socket.AF_INET6 if ":" in bind else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((bind, port))
+            except OSError as error:
+                if error.errno == errno.EADDRINUSE:
+                    raise CommandError(
+                        f"Port {port} is taken. Stop what listens there, or choose another: PORT={port + 1} make up"
+                    ) from None
+                raise CommandError(f"Cannot listen on {bind}:{port}: {error.strerror}.") from None
+
+    # Preparing ----------------------------------------------------------------------------------------------------
+
+    def _prepare(self, *, no_demo: bool) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        self._collect_static()
+        if not no_demo and os.environ.get("CONSILIUM_DEMO", "1") not in {"0", "false", "no"}:
+            self._load_demo()
+
+    def _collect_static(self) -> None:
+        """Collect only where a file changed: compressing all of them takes seconds."""
+        if settings.DEBUG:
+            return
+        digest = hashlib.sha256()
+        for finder in get_finders():
+            for path, storage in finder.list([]):
+                status = os.stat(storage.path(path))
+                digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+        stamp = self.home / "static.digest"
+        collected = Path(settings.STATIC_ROOT, "staticfiles.json").exists()
+        if collected and stamp.exists() and stamp.read_text() == digest.hexdigest():
+            return
+        call_command("collectstatic", verbosity=0, interactive=False)
+        stamp.write_text(digest.hexdigest())
+
+    def _load_demo(self) -> None:
+        from rubrics.models import Benchmark
+
+        if "load_demo" in get_commands() and not Benchmark.objects.exists():
+            self.stdout.write("First start: loading the demo benchmark …")
+            call_command("load_demo", verbosity=0)
+
+    # Running ------------------------------------------------------------------------------------------------------
+
+    def _log(self, process: Process) -> Path:
+        return self.home / "logs" / f"{process.name}.log"
+
+    def _start(self, process: Process, guard: subprocess.Popen[bytes]) -> None:
+        log = self._log(process)
+        log.parent.mkdir(exist_ok=True)
+        if log.exists():
+            log.replace(log.with_suffix(".log.1"))
+        environment = {
+            **os.environ,
+            "SECRET_KEY": settings.SECRET_KEY,
+            "PYTHONUNBUFFERED": "1",
+            # macOS kills forked children that touch its frameworks, unless told that we know.
+            "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",
+        }
+        with log.open("ab") as stream:
+            child = subprocess.Popen(
+                [sys.executable, *process.arguments],
+                cwd=settings.BASE_DIR,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.children[process] = child
+        assert guard.stdin is not None
+        guard.stdin.write(f"{child.pid}\n".encode())
+        guard.stdin.flush()
+
+    def _raise_if_dead(self) -> None:
+        for process, child in self.children.items():
+            if child.poll() is not None:
+                lines = self._log(process).read_text(errors="replace").splitlines()[-LAST_LINES:]
+                shown = "\n".join(f"{process.name} | {line}" for line in lines)
+                raise CommandError(
+                    f"{shown}\nThe {process.name} process ended by itself (exit code {child.returncode}); "
+                    f"everything was stopped. Its log: {self._log(process)}"
+                )
+
+    def _wait_until_ready(self, bind: str, port: int) -> None:
+        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(bind, bind)  # noqa: S104  (compared, not bound)
+        request = urllib.request.Request(f"http://{host}:{port}/healthz", headers={"Host": self._host()})
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
+        until = time.monotonic() + READY_WITHIN_S
+        while time.monotonic() < until:
+            self._raise_if_dead()
+            with (
+                contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError),
+                opener.open(request, timeout=5) as answer,
+            ):
+                if answer.status == 200:
+                    return
+            time.sleep(0.1)
+        raise CommandError(f"The web server did not answer within {READY_WITHIN_S:.0f} s; its log: {self.home}/logs")
+
+    def _host(self) -> str:
+        first = str(settings.ALLOWED_HOSTS[0]).lstrip(".")
+        return "localhost" if first == "*" else first
+
+    def _greet(self, bind: str, port: int) -> None:
+        address = settings.SITE_URL or f"http://{'localhost' if bind == '127.0.0.1' else bind}:{port}"
+        lines = ["", f"Consilium is at {address}", ""]
+        sign_ins = _demo_sign_ins()
+        if sign_ins:
+            width = max(len(role) for role, _email, _password in sign_ins)
+            email_width = max(len(email) for _role, email, _password in sign_ins)
+            lines.append("Demo sign-ins (made up, for this machine only):")
+            lines += [f"  {role:<{width}}  {email:<{email_width}}  {password}" for role, email, password in sign_ins]
+            lines.append("")
+        lines.append(f"Logs are in {self.home / 'logs'}. Ctrl-C stops everything.")
+        self.stdout.write("\n".join(lines))
+        self.stdout.flush()
+
+    def _wait_for_a_death(self) -> None:
+        while True:
+            self._raise_if_dead()
+            select.select([], [], [], 0.5)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
+        """Stay: over https the answer to a plain question is a redirect to elsewhere."""
+
+
+def _raise_stopped(_number: int, _frame: FrameType | None) -> None:
+    raise Stopped
+
+
+def _demo_sign_ins() -> list[tuple[str, str, str]]:
+    """Role, e-mail and password of the demo's people, where the demo benchmark is loaded."""
+    from django.contrib.auth import get_user_model
+
+    try:
+        sign_ins: list[tuple[str, str, str]] = list(import_module("consilium.demo").SIGN_INS)
+    except (ImportError, AttributeError):
+        return []
+    there = set(
+        get_user_model().objects.filter(email__in=[email for _r, email, _p in sign_ins]).values_list("email", flat=True)
+    )
+    return [sign_in for sign_in in sign_ins if sign_in[1] in there]

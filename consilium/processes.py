@@ -1,0 +1,35 @@
+"""The processes that make up the running product, and how each is started. ``docker-compose.yml`` starts the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One long-running process: its name, and its command as the arguments after the Python interpreter."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+def web(*, bind: str) -> Process:
+    """The web server at ``bind`` (``host:port``): two processes of eight threads."""
+    return Process(
+        "web",
+        (
+            *("-m", "gunicorn", "consilium.wsgi:application", "--bind", bind),
+            *("--worker-class", "gthread", "--workers", "2", "--threads", "8"),
+            *("--timeout", "60", "--graceful-timeout", "5", "--no-control-socket"),
+        ),
+    )
+
+
+WORKER = Process(
+    "worker",
+    (
+        *("-m", "celery", "--app", "consilium", "worker", "--concurrency", "2"),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO"),
+    ),
+)
+BEAT = Process("beat", ("-m", "celery", "--app", "consilium", "beat", "--pidfile=", "--loglevel", "INFO"))

@@ -1,0 +1,19 @@
+"""A real worker over the test database hears the bell that a web process rings."""
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.utils import timezone
+
+from consilium.tasks import clear_expired_sessions
+from tests.waiting import wait_until
+
+
+@pytest.mark.django_db(transaction=True)
+def test_worker_runs_what_was_sent_on_commit(celery_worker):
+    with transaction.atomic():
+        Session.objects.create(session_key="old", session_data="", expire_date=timezone.now().replace(year=2000))
+        Session.objects.create(session_key="new", session_data="", expire_date=timezone.now().replace(year=2999))
+        clear_expired_sessions.delay_on_commit()
+    wait_until(lambda: not Session.objects.filter(session_key="old").exists())
+    assert Session.objects.filter(session_key="new").exists()

@@ -1,0 +1,60 @@
+"""Real processes for tests: Celery workers that a test can kill."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from consilium.guard import stop_groups
+from tests.waiting import wait_until
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Worker:
+    """A Celery worker process over the test database and its broker; ``log`` holds what it said."""
+
+    def __init__(self, environment: dict[str, str], log: Path, *, concurrency: int = 1) -> None:
+        self.log = log
+        self._stream = log.open("ab")
+        self.process = subprocess.Popen(
+            [
+                sys.executable, "-m", "celery", "--app", "consilium", "worker", "--concurrency", str(concurrency),
+                "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
+            ],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self._stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+        wait_until(self._is_ready, within_s=60, message="the Celery worker is ready")
+
+    def _is_ready(self) -> bool:
+        said = self.log.read_text(errors="replace")
+        if self.process.poll() is not None:
+            raise AssertionError(f"The Celery worker ended with {self.process.returncode}:\n{said[-4000:]}")
+        return " ready." in said
+
+    @property
+    def pid(self) -> int:
+        """Number of the main process; its group has the same."""
+        return self.process.pid
+
+    def kill(self) -> None:
+        """``kill -9`` the worker and its children, as a power cut would."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.process.wait()
+        self._stream.close()
+
+    def stop(self) -> None:
+        """End in good order; kill what does not."""
+        stop_groups([self.pid])
+        self.process.wait()
+        self._stream.close()
