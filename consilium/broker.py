@@ -26,6 +26,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import InterfaceError, InternalError, OperationalError, PendingRollbackError
 
 POLLING_INTERVAL_S = 0.1
+LONGEST_WAIT_S = 0.5
 # Two processes that make the same table at once would trip over each other; any constant of our own will do.
 ADVISORY_LOCK = 0x434F4E53
 
@@ -130,6 +131,10 @@ class Transport(SQLAlchemyTransport):
     Channel = Channel
     polling_interval = POLLING_INTERVAL_S
     connection_errors = (OperationalError, InterfaceError, InternalError, PendingRollbackError)
+
+    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+        """Wait for a message, but come back often enough to notice that the worker shall end."""
+        super().drain_events(connection, timeout=LONGEST_WAIT_S if timeout is None else min(timeout, LONGEST_WAIT_S))
 
 
 def _forget_engines() -> None:

@@ -33,16 +33,16 @@ def group_lives(leader: int) -> bool:
 
 def _only_zombies(leader: int) -> bool:
     # Where `up` was killed, nobody reaps in time; on Linux the state stands in /proc.
-    with contextlib.suppress(OSError, IndexError):
-        for entry in os.scandir("/proc"):
-            if entry.name.isdigit():
-                with contextlib.suppress(OSError, IndexError):
-                    fields = Path("/proc", entry.name, "stat").read_text().rpartition(")")[2].split()
-                    state, group = fields[0], int(fields[2])
-                    if group == leader and state != "Z":
-                        return False
-        return True
-    return False
+    try:
+        numbers = [name for name in os.listdir("/proc") if name.isdigit()]
+    except FileNotFoundError:
+        return False
+    for number in numbers:
+        with contextlib.suppress(OSError, IndexError):
+            state, _parent, group = Path("/proc", number, "stat").read_text().rpartition(")")[2].split()[:3]
+            if int(group) == leader and state != "Z":
+                return False
+    return True
 
 
 def stop_groups(leaders: Iterable[int]) -> None:

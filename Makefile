@@ -1,0 +1,70 @@
+# Each target sets up what it needs from a bare checkout: python3 with venv is enough.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := up
+
+PYTHON ?= python3
+PY := .venv/bin/python
+STAMP := .venv/.synced
+
+# Tests over real data files run where such a folder stands beside the checkout, or where this names one.
+CONSILIUM_REAL_DATA ?= $(firstword $(dir $(wildcard ../*/data/healthbench_sample.jsonl)))
+export CONSILIUM_REAL_DATA
+
+TEST_PROCESSES ?= 2
+PYTEST_ARGS ?=
+
+.PHONY: up test lint lock audit browser clean
+
+up: $(STAMP)
+	@exec $(PY) manage.py up
+
+test: $(STAMP) browser
+	@exec $(PY) -m pytest -n $(TEST_PROCESSES) $(PYTEST_ARGS)
+
+lint: $(STAMP)
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@.venv/bin/djlint --lint --quiet templates
+	@$(PY) -m mypy
+	@.venv/bin/lint-imports
+	@$(PY) manage.py makemigrations --check --dry-run
+	@env SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')" DEBUG=0 \
+	  SITE_URL=https://consilium.example.org $(PY) manage.py check --deploy --fail-level WARNING
+
+# Compile the pins anew, for every Python that pyproject.toml allows.
+lock: .venv/bin/uv
+	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --custom-compile-command "make lock" pyproject.toml -o requirements/base.txt
+	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --custom-compile-command "make lock" --extra dev pyproject.toml -c requirements/base.txt -o requirements/dev.txt
+
+# Asks pypi.org about known vulnerabilities of the pins.
+audit: $(STAMP)
+	.venv/bin/pip-audit --require-hashes --disable-pip -r requirements/base.txt
+
+$(STAMP): requirements/dev.txt .venv/bin/uv
+	@.venv/bin/uv pip sync --quiet --python $(PY) requirements/dev.txt
+	@touch $@
+
+.venv/bin/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Consilium needs Python 3.11 or newer.")'
+	@test -x $(PY) || $(PYTHON) -m venv .venv
+	@.venv/bin/pip install --quiet --disable-pip-version-check uv
+
+# The browser tests drive the system's Chromium; one test wants a Redis server.
+browser:
+	@missing=""; \
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || [ -n "$${CHROMIUM:-}" ] || missing="chromium"; \
+	command -v redis-server >/dev/null || missing="$$missing redis-server"; \
+	if [ -n "$$missing" ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing $$missing …"; \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; } \
+	      >/dev/null; \
+	  else echo "The tests need: $$missing. Install it (Debian: sudo apt-get install $$missing) and run again." >&2; exit 1; fi; \
+	fi
+
+clean:
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
