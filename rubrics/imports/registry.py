@@ -1,0 +1,70 @@
+"""The kinds of files that can be imported, each with the handler that its app registered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, BinaryIO, Protocol
+
+from accounts.models import User
+from rubrics.models import Benchmark, ImportJob
+
+# {"cases": {"created": 120, "unchanged": 0}, …, "warnings": ["3 responses name their author…"]}
+Counts = dict[str, Any]
+# Called with the number of bytes read so far.
+Progress = Callable[[int], None]
+
+
+class Handler(Protocol):
+    """Reads ``file`` (binary, at its start) into ``benchmark``: everything, or `ImportRefused` and nothing.
+
+    It runs inside a transaction. ``options`` holds the texts that the person gave (only the registered ones); ``by`` is
+    empty on the command line. Returns what it created and what it found unchanged, in the shape of `Counts`.
+    """
+
+    def __call__(
+        self,
+        *,
+        benchmark: Benchmark,
+        file: BinaryIO,
+        options: Mapping[str, str],
+        by: User | None,
+        at: datetime,
+        progress: Progress,
+    ) -> Counts: ...
+
+
+@dataclass(frozen=True)
+class ImportKind:
+    """A kind of file: its handler, the options it takes, and those it cannot do without."""
+
+    kind: str
+    handler: Handler
+    options: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name of the kind, in the reader's language."""
+        return str(ImportJob.Kind(self.kind).label)
+
+
+_kinds: dict[str, ImportKind] = {}
+
+
+def register(kind: str, handler: Handler, *, options: Sequence[str] = (), required: Sequence[str] = ()) -> None:
+    """Let files of ``kind`` (one of `ImportJob.Kind`) be imported. Known options: format, candidate, candidate_kind,
+    group, judge; a new one also needs a field in `rubrics.forms.ImportForm`.
+    """
+    _kinds[kind] = ImportKind(ImportJob.Kind(kind).value, handler, tuple(options), tuple(required))
+
+
+def find(kind: str) -> ImportKind:
+    """The registered kind; KeyError if no app reads it."""
+    return _kinds[kind]
+
+
+def kinds() -> list[ImportKind]:
+    """All kinds that some app reads, in the order of `ImportJob.Kind`."""
+    return [_kinds[kind] for kind in ImportJob.Kind.values if kind in _kinds]

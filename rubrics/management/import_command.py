@@ -1,0 +1,60 @@
+"""What all import commands share: a file, a benchmark, and the report of what became of it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from consilium.lib.errors import DomainError, ImportRefused
+from rubrics.imports import Counts, run_file
+
+
+class ImportCommand(BaseCommand):
+    """Import one file of one ``kind``. A subclass names the kind and its own arguments."""
+
+    kind: str
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The file, the benchmark, then the arguments of the kind."""
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--benchmark", required=True, metavar="SLUG", help="made if it is not there")
+        self.add_options(parser)
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Add the arguments of the kind; their ``dest`` is the name of an option of its handler."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import the file; every fault goes to stderr and nothing is written if there is one."""
+        known = {"format", "candidate", "candidate_kind", "group", "judge"}
+        chosen = {name: value for name, value in options.items() if name in known and value}
+        path: Path = options["file"]
+        try:
+            with path.open("rb") as file:
+                counts = run_file(
+                    kind=self.kind, slug=options["benchmark"], file=file, options=chosen, at=timezone.now()
+                )
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from error
+        except ImportRefused as refused:
+            for fault in refused.errors:
+                self.stderr.write(str(fault))
+            if refused.total > len(refused.errors):
+                self.stderr.write(f"… and {refused.total - len(refused.errors)} more")
+            noun = "fault" if refused.total == 1 else "faults"
+            raise CommandError(f"{path.name}: {refused.total} {noun} refused, nothing was imported.") from refused
+        except DomainError as error:
+            raise CommandError(str(error)) from error
+        self.report(counts)
+
+    def report(self, counts: Counts) -> None:
+        """Print a line for each kind of row, then what a person should look at."""
+        for name, count in counts.items():
+            if name != "warnings":
+                parts = ", ".join(f"{number} {what}" for what, number in count.items())
+                self.stdout.write(f"{name}: {parts}")
+        for warning in counts.get("warnings", []):
+            self.stderr.write(f"note: {warning}")
