@@ -15,7 +15,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
-from consilium.broker import broker_url
+from consilium.broker.address import broker_url
 from consilium.generic_classes import allow_subscripts
 from consilium.local_key import consilium_home
 from consilium.logs import logging_settings
@@ -219,6 +219,7 @@ ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key"}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Consilium"
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address was given by an admin, not claimed by whoever signed up
 SOCIALACCOUNT_ONLY = False
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if env.str("OIDC_ISSUER", default=""):
