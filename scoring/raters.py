@@ -25,11 +25,15 @@ class UnknownRater(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """A rater of a benchmark: ``label`` as it stands in files, and how to read its decisions."""
+    """A rater of a benchmark: ``label`` as it stands in files, and how to read its decisions.
+
+    ``runs`` are the judge runs behind it: what they were to judge tells a missing verdict from one never asked for.
+    """
 
     label: str
     is_judge: bool
     ratings: Callable[[], Ratings]
+    runs: tuple[JudgeRun, ...] = ()
 
 
 def run_ratings(run: JudgeRun) -> Ratings:
@@ -85,14 +89,19 @@ def resolve_rater(benchmark: Benchmark, text: str) -> Rater:
         run = JudgeRun.objects.filter(benchmark=benchmark, public_id=name).first()
         if run is None:
             raise UnknownRater(f"There is no run “{name}” on this benchmark.")
-        return Rater(f"run:{name}", True, lambda: run_ratings(run))
+        return Rater(f"run:{name}", True, lambda: run_ratings(run), (run,))
     if kind == "jury" and name:
         members = [resolve_rater(benchmark, part) for part in name.split("+")]
-        return Rater(text, all(m.is_judge for m in members), lambda: jury_ratings([m.ratings() for m in members]))
+        return Rater(
+            text,
+            all(member.is_judge for member in members),
+            lambda: jury_ratings([member.ratings() for member in members]),
+            tuple(run for member in members for run in member.runs),
+        )
     newest = newest_run(benchmark, text)
     if newest is None:
         raise UnknownRater(f"“{text}” is neither a rater nor a judge with a finished run on this benchmark.")
-    return Rater(text, True, lambda: run_ratings(newest))
+    return Rater(text, True, lambda: run_ratings(newest), (newest,))
 
 
 def _group(benchmark: Benchmark, name: str) -> Rater:
