@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class AnnotationConfig(AppConfig):
     name = "annotation"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Tell the top bar and the home page what is here."""
+        from annotation import navigation
+
+        navigation.register()
