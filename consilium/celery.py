@@ -11,10 +11,10 @@ from celery.contrib.django.task import DjangoTask
 from celery.signals import beat_init, celeryd_init, setup_logging
 from django.db import transaction
 
-from consilium import broker
+from consilium.broker.address import register_transport
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "consilium.settings")
-broker.register()
+register_transport()
 
 
 class RingingTask(DjangoTask):

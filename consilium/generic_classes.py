@@ -11,7 +11,7 @@ def allow_subscripts() -> None:
     """Make ``ModelForm[User]`` mean ``ModelForm``; for querysets and managers Django does so itself."""
     for each in (BaseModelForm, BaseModelFormSet):
         if not hasattr(each, "__class_getitem__"):
-            each.__class_getitem__ = classmethod(_itself)  # type: ignore[attr-defined]  # that is the point
+            setattr(each, "__class_getitem__", classmethod(_itself))  # noqa: B010  (the stubs know no such attribute)
 
 
 def _itself(cls: Any, _held: Any) -> Any:

@@ -1,11 +1,11 @@
 """The doors of the house: pages at the root, the API under ``/api/v1/``, signing in under ``/accounts/``."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from consilium.views import healthz
 
-api_urlpatterns = [
+api_urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
     path("", include("accounts.api")),
@@ -15,7 +15,7 @@ api_urlpatterns = [
     path("", include("agreement.api")),
 ]
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     path("accounts/", include("allauth.urls")),
     path("i18n/", include("django.conf.urls.i18n")),

@@ -9,7 +9,7 @@ os.environ["CONSILIUM_HOME"] = os.environ.get("CONSILIUM_TEST_HOME") or str(_roo
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "0123456789" * 5)
 os.environ["DEBUG"] = "0"
 
-from consilium.broker import broker_url
+from consilium.broker.address import broker_url
 from consilium.settings import *  # noqa: F403
 from consilium.settings import DATABASES
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.db.backends.postgresql import base
 from django.db.utils import OperationalError
 from django.utils.asyncio import async_unsafe
@@ -38,7 +39,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         server.ensure()
         try:
             return super().get_new_connection(conn_params)
-        except (OperationalError, base.Database.OperationalError):
+        except (OperationalError, psycopg.OperationalError):
             if server.is_ready():
                 raise
             server.ensure(force=True)

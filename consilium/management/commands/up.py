@@ -44,7 +44,7 @@ class Command(BaseCommand):
     """Starts database, web server, Celery worker and beat, and stays in the foreground."""
 
     help = "Start everything on this machine: database, web server, Celery worker and beat. Ctrl-C stops all."
-    requires_system_checks: list[str] = []  # type: ignore[assignment]  # migrate runs them, after the server is up
+    requires_system_checks: list[str] = []  # migrate runs them
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to listen."""

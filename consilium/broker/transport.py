@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
 from json import loads
 from queue import Empty
 from threading import Lock
 from typing import Any
-from urllib.parse import quote, urlencode
 
 import sqlalchemy as sa
-from kombu.transport import TRANSPORT_ALIASES
 from kombu.transport.sqlalchemy import Channel as SQLAlchemyChannel
 from kombu.transport.sqlalchemy import Transport as SQLAlchemyTransport
 from kombu.transport.sqlalchemy import metadata
@@ -31,26 +28,6 @@ LONGEST_WAIT_S = 0.5
 ADVISORY_LOCK = 0x434F4E53
 
 _preparing = Lock()
-
-
-def broker_url(database: Mapping[str, Any]) -> str:
-    """URL of the broker for one of Django's ``DATABASES`` (with ``NAME`` already that of the broker's own database)."""
-    user = quote(str(database.get("USER") or ""), safe="")
-    password = quote(str(database.get("PASSWORD") or ""), safe="")
-    login = f"{user}:{password}@" if password else f"{user}@" if user else ""
-    host, port = str(database.get("HOST") or ""), str(database.get("PORT") or "")
-    options = {
-        name: value
-        for name, value in dict(database.get("OPTIONS") or {}).items()
-        if name.startswith("ssl") and isinstance(value, str)
-    }
-    if host.startswith("/") or not host:
-        address = ""
-        options |= {name: value for name, value in (("host", host), ("port", port)) if value}
-    else:
-        address = f"{host}:{port}" if port else host
-    query = f"?{urlencode(options, safe='/')}" if options else ""
-    return f"sqla+postgresql+psycopg://{login}{address}/{quote(str(database['NAME']), safe='')}{query}"
 
 
 def _create_database(url: sa.URL) -> None:
@@ -130,9 +107,14 @@ class Transport(SQLAlchemyTransport):
 
     Channel = Channel
     polling_interval = POLLING_INTERVAL_S
-    connection_errors = (OperationalError, InterfaceError, InternalError, PendingRollbackError)
+    connection_errors = (  # type: ignore[assignment]  # kombu names one only
+        OperationalError,
+        InterfaceError,
+        InternalError,
+        PendingRollbackError,
+    )
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+    def drain_events(self, connection: Any, timeout: float | None = None, **_kwargs: Any) -> None:
         """Wait for a message, but come back often enough to notice that the worker shall end."""
         super().drain_events(connection, timeout=LONGEST_WAIT_S if timeout is None else min(timeout, LONGEST_WAIT_S))
 
@@ -142,11 +124,6 @@ def _forget_engines() -> None:
     for engine, _session in Channel._engines.values():
         engine.dispose(close=False)
     Channel._engines.clear()
-
-
-def register() -> None:
-    """Make this the transport behind ``sqla+postgresql+psycopg://``."""
-    TRANSPORT_ALIASES["sqla"] = "consilium.broker:Transport"
 
 
 os.register_at_fork(after_in_child=_forget_engines)

@@ -1,0 +1,1 @@
+"""Celery's broker over PostgreSQL, for machines without Redis."""

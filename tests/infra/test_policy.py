@@ -1,0 +1,29 @@
+"""What browsers are told to refuse."""
+
+import re
+
+
+def directives(answer):
+    policy = answer.headers["Content-Security-Policy"]
+    return {name: values for name, _, values in (part.strip().partition(" ") for part in policy.split(";"))}
+
+
+def test_pages_allow_nothing_inline_and_nothing_from_elsewhere(client, db):
+    found = directives(client.get("/accounts/login/"))
+    assert found["default-src"] == "'none'"
+    assert re.fullmatch(r"'self'( 'nonce-[\w+/=-]+')?", found["script-src"])
+    assert (found["style-src"], found["img-src"]) == ("'self'", "'self' data:")
+    assert (found["frame-ancestors"], found["base-uri"], found["form-action"]) == ("'none'", "'none'", "'self'")
+    assert "unsafe" not in str(found) and "http" not in str(found)
+
+
+def test_pages_cannot_be_framed_and_types_are_not_guessed(client, db):
+    answer = client.get("/accounts/login/")
+    assert answer.headers["X-Frame-Options"] == "DENY"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Referrer-Policy"] == "same-origin"
+
+
+def test_api_refuses_strangers(client, db):
+    assert client.get("/api/v1/no-such-door/").status_code in (401, 403, 404)
+    assert client.get("/api/v1/schema/?format=json").status_code == 200
