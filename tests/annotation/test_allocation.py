@@ -1,0 +1,137 @@
+"""What `allocate` promises, over random groups and bars."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import combinations, product
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from annotation.allocation import Allocation, Infeasible, Item, allocate, check_sample_size
+
+ANNOTATORS = st.sets(st.integers(1, 60), min_size=1, max_size=12)
+
+
+@st.composite
+def work(draw: st.DrawFn, *, most: int = 60) -> tuple[list[Item], list[int], int]:
+    cases = draw(st.lists(st.integers(1, 8), min_size=1, max_size=most))
+    people = sorted(draw(ANNOTATORS))
+    return [Item(100 + n, case) for n, case in enumerate(cases)], people, draw(st.integers(1, len(people)))
+
+
+def loads(allocation: Allocation, people: list[int]) -> list[int]:
+    return [allocation.load.get(person, 0) for person in people]
+
+
+@given(work(), st.booleans(), st.integers(0, 2**40))
+def test_each_response_gets_its_annotators_and_loads_differ_by_one_at_most(
+    given_work: tuple[list[Item], list[int], int], by_case: bool, seed: int
+) -> None:
+    items, people, per_item = given_work
+    allocation = allocate(items, people, per_item=per_item, seed=seed, by_case=by_case, check_fraction=0)
+    takers = defaultdict(set)
+    for slot in allocation.slots:
+        takers[slot.response].add(slot.annotator)
+    assert {response: len(who) for response, who in takers.items()} == {item.response: per_item for item in items}
+    assert len(allocation.slots) == per_item * len(items)  # nobody twice on one response
+    assert max(loads(allocation, people)) - min(loads(allocation, people)) <= 1
+
+
+@given(work(), st.booleans(), st.integers(0, 2**40), st.data())
+def test_positions_are_a_queue_without_gaps_and_cases_stay_together_when_by_case(
+    given_work: tuple[list[Item], list[int], int], by_case: bool, seed: int, data: st.DataObject
+) -> None:
+    items, people, per_item = given_work
+    plan = {"per_item": per_item, "seed": seed, "by_case": by_case, "check_fraction": 0.5, "checkers": {900}}
+    allocation = allocate(items, people, **plan)
+    case = {item.response: item.case for item in items}
+    for person in people:
+        queue = sorted((slot for slot in allocation.slots if slot.annotator == person), key=lambda slot: slot.position)
+        assert [slot.position for slot in queue] == list(range(1, len(queue) + 1))
+        if by_case:
+            changes = sum(case[a.response] != case[b.response] for a, b in zip(queue, queue[1:], strict=False))
+            assert changes == max(0, len({case[slot.response] for slot in queue}) - 1)
+    # The same seed gives the same plan, in whatever order rows and people come.
+    again = allocate(data.draw(st.permutations(items)), data.draw(st.permutations(people)), **plan)
+    assert again == allocation
+
+
+@given(work(), st.data(), st.integers(0, 2**40), st.booleans())
+def test_nobody_gets_their_own_response_or_one_they_are_barred_from(
+    given_work: tuple[list[Item], list[int], int], data: st.DataObject, seed: int, by_case: bool
+) -> None:
+    bare, people, per_item = given_work
+    items = [Item(i.response, i.case, data.draw(st.none() | st.sampled_from(people))) for i in bare]
+    barred = data.draw(st.sets(st.tuples(st.sampled_from([i.response for i in items]), st.sampled_from(people))))
+    free = {i.response: [p for p in people if p != i.author and (i.response, p) not in barred] for i in items}
+    plan = {"per_item": per_item, "seed": seed, "by_case": by_case, "check_fraction": 0, "barred": barred}
+    if any(len(who) < per_item for who in free.values()):
+        with pytest.raises(Infeasible, match="physicians who may grade"):
+            allocate(items, people, **plan)
+        return
+    allocation = allocate(items, people, **plan)
+    assert all(slot.annotator in free[slot.response] for slot in allocation.slots)
+    assert Counter(slot.response for slot in allocation.slots) == {item.response: per_item for item in items}
+
+
+@settings(max_examples=60)
+@given(work(most=5), st.data(), st.integers(0, 2**20))
+def test_with_bars_no_other_allocation_is_more_even(
+    given_work: tuple[list[Item], list[int], int], data: st.DataObject, seed: int
+) -> None:
+    items, people, per_item = given_work
+    assume(len(people) <= 4)
+    barred = data.draw(st.sets(st.tuples(st.sampled_from([i.response for i in items]), st.sampled_from(people))))
+    free = [[p for p in people if (i.response, p) not in barred] for i in items]
+    assume(all(len(who) >= per_item for who in free))
+    ours = loads(
+        allocate(items, people, per_item=per_item, seed=seed, check_fraction=0, barred=barred),
+        people,
+    )
+    every = [
+        [Counter(p for team in teams for p in team)[person] for person in people]
+        for teams in product(*(list(combinations(who, per_item)) for who in free))
+    ]
+    assert sum(x * x for x in ours) == min(sum(x * x for x in other) for other in every)
+    assert max(ours) == min(max(other) for other in every)
+    assert min(ours) == max(min(other) for other in every)
+
+
+def test_who_has_less_to_do_gets_the_odd_response_more() -> None:
+    items = [Item(n, n) for n in range(7)]
+    for seed, by_case in product(range(20), (True, False)):
+        load = allocate(
+            items, [1, 2, 3], per_item=1, seed=seed, by_case=by_case, check_fraction=0, existing_load={1: 5, 2: 9, 3: 0}
+        ).load
+        assert load == {1: 2, 2: 2, 3: 3}
+
+
+@pytest.mark.parametrize(
+    ("slots", "fraction", "size"), [(10, 0.25, 3), (10, 0.15, 2), (100, 0.145, 15), (3, 0.5, 2), (7, 0, 0), (7, 1, 7)]
+)
+def test_the_check_sample_is_rounded_half_up(slots: int, fraction: float, size: int) -> None:
+    assert check_sample_size(slots, fraction) == size
+    items = [Item(n, 1) for n in range(slots)]
+    assert allocate(items, [1, 2], per_item=1, seed=4, checkers=[3], check_fraction=fraction).checks == size
+
+
+def test_another_seed_draws_another_plan() -> None:
+    items = [Item(n, n // 4) for n in range(40)]
+    plans = {allocate(items, [1, 2, 3], per_item=2, seed=seed, check_fraction=0).slots for seed in range(10)}
+    assert len(plans) == 10
+
+
+def test_the_reason_names_what_is_missing() -> None:
+    items = [Item(1, 1)]
+    with pytest.raises(Infeasible, match=r"^3 annotators per response asked, 2 in the group\.$"):
+        allocate(items, [1, 2], per_item=3, seed=1)
+    with pytest.raises(Infeasible, match="no checker"):
+        allocate(items, [1, 2], per_item=1, seed=1)
+    with pytest.raises(Infeasible, match="nobody left to check"):
+        allocate(items, [1, 2], per_item=2, seed=1, checkers=[1, 2])
+    with pytest.raises(Infeasible, match="nobody left to check"):
+        allocate([Item(1, 1, author=3)], [1, 2], per_item=1, seed=1, checkers=[3])
+    with pytest.raises(Infeasible, match="No response"):
+        allocate([], [1, 2], per_item=1, seed=1)
