@@ -1,0 +1,40 @@
+"""The two ways in which a judge's request fails, and what may not be called at all."""
+
+from __future__ import annotations
+
+from consilium.lib.errors import DomainError
+
+
+class EndpointRefused(DomainError):
+    """The operator's list does not let this endpoint be called, or its address or key is not usable."""
+
+
+class TransportError(Exception):
+    """No answer came. ``kind`` tells why; ``retry_after`` is what the endpoint asked for, in seconds.
+
+    Kinds: ``timeout``, ``refused`` (no connection), ``dns``, ``tls``, ``disconnected`` (cut in the middle),
+    ``http_429``, ``http_5xx``, ``http_4xx`` (the status itself), ``redirect``, ``envelope`` (a 200 that is no chat
+    completion, such as a gateway's HTML page).
+    """
+
+    def __init__(self, kind: str, message: str, *, retry: bool = True, retry_after: float | None = None) -> None:
+        self.kind = kind
+        self.message = message
+        self.retry = retry
+        self.retry_after = retry_after
+        self.attempts = 1
+        super().__init__(f"{kind}: {message}")
+
+
+class ContentError(Exception):
+    """The model answered, but not with a verdict. ``kind`` tells what is wrong; ``raw`` is what it said.
+
+    Kinds: ``empty``, ``refusal``, ``truncated``, ``too_large``, ``nul``, ``not_json``, ``trailing_text``,
+    ``not_an_object``, ``duplicate_key``, ``missing_field``, ``extra_field``, ``wrong_type``.
+    """
+
+    def __init__(self, kind: str, message: str, raw: str = "") -> None:
+        self.kind = kind
+        self.message = message
+        self.raw = raw
+        super().__init__(f"{kind}: {message}")

@@ -1,0 +1,116 @@
+"""The strict reading of a judge's answer. Pure.
+
+An answer is exactly one JSON object ``{"explanation": str, "criteria_met": bool}``, alone or alone inside one
+```` ```json ```` fence. Nothing is coerced and nothing is searched for: a verdict that has to be guessed is no verdict,
+and on a criterion with negative points a guessed "not met" would gain points.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from consilium.llm.errors import ContentError
+
+# More than any explanation needs; what is longer is not read at all.
+MAXIMUM_CHARACTERS = 200_000
+# ```json, a line break, the object, a line break, ```. One fence, nothing around it.
+_FENCE = re.compile(r"\A```(?:json|JSON)?[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```\Z", re.DOTALL)
+_WHITE = " \t\r\n"  # JSON's own; str.strip() would also take U+00A0, U+2028 and others
+_FIELDS = ("explanation", "criteria_met")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedVerdict:
+    """What a judge said of one criterion."""
+
+    explanation: str
+    criteria_met: bool
+
+
+def parse_verdict(text: str) -> ParsedVerdict:
+    """Read a judge's answer; `ContentError`, with its kind and the text, for everything that is not a verdict."""
+    try:
+        return _parse(text)
+    except ContentError as error:
+        error.raw = text
+        raise
+
+
+def _parse(text: str) -> ParsedVerdict:
+    if len(text) > MAXIMUM_CHARACTERS:
+        raise ContentError("too_large", f"{len(text)} characters; at most {MAXIMUM_CHARACTERS} are read")
+    body = text.strip(_WHITE)
+    if not body:
+        raise ContentError("empty", "the answer is empty")
+    fence = _FENCE.match(body)
+    if fence:
+        body = fence["inside"].strip(_WHITE)
+    value = _decode(body)
+    if not isinstance(value, dict):
+        raise ContentError("not_an_object", f"the answer is {_json_type(value)}, not an object")
+    for name in _FIELDS:
+        if name not in value:
+            raise ContentError("missing_field", f"“{name}” is not there")
+    extra = next((name for name in value if name not in _FIELDS), None)
+    if extra is not None:
+        raise ContentError("extra_field", f"unknown field “{extra[:60]}”")
+    explanation, met = value["explanation"], value["criteria_met"]
+    if met is not True and met is not False:
+        raise ContentError("wrong_type", f"“criteria_met” is {_json_type(met)}, not true or false")
+    if not isinstance(explanation, str):
+        raise ContentError("wrong_type", f"“explanation” is {_json_type(explanation)}, not a string")
+    if "\x00" in explanation:
+        raise ContentError("nul", "the explanation holds a NUL character")
+    return ParsedVerdict(explanation, met)
+
+
+def _decode(body: str) -> Any:
+    if "\x00" in body:
+        raise ContentError("nul", "the answer holds a NUL character")
+    try:
+        value, end = _decoder.raw_decode(body)
+    except RecursionError:
+        raise ContentError("not_json", "nested too deeply") from None
+    except ValueError as error:
+        raise ContentError("not_json", f"not JSON: {str(error)[:200]}") from None
+    if body[end:].strip(_WHITE):
+        raise ContentError("trailing_text", "something stands after the object")
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            # The last one wins in most readers: an answer that says two things says nothing.
+            raise ContentError("duplicate_key", f"“{name[:60]}” is there twice")
+        made[name] = value
+    return made
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ContentError("not_json", f"{name} is not JSON")
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
+
+
+def _json_type(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "a list" if isinstance(value, list) else "an object"
+
+
+def storable(text: str, limit: int = 20_000) -> str:
+    """``text`` as PostgreSQL can hold it: NUL and lone surrogates made visible, cut at ``limit`` with a mark."""
+    clean = text[: limit + 1].replace("\x00", "␀").encode("utf-8", "replace").decode("utf-8")
+    return clean if len(clean) <= limit else f"{clean[:limit]}… [cut]"
