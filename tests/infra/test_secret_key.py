@@ -1,0 +1,74 @@
+"""Nothing that serves people starts with `DEBUG` off and no `SECRET_KEY`."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.processes import ROOT
+
+
+def run(*arguments, home, **environment):
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"SECRET_KEY", "DEBUG", "DJANGO_SETTINGS_MODULE", "DATABASE_URL"}
+    }
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**kept, "CONSILIUM_HOME": str(home), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("manage.py", "check"),
+        ("manage.py", "runserver", "--noreload", "0"),
+        ("-m", "gunicorn", "--check-config", "consilium.wsgi:application"),
+        ("-m", "celery", "--app", "consilium", "worker", "--pool", "solo"),
+    ],
+)
+def test_refuses(arguments, tmp_path):
+    done = run(*arguments, home=tmp_path)
+    assert done.returncode != 0
+    assert "SECRET_KEY is not set and DEBUG is off" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("command", ["up", "migrate"])
+@pytest.mark.parametrize("off", [{"DEBUG": "0"}, {"DEBUG": "false", "SECRET_KEY": ""}])
+def test_commands_refuse_where_debug_is_said_to_be_off(command, off, tmp_path):
+    done = run("manage.py", command, home=tmp_path, **off)
+    assert done.returncode != 0
+    assert "SECRET_KEY is not set and DEBUG is off" in done.stderr
+
+
+def test_commands_on_ones_own_machine_share_a_kept_key(tmp_path):
+    arguments = (
+        "manage.py",
+        "shell",
+        "--no-imports",
+        "-c",
+        "from django.conf import settings; print(settings.SECRET_KEY)",
+    )
+    first, second = run(*arguments, home=tmp_path), run(*arguments, home=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
+    assert len(first.stdout.strip()) >= 50
+    assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
+
+
+def test_deployment_checks_pass_over_https(tmp_path):
+    done = run(
+        "manage.py", "check", "--deploy", "--fail-level", "WARNING",
+        home=tmp_path,
+        SECRET_KEY="kV5tq-8xW2mZ0_rYb4NcJ7pLh3sDgF1uQaEoXiRyTwMvKzUlHnBjPdSf",
+        SITE_URL="https://consilium.example.org",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,161 @@
+"""`manage.py up`: everything starts, answers and ends, and nothing is left, however it ends."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.processes import ROOT
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("up")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def processes_naming(text):
+    """Numbers of living processes whose command line or environment names `text`."""
+    listed = subprocess.run(
+        ["ps", "-A", "-ww", "-e", "-o", "pid=,stat="], capture_output=True, text=True, check=True
+    ).stdout
+    found = []
+    for line in listed.splitlines():
+        number, state = line.split()[:2]
+        if state.startswith("Z"):
+            continue
+        with contextlib.suppress(OSError):
+            process = Path("/proc", number)
+            if text.encode() in process.joinpath("cmdline").read_bytes() + process.joinpath("environ").read_bytes():
+                found.append(int(number))
+    return found
+
+
+class Up:
+    """One `manage.py up` with a home and a port of its own."""
+
+    def __init__(self, home, **extra):
+        self.home, self.port = home, free_port()
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in {"DEBUG", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
+            and not name.startswith("PYTEST")
+        }
+        environment |= {"CONSILIUM_HOME": str(home), "PORT": str(self.port), "CONSILIUM_DEMO": "0", **extra}
+        self.said = home.parent / f"{home.name}.out"
+        with self.said.open("wb") as stream:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "up"],
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def wait_until_ready(self):
+        wait_until(self._greeted, within_s=120, message="`up` says where it is")
+
+    def _greeted(self):
+        said = self.said.read_text()
+        assert self.process.poll() is None, said
+        return f"http://localhost:{self.port}" in said
+
+    def get(self, path):
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"http://localhost:{self.port}{path}", timeout=20) as answer:
+            return answer.status, answer.read().decode()
+
+    def nothing_left(self):
+        return not processes_naming(str(self.home))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """One home for the module: the second start finds what the first one made. The server's user may enter it."""
+    folder = tmp_path_factory.mktemp("up")
+    for above in (folder, folder.parent):
+        above.chmod(0o755)
+    return folder / "home"
+
+
+@pytest.fixture
+def up(home):
+    started = Up(home)
+    yield started
+    if started.process.poll() is None:
+        started.process.send_signal(signal.SIGINT)
+        started.process.wait(timeout=60)
+
+
+def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(up):
+    up.wait_until_ready()
+    assert up.get("/healthz") == (200, "ok\n")
+    status, page = up.get("/accounts/login/")
+    assert status == 200
+    # Style sheets come with a digest in their name, as in production, and are there.
+    sheet = re.search(r'href="(/static/[^"]+\.[0-9a-f]{12}\.css)"', page)
+    assert sheet is not None, page
+    assert up.get(sheet.group(1))[0] == 200
+
+    key = up.home / "secret_key"
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert len(key.read_text().strip()) >= 50
+    assert key.read_text().strip() not in up.said.read_text()
+
+    up.process.send_signal(signal.SIGINT)
+    assert up.process.wait(timeout=60) == 0, up.said.read_text()
+    assert up.nothing_left()
+
+
+def test_kill_9_leaves_nothing_behind_and_the_next_start_works(up, home):
+    up.wait_until_ready()
+    up.process.kill()
+    up.process.wait()
+    wait_until(up.nothing_left, within_s=40, message="all processes ended")
+
+    again = Up(home)
+    try:
+        again.wait_until_ready()
+        assert again.get("/healthz") == (200, "ok\n")
+    finally:
+        again.process.send_signal(signal.SIGTERM)
+        assert again.process.wait(timeout=60) == 0
+    assert again.nothing_left()
+
+
+def test_a_crash_of_one_process_stops_all_and_says_which(up):
+    up.wait_until_ready()
+    (worker,) = [
+        number
+        for number in processes_naming(str(up.home))
+        if b"worker\0--concurrency" in Path("/proc", str(number), "cmdline").read_bytes()
+        and os.getpgid(number) == number
+    ]
+    os.killpg(worker, signal.SIGKILL)
+    assert up.process.wait(timeout=60) == 1
+    assert "worker process ended by itself" in up.said.read_text()
+    assert up.nothing_left()
+
+
+def test_a_taken_port_is_named(home):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        taken = listener.getsockname()[1]
+        failed = Up(home, PORT=str(taken))
+        assert failed.process.wait(timeout=60) == 1
+    assert f"Port {taken} is taken" in failed.said.read_text()
+    assert failed.nothing_left()
