@@ -1,0 +1,180 @@
+"""What a person may see of the work, as querysets, and single rows fetched for them, else 404.
+
+Blinding starts here: a physician reaches the assignments and adjudications below and nothing else. Who a member is
+comes from active memberships alone; running a benchmark or being a superuser adds nothing.
+"""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.shortcuts import get_object_or_404
+
+from accounts.models import User
+from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Involvement, Membership, Part
+from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.models import Benchmark
+
+AnyUser = User | AnonymousUser
+
+
+def roles_of(user: AnyUser, benchmark: Benchmark) -> list[str]:
+    """Parts that ``user`` plays in the expert groups of ``benchmark``."""
+    rows = Membership.objects.filter(user=user.pk, active=True, group__benchmark=benchmark)
+    return list(rows.values_list("role", flat=True).distinct().order_by("role"))
+
+
+def get_member_benchmark(user: AnyUser, slug: str) -> Benchmark:
+    """The benchmark, for active members of its expert groups."""
+    member = Membership.objects.filter(user=user.pk, active=True, group__benchmark=OuterRef("pk"))
+    return get_object_or_404(Benchmark.objects.filter(Exists(member)), slug=slug)
+
+
+def _in_group(user: AnyUser, role: str, group: str) -> Exists:
+    """A condition: ``user`` is an active member in this part of the group that the column ``group`` names."""
+    return Exists(Membership.objects.filter(user=user.pk, role=role, active=True, group=OuterRef(group)))
+
+
+# Annotators ---------------------------------------------------------------------------------------------------------
+
+
+def own_assignments(user: AnyUser) -> QuerySet[Assignment]:
+    """The annotator's own work. In a paused or closed batch it can be read and not written (services refuse)."""
+    return Assignment.objects.filter(
+        _in_group(user, Membership.Role.ANNOTATOR, "batch__group"), annotator=user.pk, batch__imported=False
+    )
+
+
+def get_own_assignment(user: AnyUser, public_id: str) -> Assignment:
+    """One of the annotator's own assignments, with what its page shows."""
+    rows = own_assignments(user).select_related("batch__group__benchmark", "case", "response", "rubric")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+# Checkers -----------------------------------------------------------------------------------------------------------
+
+
+def _may_check(user: AnyUser) -> Q:
+    other_part = Involvement.objects.filter(
+        Q(response=OuterRef("response"), user=user.pk) & ~Q(part=Part.CHECKER, group=OuterRef("batch__group"))
+    )
+    return Q(_in_group(user, Membership.Role.CHECKER, "batch__group")) & ~Q(Exists(other_part))
+
+
+def waiting_checks(user: AnyUser) -> QuerySet[Assignment]:
+    """Handed-in work of the checker's own group that this checker may take.
+
+    Work that was sent back and handed in again waits for the checker who knows it, as long as they are one.
+    """
+    still_checker = Membership.objects.filter(
+        user=OuterRef("checker"), role=Membership.Role.CHECKER, active=True, group=OuterRef("batch__group")
+    )
+    return (
+        Assignment.objects.filter(_may_check(user), status=Assignment.Status.SUBMITTED, batch__status=Batch.Status.OPEN)
+        .filter(Q(checker=None) | Q(checker=user.pk) | ~Q(Exists(still_checker)))
+        .exclude(annotator=user.pk)
+        .exclude(response__author=user.pk)
+    )
+
+
+def held_checks(user: AnyUser) -> QuerySet[Assignment]:
+    """Work that this checker has taken and not finished."""
+    return Assignment.objects.filter(
+        _in_group(user, Membership.Role.CHECKER, "batch__group"), status=Assignment.Status.IN_CHECK, checker=user.pk
+    ).exclude(batch__status=Batch.Status.CLOSED)
+
+
+def get_waiting_check(user: AnyUser, public_id: str) -> QuerySet[Assignment]:
+    """One piece of waiting work, as a queryset to claim from; 404 if it is not there for this checker."""
+    rows = waiting_checks(user).filter(public_id=public_id)
+    get_object_or_404(rows)
+    return rows
+
+
+def get_held_check(user: AnyUser, public_id: str) -> Assignment:
+    """A piece of work that this checker holds, with what its page shows."""
+    rows = held_checks(user).select_related("batch__group__benchmark", "case", "response", "rubric")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+# Adjudicators -------------------------------------------------------------------------------------------------------
+
+
+def _may_adjudicate(user: AnyUser) -> Q:
+    parts = Involvement.objects.filter(response=OuterRef("response"), user=user.pk)
+    within = (
+        Q(other_group=None)
+        & Q(_in_group(user, Membership.Role.ADJUDICATOR, "group"))
+        & ~Q(Exists(parts.exclude(part=Part.ADJUDICATOR, group=OuterRef("group"))))
+    )
+    between = (
+        Q(other_group__isnull=False)
+        & (
+            Q(_in_group(user, Membership.Role.ADJUDICATOR, "group"))
+            | Q(_in_group(user, Membership.Role.ADJUDICATOR, "other_group"))
+        )
+        & ~Q(Exists(parts.exclude(part=Part.ADJUDICATOR, group=None)))
+    )
+    return within | between
+
+
+def open_adjudications(user: AnyUser) -> QuerySet[Adjudication]:
+    """Conflicts that this adjudicator holds or may take, lowest agreement first."""
+    return (
+        Adjudication.objects.filter(_may_adjudicate(user), status=Adjudication.Status.OPEN)
+        .filter(Q(adjudicator=None) | Q(adjudicator=user.pk))
+        .exclude(response__author=user.pk)
+    )
+
+
+def get_open_adjudication(user: AnyUser, public_id: str) -> QuerySet[Adjudication]:
+    """One open conflict, as a queryset to claim from; 404 if it is not there for this adjudicator."""
+    rows = open_adjudications(user).filter(public_id=public_id)
+    get_object_or_404(rows)
+    return rows
+
+
+def get_held_adjudication(user: AnyUser, public_id: str) -> Adjudication:
+    """An open adjudication that this person holds, with what its page shows."""
+    rows = open_adjudications(user).filter(adjudicator=user.pk)
+    rows = rows.select_related("response__case", "rubric", "group__benchmark", "other_group")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+# Who runs the benchmark ---------------------------------------------------------------------------------------------
+
+
+def get_group(user: AnyUser, slug: str, public_id: str) -> ExpertGroup:
+    """An expert group of a benchmark that ``user`` runs."""
+    return _group(get_benchmark(user, slug), public_id)
+
+
+def get_administered_group(user: AnyUser, slug: str, public_id: str) -> ExpertGroup:
+    """An expert group of a benchmark that ``user`` is an admin of."""
+    return _group(get_administered_benchmark(user, slug), public_id)
+
+
+def get_administered_membership(user: AnyUser, slug: str, public_id: str, membership: int) -> Membership:
+    """A membership of a group of a benchmark that ``user`` is an admin of."""
+    group = get_administered_group(user, slug, public_id)
+    return get_object_or_404(Membership.objects.select_related("group", "user").filter(group=group), pk=membership)
+
+
+def get_batch(user: AnyUser, slug: str, public_id: str) -> Batch:
+    """A batch of a benchmark that ``user`` runs."""
+    return _batch(get_benchmark(user, slug), public_id)
+
+
+def get_administered_batch(user: AnyUser, slug: str, public_id: str) -> Batch:
+    """A batch of a benchmark that ``user`` is an admin of."""
+    return _batch(get_administered_benchmark(user, slug), public_id)
+
+
+def _group(benchmark: Benchmark, public_id: str) -> ExpertGroup:
+    rows = ExpertGroup.objects.select_related("benchmark").filter(benchmark=benchmark)
+    return get_object_or_404(rows, public_id=public_id)
+
+
+def _batch(benchmark: Benchmark, public_id: str) -> Batch:
+    rows = Batch.objects.select_related("group__benchmark", "created_by").filter(group__benchmark=benchmark)
+    return get_object_or_404(rows, public_id=public_id)

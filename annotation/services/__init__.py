@@ -1,0 +1,66 @@
+"""Every write to groups, batches and physicians' work; each function is one transaction."""
+
+from annotation.services.adjudications import claim_adjudication, finish_adjudication, rule
+from annotation.services.batches import (
+    BatchPlan,
+    BatchTerms,
+    PhysicianLoad,
+    ResponseFilter,
+    close_batch,
+    create_batch,
+    extend_batch,
+    new_seed,
+    open_batch,
+    pause_batch,
+    plan_batch,
+)
+from annotation.services.checks import accept_check, amend, claim_check, release_check, return_check
+from annotation.services.conflicts import open_conflicts_between, unclosed_batches
+from annotation.services.decisions import (
+    DecisionInput,
+    StaleDecision,
+    Unanswered,
+    criteria_of,
+    next_open,
+    save_decision,
+    save_decisions,
+    submit,
+)
+from annotation.services.groups import add_member, create_group, physician_of, rename_group, set_member_active
+
+__all__ = [
+    "BatchPlan",
+    "BatchTerms",
+    "DecisionInput",
+    "PhysicianLoad",
+    "ResponseFilter",
+    "StaleDecision",
+    "Unanswered",
+    "accept_check",
+    "add_member",
+    "amend",
+    "claim_adjudication",
+    "claim_check",
+    "close_batch",
+    "create_batch",
+    "create_group",
+    "criteria_of",
+    "extend_batch",
+    "finish_adjudication",
+    "new_seed",
+    "next_open",
+    "open_batch",
+    "open_conflicts_between",
+    "pause_batch",
+    "physician_of",
+    "plan_batch",
+    "release_check",
+    "rename_group",
+    "return_check",
+    "rule",
+    "save_decision",
+    "save_decisions",
+    "set_member_active",
+    "submit",
+    "unclosed_batches",
+]

@@ -1,0 +1,89 @@
+"""What an adjudicator does: take a response with conflicts, rule on each, finish."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import User
+from annotation.models import Adjudication, Batch, Ruling, RulingOutcome
+from annotation.services.rules import spoken_rules
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+
+
+@transaction.atomic
+def claim_adjudication(*, adjudicator: User, waiting: QuerySet[Adjudication]) -> Adjudication | None:
+    """Take the conflict of lowest agreement among ``waiting``; None when nothing is left."""
+    row = (
+        waiting.filter(adjudicator=None, status=Adjudication.Status.OPEN)
+        .order_by("agreement", "pk")
+        .select_for_update(skip_locked=True, no_key=True, of=("self",))
+        .first()
+    )
+    if row is None:
+        return None
+    _refuse_while_paused(row)
+    with spoken_rules():
+        # The status stays; the condition is that nobody else holds it, which the row lock has made sure of.
+        transition(row, source=[Adjudication.Status.OPEN], target=Adjudication.Status.OPEN, adjudicator=adjudicator)
+    return row
+
+
+@transaction.atomic
+def rule(
+    *, adjudication: Adjudication, adjudicator: User, criterion: int, outcome: str, reason: str = "", at: datetime
+) -> Ruling:
+    """Decide one conflict: met, not met, cannot assess, or that the criterion itself is faulty, with the reason."""
+    row = _held(adjudication, adjudicator)
+    if criterion not in row.criteria:
+        raise DomainError(_("The raters agree on this criterion; there is nothing to decide."))
+    if outcome not in RulingOutcome.values:
+        raise DomainError(_("The outcome is met, not met, cannot assess or faulty."))
+    reason = reason.strip()
+    if outcome == RulingOutcome.FAULTY and not reason:
+        raise DomainError(_("Say what is wrong with the criterion."))
+    ruling, made = Ruling.objects.get_or_create(
+        adjudication=row,
+        criterion_id=criterion,
+        defaults={"outcome": outcome, "reason": reason, "created_at": at, "updated_at": at},
+    )
+    if not made:
+        ruling.outcome, ruling.reason, ruling.updated_at = outcome, reason, at
+        ruling.save(update_fields=["outcome", "reason", "updated_at"])
+    return ruling
+
+
+@transaction.atomic
+def finish_adjudication(*, adjudication: Adjudication, adjudicator: User, at: datetime) -> None:
+    """End the adjudication once every conflict has a ruling."""
+    row = _held(adjudication, adjudicator)
+    ruled = set(Ruling.objects.filter(adjudication=row).values_list("criterion_id", flat=True))
+    missing = len(set(row.criteria) - ruled)
+    if missing:
+        text = ngettext("%(number)d conflict is not decided yet.", "%(number)d conflicts are not decided yet.", missing)
+        raise DomainError(text % {"number": missing})
+    transition(row, source=[Adjudication.Status.OPEN], target=Adjudication.Status.DONE, finished_at=at)
+    adjudication.status, adjudication.finished_at = row.status, row.finished_at
+
+
+def _held(adjudication: Adjudication, adjudicator: User) -> Adjudication:
+    row = Adjudication.objects.select_for_update(no_key=True).get(pk=adjudication.pk)
+    if row.status != Adjudication.Status.OPEN or row.adjudicator_id != adjudicator.pk:
+        raise Conflict(_("This adjudication is finished, or somebody else holds it."))
+    _refuse_while_paused(row)
+    return row
+
+
+def _refuse_while_paused(row: Adjudication) -> None:
+    if (
+        row.other_group_id is None
+        and Batch.objects.filter(
+            group=row.group_id, items__response=row.response_id, status=Batch.Status.PAUSED
+        ).exists()
+    ):
+        raise Conflict(_("The batch of this response is paused. Nothing is lost; go on when it is open again."))

@@ -1,0 +1,138 @@
+"""What a secondary checker does: take work, amend it with a reason, accept it or send it back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Case, QuerySet, Value, When
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.models import Amendment, Assignment, Check, Decision, Outcome
+from annotation.services.conflicts import open_conflicts_within
+from annotation.services.rules import hold_batch, refuse_unless_open, spoken_rules
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+
+
+@transaction.atomic
+def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -> Assignment | None:
+    """Take the next of ``waiting`` (what access lets this checker take); None when nothing is left.
+
+    Work that this checker sent back comes first, then the longest waiting. Rows that another checker is just taking
+    are skipped, so two checkers never hold one.
+    """
+    ranked = waiting.annotate(own=Case(When(checker=checker, then=Value(0)), default=Value(1)))
+    row = (
+        ranked.order_by("own", "submitted_at", "pk")
+        .select_for_update(skip_locked=True, no_key=True, of=("self",))
+        .select_related("batch")
+        .first()
+    )
+    if row is None:
+        return None
+    hold_batch(row.batch_id)
+    row.batch.refresh_from_db(fields=["status"])
+    refuse_unless_open(row.batch)
+    with spoken_rules():
+        transition(row, source=[Assignment.Status.SUBMITTED], target=Assignment.Status.IN_CHECK, checker=checker)
+    Check.objects.update_or_create(
+        assignment=row,
+        round=row.round,
+        defaults={"checker": checker},
+        create_defaults={"checker": checker, "created_at": at},
+    )
+    return row
+
+
+@transaction.atomic
+def release_check(*, assignment: Assignment, checker: User) -> None:
+    """Put claimed work back, so that another checker may take it; amendments made so far stay in the record."""
+    row, check = _held(assignment, checker)
+    # Amendments are the checker's own word: the next one starts from what the annotator decided.
+    check.amendments.exclude(outcome="").update(outcome="")
+    transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
+
+
+@transaction.atomic
+def amend(
+    *, assignment: Assignment, checker: User, criterion: int, outcome: str, reason: str, at: datetime
+) -> Amendment | None:
+    """Put another outcome over the annotator's for one criterion, with the reason.
+
+    The annotator's own outcome takes an earlier amendment back; None where there is none to take back.
+    """
+    row, check = _held(assignment, checker)
+    if outcome not in Outcome.values:
+        raise DomainError(_("The outcome is met, not met or cannot assess."))
+    decision = Decision.objects.filter(assignment=row, round=row.round, criterion=criterion).first()
+    if decision is None:
+        raise DomainError(_("This criterion is not part of the work."))
+    known = Amendment.objects.filter(check_row=check, criterion=criterion).first()
+    reason = reason.strip()
+    if outcome == decision.outcome:
+        if known is not None:
+            known.outcome, known.updated_at = "", at
+            known.save(update_fields=["outcome", "updated_at"])
+        return known
+    if not reason:
+        raise DomainError(_("Say why: an amendment needs a reason."))
+    if known is None:
+        return Amendment.objects.create(
+            check_row=check, criterion_id=criterion, outcome=outcome, reason=reason, created_at=at, updated_at=at
+        )
+    known.outcome, known.reason, known.updated_at = outcome, reason, at
+    known.save(update_fields=["outcome", "reason", "updated_at"])
+    return known
+
+
+@transaction.atomic
+def accept_check(*, assignment: Assignment, checker: User, at: datetime) -> None:
+    """Accept the work with its amendments; it counts from now on."""
+    row, check = _held(assignment, checker)
+    transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.ACCEPTED, accepted_at=at)
+    transition(check, field="result", source=[""], target=Check.Result.ACCEPTED, finished_at=at)
+    open_conflicts_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=at)
+
+
+@transaction.atomic
+def return_check(*, assignment: Assignment, checker: User, note: str, at: datetime) -> None:
+    """Send the work back with a note. Its decisions are copied to a new round, where the annotator goes on."""
+    note = note.strip()
+    if not note:
+        raise DomainError(_("Say what to look at again: returned work needs a note."))
+    row, check = _held(assignment, checker)
+    transition(check, field="result", source=[""], target=Check.Result.RETURNED, note=note, finished_at=at)
+    decisions = list(Decision.objects.filter(assignment=row, round=row.round))
+    transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.RETURNED, round=row.round + 1)
+    Decision.objects.bulk_create(
+        [
+            Decision(
+                assignment=row,
+                criterion_id=old.criterion_id,
+                round=row.round,
+                outcome=old.outcome,
+                borderline=old.borderline,
+                note=old.note,
+                evidence=old.evidence,
+                # One more than the old one, so that a tab left open since the last round is stale and says so.
+                version=old.version + 1,
+                created_at=at,
+                updated_at=at,
+            )
+            for old in decisions
+        ]
+    )
+
+
+def _held(assignment: Assignment, checker: User) -> tuple[Assignment, Check]:
+    hold_batch(assignment.batch_id)
+    rows = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related(
+        "batch__group", "response", "rubric"
+    )
+    row = rows.get(pk=assignment.pk)
+    refuse_unless_open(row.batch)
+    if row.status != Assignment.Status.IN_CHECK or row.checker_id != checker.pk:
+        raise Conflict(_("You do not hold this check any more."))
+    return row, Check.objects.get(assignment=row, round=row.round)

@@ -1,0 +1,95 @@
+"""Expert groups and who is in them."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.models import ExpertGroup, Membership, Physician
+from annotation.services.rules import spoken_rules
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+
+BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+
+@transaction.atomic
+def create_group(*, benchmark: Benchmark, name: str) -> ExpertGroup:
+    """Make an empty expert group; the name is its own in the benchmark."""
+    name = name.strip()
+    if not name:
+        raise DomainError(_("A group needs a name."))
+    with spoken_rules():
+        return ExpertGroup.objects.create(benchmark=benchmark, name=name)
+
+
+@transaction.atomic
+def rename_group(*, group: ExpertGroup, name: str) -> None:
+    """Give the group another name."""
+    group.name = name.strip()
+    if not group.name:
+        raise DomainError(_("A group needs a name."))
+    with spoken_rules():
+        group.save(update_fields=["name"])
+
+
+@transaction.atomic
+def add_member(
+    *, group: ExpertGroup, role: str, email: str = "", user: User | None = None, name: str = ""
+) -> Membership:
+    """Give a person a part in the group: ``user``, or whoever has the address ``email``.
+
+    For an unknown address an account is made, without a password: its owner sets one by "Forgot your password?".
+    A former member of the group is made active again. The person's pseudonym in the benchmark is made with the first
+    membership and stays.
+    """
+    if role not in Membership.Role.values:
+        raise DomainError(_("The role is annotator, checker or adjudicator."))
+    person = user or _person(email, name)
+    with spoken_rules():
+        membership, made = Membership.objects.get_or_create(group=group, user=person, role=role)
+        if not made and not membership.active:
+            membership.active = True
+            membership.save(update_fields=["active"])
+    physician_of(benchmark=group.benchmark, user=person)
+    return membership
+
+
+@transaction.atomic
+def set_member_active(*, membership: Membership, active: bool) -> None:
+    """Let a member work, or stop them; what they decided stays as it is."""
+    membership.active = active
+    with spoken_rules():
+        membership.save(update_fields=["active"])
+
+
+def physician_of(*, benchmark: Benchmark, user: User) -> Physician:
+    """The person's pseudonym in the benchmark, made on first use: ``P-`` and six characters of base 32."""
+    known = Physician.objects.filter(benchmark=benchmark, user=user).first()
+    while known is None:
+        pseudonym = "P-" + "".join(secrets.choice(BASE32) for _ in range(6))
+        if not Physician.objects.filter(benchmark=benchmark, pseudonym=pseudonym).exists():
+            known, _made = Physician.objects.get_or_create(
+                benchmark=benchmark, user=user, defaults={"pseudonym": pseudonym}
+            )
+    return known
+
+
+def _person(email: str, name: str) -> User:
+    email = email.strip()
+    try:
+        validate_email(email)
+    except ValidationError as error:
+        raise DomainError(_("“%(email)s” is no e-mail address.") % {"email": email}) from error
+    known = User.objects.filter(email__iexact=email).first()
+    if known is not None:
+        return known
+    with spoken_rules():
+        return User.objects.create_user(
+            username=f"u-{secrets.token_hex(12)}", email=email, password=None, name=name.strip()
+        )

@@ -1,0 +1,62 @@
+"""What the database refuses, said in words; and the lock that a closing batch waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import IntegrityError, connection, transaction
+from django.utils.translation import gettext, gettext_lazy
+
+from annotation.models import Batch
+from consilium.lib.errors import Conflict, DomainError
+
+SENTENCES = {
+    "annotation_group_name_once": gettext_lazy("A group of this name is there already."),
+    "annotation_membership_once": gettext_lazy("This person has this part in the group already."),
+    "annotation_membership_not_staff": gettext_lazy(
+        "Who runs the benchmark sees the candidates’ names, and so cannot be a member of its expert groups."
+    ),
+    "annotation_membership_one_group": gettext_lazy("This physician belongs to another expert group of the benchmark."),
+    "annotation_physician_pseudonym_once": gettext_lazy("This pseudonym is taken."),
+    "annotation_not_the_author": gettext_lazy("Nobody grades, checks or adjudicates a response of their own."),
+    "annotation_one_part_per_response": gettext_lazy("You have another part for this response already."),
+    "accounts_user_email_once": gettext_lazy("Somebody else uses this address."),
+}
+
+
+@contextmanager
+def spoken_rules() -> Iterator[None]:
+    """Run a block in a savepoint, and turn the database's refusal of it into a `DomainError` with a sentence."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        diagnosis = getattr(error.__cause__, "diag", None)
+        sentence = SENTENCES.get(getattr(diagnosis, "constraint_name", None) or "")
+        if sentence is None:
+            raise
+        raise DomainError(str(sentence)) from error
+
+
+def hold_batch(batch_id: int) -> None:
+    """Keep a batch from being paused or closed until this transaction ends; any number may hold it at once.
+
+    An advisory lock, because a shared row lock would write to the row of the batch with every saved decision.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(1002, %s)", [batch_id])
+
+
+def seize_batch(batch_id: int) -> None:
+    """Wait until nobody holds the batch, and keep others from holding it until this transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(1002, %s)", [batch_id])
+
+
+def refuse_unless_open(batch: Batch) -> None:
+    """`Conflict` with a sentence where no work is taken: the batch is paused or closed."""
+    if batch.status == Batch.Status.PAUSED:
+        raise Conflict(gettext("This batch is paused. Nothing is lost; go on when it is open again."))
+    if batch.status == Batch.Status.CLOSED:
+        raise Conflict(gettext("This batch is closed, so nothing in it can change any more."))
