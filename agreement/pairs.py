@@ -1,0 +1,151 @@
+"""Two raters' ratings joined into pairs, each with its standing: which cell of the table it fills, or why none.
+
+Counting rules, by precedence (DESIGN: what counts):
+
+1. a pair whose criterion an adjudicator found at fault is left out;
+2. so is a pair that either rater left undecided (a tie within a group or a jury);
+3. *cannot assess* by either rater drops the pair, and is counted;
+4. a reference that is itself invalid says nothing: left out, counted among the invalid;
+5. a verdict of rater B that is invalid or missing stands as the opposite of the reference (conservative) for MF1 and
+   the F1 of its classes, and is left out of all other figures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilium.lib.ratings import Outcome, Ratings
+from consilium.statistics.confusion import ConfusionCounts
+
+# A code beside those of `Outcome`: the judge was to decide the pair, and there is no verdict.
+MISSING = len(Outcome)
+
+
+class Standing(IntEnum):
+    """Where a pair stands. The first four are the cells of the table, rater A being the reference."""
+
+    TP = 0
+    FP = 1
+    FN = 2
+    TN = 3
+    INVALID_ON_MET = 4
+    INVALID_ON_NOT_MET = 5
+    REFERENCE_INVALID = 6
+    CANNOT = 7
+    UNDECIDED = 8
+    FAULTY = 9
+
+
+STANDINGS = len(Standing)
+
+
+def _standing(a: int, b: int) -> Standing:
+    if Outcome.FAULTY in (a, b):
+        return Standing.FAULTY
+    if Outcome.UNDECIDED in (a, b):
+        return Standing.UNDECIDED
+    if Outcome.CANNOT_ASSESS in (a, b):
+        return Standing.CANNOT
+    if a > Outcome.MET:
+        return Standing.REFERENCE_INVALID
+    if b > Outcome.MET:
+        return Standing.INVALID_ON_MET if a == Outcome.MET else Standing.INVALID_ON_NOT_MET
+    if a == Outcome.MET:
+        return Standing.TP if b == Outcome.MET else Standing.FN
+    return Standing.FP if b == Outcome.MET else Standing.TN
+
+
+_CODES = MISSING + 1
+_TABLE = np.array([[_standing(a, b) for b in range(_CODES)] for a in range(_CODES)], dtype=np.int8)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Parallel arrays, sorted by response, then criterion: what each rater said (``MISSING`` for B where a verdict was
+    due) and the `Standing` of the pair.
+    """
+
+    response: NDArray[np.int64]
+    criterion: NDArray[np.int64]
+    a: NDArray[np.int8]
+    b: NDArray[np.int8]
+    standing: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.response)
+
+    def chosen(self, rows: NDArray[Any]) -> Pairs:
+        """The pairs at ``rows`` (positions or a mask)."""
+        return Pairs(self.response[rows], self.criterion[rows], self.a[rows], self.b[rows], self.standing[rows])
+
+
+def positions(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where each of ``wanted`` stands in the sorted ``keys``, and whether it is there at all."""
+    if len(keys) == len(wanted) and np.array_equal(keys, wanted):
+        return np.arange(len(keys)), np.ones(len(keys), dtype=bool)
+    if not len(keys):
+        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return found, keys[found] == wanted
+
+
+def pair(a: Ratings, b: Ratings, *, due_of_b: Ratings | None = None, faulty: Ratings | None = None) -> Pairs:
+    """Join two raters on the (response, criterion) pairs that both rated.
+
+    ``due_of_b`` holds pairs that rater B was to decide: those that only A rated are in as MISSING. ``faulty`` holds
+    pairs whose criterion was found at fault.
+    """
+    keys = a.keys()
+    where, shared = positions(b.keys(), keys)
+    said_b = np.full(len(keys), MISSING, dtype=np.int8)
+    if len(b):
+        said_b[shared] = b.outcome[where[shared]]
+    kept = shared
+    if due_of_b is not None and len(due_of_b) and not shared.all():
+        kept = shared | positions(due_of_b.keys(), keys)[1]
+    said_a = a.outcome.copy()
+    if faulty is not None and len(faulty):
+        said_a[positions(faulty.keys(), keys)[1]] = Outcome.FAULTY
+    said_a, said_b = said_a[kept], said_b[kept]
+    return Pairs(a.response[kept], a.criterion[kept], said_a, said_b, _TABLE[said_a, said_b])
+
+
+def tally(pairs: Pairs, index: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """How many pairs of each standing: shape (size, STANDINGS); ``index`` puts each pair in one of ``size`` rows."""
+    flat = np.bincount(index * STANDINGS + pairs.standing, minlength=size * STANDINGS)
+    return flat.reshape(size, STANDINGS)
+
+
+def valid_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
+    """Tables of valid pairs from tallies of shape (..., STANDINGS)."""
+    return ConfusionCounts(
+        tp=tallies[..., Standing.TP],
+        fp=tallies[..., Standing.FP],
+        fn=tallies[..., Standing.FN],
+        tn=tallies[..., Standing.TN],
+    )
+
+
+def conservative_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
+    """The same with invalid and missing verdicts as the opposite of the reference."""
+    return ConfusionCounts(
+        tp=tallies[..., Standing.TP],
+        fp=tallies[..., Standing.FP] + tallies[..., Standing.INVALID_ON_NOT_MET],
+        fn=tallies[..., Standing.FN] + tallies[..., Standing.INVALID_ON_MET],
+        tn=tallies[..., Standing.TN],
+    )
+
+
+def n_counted(tallies: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Pairs that stand behind MF1."""
+    return np.asarray(tallies[..., : Standing.INVALID_ON_NOT_MET + 1].sum(axis=-1))
+
+
+def n_invalid(tallies: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Pairs whose verdict, on either side, was invalid or missing."""
+    return np.asarray(tallies[..., Standing.INVALID_ON_MET : Standing.REFERENCE_INVALID + 1].sum(axis=-1))

@@ -1,0 +1,221 @@
+"""How fast a full agreement report is: two groups' decisions in PostgreSQL to every row of `agreement.csv`.
+
+    .venv/bin/python bench/agreement.py [--cases 250] [--candidates 11] [--criteria 30] [--repeats 5] [--skip-sklearn]
+
+The decisions are made up in the database: every candidate answers every case, both groups decide every criterion (2 ×
+82,500 by default). The report is all of it: pooled, each candidate, each response, difficulties, registers, all tags,
+with 1,000 resamples of five statistics wherever an interval is due. Beside it, in the same run:
+
+* bare `COPY`: the outcomes of the two groups into NumPy, and one `bincount` for the 2x2 table;
+* scikit-learn loops: MF1 by `f1_score(average="macro")`, 1,000 resamples of cases, overall and for each candidate.
+  1,000 calls overall are timed in full; the resamples of the candidates are timed for one of them and multiplied.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from typing import Any
+
+from scratch import Clock, scratch_product, show
+
+RESAMPLES = 1000
+DECISIONS = """
+    INSERT INTO annotation_decision
+        (assignment_id, criterion_id, round, outcome, borderline, note, evidence, version, created_at, updated_at)
+    SELECT a.id, i.criterion_id, 1,
+           CASE WHEN random() < 0.004 THEN 'cannot_assess'
+                WHEN (truth.met <> (random() < %(noise)s)) THEN 'met' ELSE 'not_met' END,
+           false, '', '[]', 1, now(), now()
+    FROM annotation_assignment a
+    JOIN rubrics_rubricitem i ON i.rubric_id = a.rubric_id
+    CROSS JOIN LATERAL (
+        -- What both groups see in the same way: a hash of the pair, so that they agree beyond chance.
+        SELECT abs(hashint8((a.response_id << 24) # i.criterion_id)::float8 / 2147483647) < 0.48 AS met
+    ) AS truth
+    WHERE a.batch_id = %(batch)s
+    ORDER BY a.id, i.id
+"""
+
+
+def populate(*, cases: int, candidates: int, criteria: int) -> Any:
+    """A benchmark in which two groups of one physician each have decided everything; returns it."""
+    from django.db import connection
+    from django.utils import timezone
+
+    from accounts.models import User
+    from annotation.models import Batch, ExpertGroup, Physician
+    from rubrics.models import Benchmark, Candidate
+
+    benchmark = Benchmark.objects.create(slug="bench-agreement", title="Two groups, everything decided")
+    Candidate.objects.bulk_create(Candidate(benchmark=benchmark, name=f"model-{i:02d}") for i in range(candidates))
+    with connection.cursor() as cursor:
+        # Only the reading is measured here: triggers and the audit trail are left aside while the rows are made.
+        cursor.execute("SET session_replication_role = replica")
+        cursor.execute("SELECT setseed(0.25)")
+        size = {"benchmark": benchmark.pk, "cases": cases, "criteria": criteria}
+        cursor.execute(
+            """
+            INSERT INTO rubrics_case (public_id, benchmark_id, key, conversation, reference_answer, difficulty, register,
+                                      language, tags, metadata, created_at)
+            SELECT 'case-' || n, %(benchmark)s, 'case-' || lpad(n::text, 6, '0'), '[]', '',
+                   (ARRAY['low', 'medium', 'high'])[1 + n %% 3], (ARRAY['lay', 'professional'])[1 + n %% 2], 'en',
+                   ARRAY['theme:' || n %% 7, 'specialty:' || n %% 22, 'task:' || n %% 16], '{}', now()
+            FROM generate_series(1, %(cases)s) AS n
+            """,
+            size,
+        )
+        cursor.execute(
+            """
+            INSERT INTO rubrics_rubric (case_id, track, version, status, provenance, published_at)
+            SELECT id, 'gold', 1, 'published', 'bench', now() FROM rubrics_case WHERE benchmark_id = %(benchmark)s
+            ORDER BY id
+            """,
+            size,
+        )
+        cursor.execute(
+            """
+            INSERT INTO rubrics_criterion (case_id, text)
+            SELECT c.id, 'Criterion ' || n FROM rubrics_case c, generate_series(1, %(criteria)s) AS n
+            WHERE c.benchmark_id = %(benchmark)s ORDER BY c.id, n
+            """,
+            size,
+        )
+        cursor.execute(
+            """
+            INSERT INTO rubrics_rubricitem (rubric_id, criterion_id, position, points, tags, source_note)
+            SELECT r.id, k.id, row_number() OVER (PARTITION BY r.id ORDER BY k.id), 1,
+                   ARRAY['axis:' || k.id %% 5, 'level:' || k.id %% 2], ''
+            FROM rubrics_rubric r JOIN rubrics_criterion k ON k.case_id = r.case_id
+            JOIN rubrics_case c ON c.id = r.case_id WHERE c.benchmark_id = %(benchmark)s
+            """,
+            size,
+        )
+        cursor.execute(
+            """
+            INSERT INTO rubrics_response (public_id, case_id, candidate_id, setting, sample, text, external_id,
+                                          writing_mode, metadata, created_at)
+            SELECT 'r' || row_number() OVER (ORDER BY c.id, m.id), c.id, m.id, 'chat', 0, 'An answer.', '', '', '{}',
+                   now()
+            FROM rubrics_case c CROSS JOIN rubrics_candidate m
+            WHERE c.benchmark_id = %(benchmark)s AND m.benchmark_id = %(benchmark)s
+            """,
+            size,
+        )
+        for name, noise in (("A", 0.10), ("B", 0.17)):
+            user = User.objects.create(username=f"physician-{name}", email=f"{name}@example.org")
+            group = ExpertGroup.objects.create(benchmark=benchmark, name=name)
+            Physician.objects.create(benchmark=benchmark, user=user, pseudonym=f"P-{name}")
+            now = timezone.now()
+            batch = Batch.objects.create(
+                group=group, title=name, status="closed", seed=1, created_at=now, closed_at=now
+            )
+            cursor.execute(
+                """
+                INSERT INTO annotation_assignment (public_id, batch_id, case_id, response_id, rubric_id, annotator_id,
+                                                   status, round, position, to_check, submitted_at, accepted_at)
+                SELECT %(name)s || r.id, %(batch)s, r.case_id, r.id, u.id, %(user)s, 'accepted', 1, 0, false, now(),
+                       now()
+                FROM rubrics_response r JOIN rubrics_rubric u ON u.case_id = r.case_id
+                JOIN rubrics_case c ON c.id = r.case_id WHERE c.benchmark_id = %(benchmark)s ORDER BY r.id
+                """,
+                {**size, "batch": batch.pk, "user": user.pk, "name": name},
+            )
+            cursor.execute(DECISIONS, {"batch": batch.pk, "noise": noise})
+        cursor.execute("SET session_replication_role = DEFAULT")
+        cursor.execute("ANALYZE")
+    return benchmark
+
+
+def full_report(benchmark: Any) -> Any:
+    """What is measured: both raters read and joined, every row of the report."""
+    from agreement.compare import compare
+    from agreement.inputs import join
+
+    joined = join(benchmark, "group:A@checked", "group:B@checked")
+    return compare(joined.frame, joined.pairs, seed=0, resamples=RESAMPLES)
+
+
+def bare_copy(benchmark: Any) -> int:
+    """The floor: the decisions themselves by COPY into NumPy, and one bincount."""
+    import numpy as np
+
+    from consilium.lib.ratings import OUTCOME_SQL, copy_columns
+
+    sides = []
+    for group in benchmark.groups.order_by("name"):
+        query = f"""
+            SELECT a.response_id, d.criterion_id, ({OUTCOME_SQL.format(column="d.outcome")})::int2
+            FROM annotation_decision d JOIN annotation_assignment a ON a.id = d.assignment_id
+            JOIN annotation_batch b ON b.id = a.batch_id WHERE b.group_id = %(group)s ORDER BY 1, 2
+        """
+        sides.append(copy_columns(query, {"group": group.pk}, types={"r": "int8", "c": "int8", "o": "int2"})["o"])
+    a, b = sides
+    answered = (a < 2) & (b < 2)
+    return int(np.bincount(a[answered] * 2 + b[answered], minlength=4).sum())
+
+
+def sklearn_loops(benchmark: Any, *, candidates: int) -> tuple[float, float]:
+    """Seconds for MF1 with 1,000 resamples overall and per candidate (one of them timed), and the pooled MF1."""
+    import numpy as np
+    from sklearn.metrics import f1_score
+
+    from agreement.inputs import join
+    from agreement.pairs import Standing
+
+    joined = join(benchmark, "group:A@checked", "group:B@checked")
+    valid = joined.pairs.standing <= Standing.TN
+    pairs, frame = joined.pairs.chosen(valid), joined.frame
+    response = frame.response_places(pairs.response)
+    case, candidate = frame.response_case[response], frame.response_candidate[response]
+    rng = np.random.default_rng(0)
+
+    def loop(mask: Any) -> float:
+        a, b, cases = pairs.a[mask], pairs.b[mask], case[mask]
+        by_case = [np.flatnonzero(cases == one) for one in np.unique(cases)]
+        clock = Clock()
+        f1_score(a, b, average="macro")
+        for _ in range(RESAMPLES):
+            drawn = np.concatenate([by_case[i] for i in rng.integers(len(by_case), size=len(by_case))])
+            f1_score(a[drawn], b[drawn], average="macro")
+        return clock.seconds
+
+    overall = loop(np.ones(len(pairs), dtype=bool))
+    return overall + candidates * loop(candidate == 0), float(f1_score(pairs.a, pairs.b, average="macro"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=250)
+    parser.add_argument("--candidates", type=int, default=11)
+    parser.add_argument("--criteria", type=int, default=30)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--skip-sklearn", action="store_true")
+    options = parser.parse_args()
+    with scratch_product():
+        benchmark = populate(cases=options.cases, candidates=options.candidates, criteria=options.criteria)
+        reports, bare = [], []
+        comparison = full_report(benchmark)  # once for imports and caches
+        for _ in range(options.repeats):
+            clock = Clock()
+            pairs = bare_copy(benchmark)
+            bare.append(clock.seconds)
+            clock = Clock()
+            comparison = full_report(benchmark)
+            reports.append(clock.seconds)
+        ours, floor = statistics.median(reports), statistics.median(bare)
+        rows: list[list[object]] = [
+            ["full report", ours, 1.0],
+            ["bare COPY into NumPy and bincount", floor, ours / floor],
+        ]
+        if not options.skip_sklearn:
+            seconds, mf1 = sklearn_loops(benchmark, candidates=options.candidates)
+            rows.append(["scikit-learn, MF1 alone, 1,000 resamples", seconds, ours / seconds])
+            assert abs(mf1 - comparison.overall["mf1"]) < 1e-12
+        total = options.cases * options.candidates * options.criteria
+        show(f"Agreement over 2 × {total:,} decisions", ["", "seconds", "full report takes times"], rows)
+        print(f"{pairs:,} pairs counted; {len(comparison.rows):,} rows; MF1 {comparison.overall['mf1']:.6f}")
+
+
+if __name__ == "__main__":
+    main()
