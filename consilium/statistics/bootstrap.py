@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ class CaseBootstrap:
         sums = np.asarray(sums_by_case, dtype=np.float64)
         if sums.shape[0] != self.n_cases:
             raise ValueError(f"{sums.shape[0]} rows of sums for {self.n_cases} cases")
-        flat = np.ascontiguousarray(sums.reshape(self.n_cases, -1).T)
+        flat = np.ascontiguousarray(sums.reshape(self.n_cases, prod(sums.shape[1:])).T)
         made = np.zeros((flat.shape[0], self.resamples))
         start = 0
         for weights in self.weight_blocks():

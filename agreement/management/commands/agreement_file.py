@@ -117,7 +117,7 @@ class Command(BaseCommand):
             by_category.add_row(lines[0]["slice"], *cells)
 
         text = io.StringIO()
-        console = Console(file=text, width=110, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
+        console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
         console.print(overall, by_category, sep="\n")
         remarks = [f"{title}: {rows[0]['note']}" for title, rows in columns if rows[0]["note"]]
         for remark in remarks:

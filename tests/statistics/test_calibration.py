@@ -1,0 +1,109 @@
+"""Calibration of k: the paper's numbers, the rounding rule, and how ranks depend on the threshold."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consilium.statistics.calibration import Calibration, calibrate, threshold
+from consilium.statistics.estimate import Undefined
+from consilium.statistics.sensitivity import sensitivity
+
+
+def published_hits() -> np.ndarray:
+    """285 numbers of 30 with sum 2,904 and quartiles 6, 9, 14. Sorted places 72, 143 and 214 are the quartiles."""
+    hits = np.concatenate([np.full(71, 4), [6], np.full(70, 8), [9], np.full(70, 11), [14], np.full(71, 17)])
+    hits[-54:] += 1
+    assert (len(hits), hits.sum(), hits.max() <= 30, (np.diff(hits) >= 0).all()) == (285, 2904, True, True)
+    return hits
+
+
+def test_the_published_calibration():
+    hits = published_hits()
+    made = calibrate(np.random.default_rng(0).permutation(hits), 30, seed=1)
+    assert isinstance(made, Calibration)
+    assert made.k.value == 10
+    assert round(made.mean.value, 2) == 10.19
+    assert round(100 * made.hit_rate, 2) == 33.96
+    assert 100 * made.hit_rate == pytest.approx(100 * 2904 / 8550)
+    assert (made.q1, made.median, made.q3) == (6, 9, 14)
+    assert (made.n, made.n_cases, made.n_criteria, made.total_hits) == (285, 285, 30, 2904)
+    assert sum(made.histogram) == 285
+    assert len(made.histogram) == 31
+    assert made.histogram[14] == 1
+    # A normal interval of the mean is close by: 1.96 · s / sqrt(285).
+    half = 1.96 * hits.std(ddof=1) / 285**0.5
+    assert made.mean.low == pytest.approx(made.mean.value - half, abs=0.1)
+    assert made.mean.high == pytest.approx(made.mean.value + half, abs=0.1)
+    assert made.k.low <= 10 <= made.k.high
+    assert made.k.low == int(made.k.low)
+    assert made.k.high == int(made.k.high)
+    assert calibrate(hits, 30, seed=1).mean.value == made.mean.value
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=50))
+def test_k_is_the_mean_rounded_half_up_within_its_range(hits):
+    exact = Fraction(sum(hits), len(hits))
+    assert threshold(sum(hits), len(hits), 40) == min(40, max(1, floor(exact + Fraction(1, 2))))
+    assert calibrate(hits, 40, resamples=20).k.value == threshold(sum(hits), len(hits), 40)
+
+
+@pytest.mark.parametrize(("hits", "k"), [([0, 1], 1), ([1, 2], 2), ([2, 3], 3), ([3, 4], 4), ([0, 0], 1), ([9, 9], 5)])
+def test_halves_go_up_and_ends_are_clamped(hits, k):
+    # Banker's rounding would give 2 for 2.5.
+    assert threshold(sum(hits), 2, 5) == k
+
+
+def test_reasons():
+    assert calibrate([], []) == Undefined("no responses")
+    assert calibrate([3, 4], [30, 29]) == Undefined("the number of positive criteria is not constant (29 to 30)", 2)
+    assert calibrate([0, 0], [0, 0]) == Undefined("no positive criteria", 2)
+    with pytest.raises(ValueError, match="between 0 and 30"):
+        calibrate([31], [30])
+
+
+def test_few_cases_give_no_interval_and_say_so():
+    hits = np.arange(40) % 12
+    made = calibrate(hits, 30, case=np.arange(40) % 9)
+    assert made.n_cases == 9
+    assert made.k.low is None
+    assert "9 of the 10 cases" in made.k.note
+    assert made.mean.low is None
+
+
+def test_responses_of_one_case_are_drawn_together():
+    rng = np.random.default_rng(2)
+    level = rng.integers(3, 20, size=12)
+    case = np.repeat(np.arange(12), 20)
+    hits = level[case]
+    together, apart = calibrate(hits, 30, case=case, seed=1), calibrate(hits, 30, seed=1)
+    # 20 equal responses a case carry no more than one: the interval is about sqrt(20) times as wide.
+    ratio = (together.mean.high - together.mean.low) / (apart.mean.high - apart.mean.low)
+    assert 3.5 < ratio < 5.5
+
+
+def test_sensitivity_names_nearby_settings_and_ranks():
+    # Three candidates whose order at k = 2 is A > B > C; at k = 4 only C, with its one strong answer, scores.
+    responses = {"A": ([3, 3], [4, 4]), "B": ([3, 2], [4, 4]), "C": ([4, 0], [4, 4])}
+    rows = {(row.setting, row.k): row for row in sensitivity(responses, 2, reach=2)}
+    assert [key for key in rows if key[0] == "cacs_at_k"] == [("cacs_at_k", k) for k in (1, 2, 3, 4)]
+    # CACS@2 = mean of max(0, s - 1)/3: A 4/6, B 3/6, C 3/6.
+    main = rows["cacs_at_k", 2]
+    assert [main.values[name].value for name in "ABC"] == pytest.approx([400 / 6, 50, 50])
+    assert main.spearman.value == pytest.approx(1)
+    assert isinstance(main.top3, Undefined)  # all three are in the top 3
+    # Pass@4: 0, 0, 0.5 against 66.7, 50, 50: mid-ranks (1.5, 1.5, 3) and (3, 1.5, 1.5), correlation -1/2.
+    assert rows["pass_at_k", 4].spearman.value == pytest.approx(-0.5)
+    # Rubric Accuracy: 75, 62.5, 50 against (3, 1.5, 1.5): correlation of (3, 2, 1) with it is sqrt(3)/2.
+    assert rows["rubric_accuracy", None].spearman.value == pytest.approx(3**0.5 / 2)
+
+
+def test_sensitivity_of_nothing():
+    for row in sensitivity({}, 3):
+        assert isinstance(row.spearman, Undefined)
+        assert isinstance(row.top5, Undefined)

@@ -1,0 +1,66 @@
+"""Alpha of many raters against the worked examples of Krippendorff 2011 and the krippendorff package."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consilium.statistics.estimate import Undefined
+from consilium.statistics.krippendorff_alpha import coincidences, krippendorff_alpha, value_counts
+
+
+def counts(*observers: str, categories: str) -> np.ndarray:
+    """Ratings of several observers, one character a unit, '.' where there is none."""
+    rows = [(unit, categories.index(value)) for row in observers for unit, value in enumerate(row) if value != "."]
+    units, values = zip(*rows, strict=True)
+    return value_counts(units, values, len(observers[0]), len(categories))
+
+
+def test_krippendorff_2011_binary_two_observers():
+    assert krippendorff_alpha(counts("0100000010", "1110010000", categories="01")).value == pytest.approx(
+        0.095, abs=5e-4
+    )
+
+
+def test_krippendorff_2011_nominal_two_observers():
+    table = counts("aabbdcccedda", "babbbccceddd", categories="abcde")
+    assert krippendorff_alpha(table).value == pytest.approx(0.692, abs=5e-4)
+    # The coincidence matrix printed there has 2, 4, 6, 4, 2 on its diagonal and 24 values in all.
+    matrix = coincidences(table)
+    assert np.diag(matrix).tolist() == [2, 4, 6, 4, 2]
+    assert matrix.sum() == 24
+
+
+def test_krippendorff_2011_many_observers_missing_data():
+    table = counts("123321412...", "1233224125.3", ".3332342251.", "12332441251.", categories="12345")
+    figure = krippendorff_alpha(table)
+    assert figure.value == pytest.approx(0.743, abs=5e-4)
+    assert figure.n == 11  # unit 12 has one rating, which pairs with nothing
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=0, max_size=5), min_size=1, max_size=25))
+def test_equals_the_krippendorff_package(units):
+    import krippendorff
+
+    rows = [(unit, value) for unit, values in enumerate(units) for value in values]
+    table = value_counts([u for u, _ in rows], [v for _, v in rows], len(units), 4)
+    ours = krippendorff_alpha(table)
+    paired = table[table.sum(axis=1) >= 2]
+    used = int((paired.sum(axis=0) > 0).sum())
+    if used < 2:
+        assert isinstance(ours, Undefined)
+        return
+    theirs = krippendorff.alpha(value_counts=table, level_of_measurement="nominal")
+    assert ours.value == pytest.approx(theirs, abs=1e-9)
+    assert ours.n == len(paired)
+
+
+def test_reasons_when_undefined():
+    assert krippendorff_alpha(np.zeros((0, 2), dtype=int)) == Undefined("no unit with two ratings")
+    assert krippendorff_alpha([[1, 0], [0, 1]]) == Undefined("no unit with two ratings")
+    constant = krippendorff_alpha([[3, 0], [2, 0], [0, 1]])  # the lone rating of the third unit pairs with nothing
+    assert isinstance(constant, Undefined)
+    assert "constant" in constant.reason
+    assert constant.n == 2
