@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import pytest
 from hypothesis import assume, given, settings
@@ -51,7 +51,7 @@ def test_positions_are_a_queue_without_gaps_and_cases_stay_together_when_by_case
         queue = sorted((slot for slot in allocation.slots if slot.annotator == person), key=lambda slot: slot.position)
         assert [slot.position for slot in queue] == list(range(1, len(queue) + 1))
         if by_case:
-            changes = sum(case[a.response] != case[b.response] for a, b in zip(queue, queue[1:], strict=False))
+            changes = sum(case[a.response] != case[b.response] for a, b in pairwise(queue))
             assert changes == max(0, len({case[slot.response] for slot in queue}) - 1)
     # The same seed gives the same plan, in whatever order rows and people come.
     again = allocate(data.draw(st.permutations(items)), data.draw(st.permutations(people)), **plan)

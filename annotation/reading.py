@@ -1,0 +1,164 @@
+"""A response as it is read: set like a page, while every piece still knows its place in the stored text.
+
+Evidence is kept as code-point offsets into the stored text, and a selection in the browser must lead back to them.
+Rendered Markdown loses that, so the response is cut into blocks and pieces here. A piece is a stretch of the stored
+text, unchanged, with its offset; marks of the markup (``**``, ``#``, table bars) are simply not part of any piece. The
+template writes each piece as one element with its offset, escaped like any other text. Headings, lists, quotes,
+code, tables, bold, italics and inline code are recognised; everything else is shown as it was typed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """``text`` stands at code point ``start`` of the response; ``style`` is empty, strong, em or code."""
+
+    text: str
+    start: int
+    style: str = ""
+
+
+Line = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """``kind``: p, heading, item, quote, code, table or rule. A table's lines are its cells, ``width`` to a row."""
+
+    kind: str
+    lines: tuple[Line, ...] = ()
+    level: int = 0  # of a heading 1 to 6; of an item its indentation from 0
+    marker: Piece | None = None  # bullet or number of an item
+    width: int = 0
+
+    @property
+    def rows(self) -> list[tuple[Line, ...]]:
+        """The cells of a table by row; the first is the head."""
+        return [self.lines[at : at + self.width] for at in range(0, len(self.lines), self.width or 1)]
+
+
+_LINE = re.compile(r"[^\r\n]*")
+_BREAK = re.compile(r"\r\n|\r|\n")
+_FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
+_HEADING = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(?=\S)")
+_ITEM = re.compile(r"([ \t]*)([-*+•·]|\d{1,3}[.)、])[ \t]+(?=\S)")
+_QUOTE = re.compile(r"[ \t]{0,3}>[ \t]?")
+_RULE = re.compile(r"[ \t]{0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
+_TABLE_HEAD = re.compile(r"[ \t]*\|.*\|[ \t]*$")
+_TABLE_RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$")
+_CELL = re.compile(r"[^|]*")
+_INLINE = re.compile(
+    r"(?P<code>`)(?P<code_text>[^`\n]+)`"
+    r"|(?P<strong>\*\*|__)(?=\S)(?P<strong_text>.+?)(?<=\S)(?P=strong)"
+    r"|(?<![\w*])(?P<em>\*)(?=[^\s*])(?P<em_text>[^*\n]*[^\s*])\*(?![\w*])"
+)
+
+
+def blocks(text: str) -> list[Block]:
+    """Cut ``text`` into blocks. Every piece is a true stretch: ``text[p.start:p.start + len(p.text)] == p.text``."""
+    lines = list(_lines(text))
+    found: list[Block] = []
+    paragraph: list[Line] = []
+
+    def end_paragraph() -> None:
+        if paragraph:
+            found.append(Block("p", tuple(paragraph)))
+            paragraph.clear()
+
+    at = 0
+    while at < len(lines):
+        start, line = lines[at]
+        at += 1
+        if not line.strip(" \t"):
+            end_paragraph()
+        elif fence := _FENCE.match(line):
+            end_paragraph()
+            code: list[Line] = []
+            while at < len(lines) and not lines[at][1].strip().startswith(fence[1]):
+                code.append((Piece(lines[at][1], lines[at][0]),) if lines[at][1] else ())
+                at += 1
+            at += 1
+            found.append(Block("code", tuple(code)))
+        elif _RULE.match(line):
+            end_paragraph()
+            found.append(Block("rule"))
+        elif heading := _HEADING.match(line):
+            end_paragraph()
+            found.append(Block("heading", (_inline(line.rstrip(" \t#"), heading.end(), start),), len(heading[1])))
+        elif _TABLE_HEAD.match(line) and at < len(lines) and _TABLE_RULE.match(lines[at][1]):
+            end_paragraph()
+            rows = [_cells(line, start)]
+            at += 1
+            while at < len(lines) and _TABLE_HEAD.match(lines[at][1]):
+                rows.append(_cells(lines[at][1], lines[at][0]))
+                at += 1
+            width = len(rows[0])
+            cells = [cell for row in rows for cell in (*row, *[()] * (width - len(row)))[: max(width, len(row))]]
+            if all(len(row) <= width for row in rows):
+                found.append(Block("table", tuple(cells), width=width))
+            else:  # no table after all: a row has more cells than the head, and none may be lost
+                found.append(Block("p", tuple(tuple(piece for cell in row for piece in cell) for row in rows)))
+        elif item := _ITEM.match(line):
+            end_paragraph()
+            indent = min(4, len(item[1].expandtabs(4)) // 2)
+            marker = Piece(item[2], start + item.start(2))
+            found.append(Block("item", (_inline(line, item.end(), start),), indent, marker))
+        elif quote := _QUOTE.match(line):
+            end_paragraph()
+            quoted = [_inline(line, quote.end(), start)]
+            while at < len(lines) and (more := _QUOTE.match(lines[at][1])):
+                quoted.append(_inline(lines[at][1], more.end(), lines[at][0]))
+                at += 1
+            found.append(Block("quote", tuple(quoted)))
+        else:
+            lead = len(line) - len(line.lstrip(" \t"))
+            paragraph.append(_inline(line.rstrip(" \t"), lead, start))
+    end_paragraph()
+    return found
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    at = 0
+    while at <= len(text):
+        line = _LINE.match(text, at)
+        assert line is not None
+        yield at, line[0]
+        end = _BREAK.match(text, line.end())
+        if end is None:
+            return
+        at = end.end()
+
+
+def _cells(line: str, start: int) -> list[Line]:
+    body_start = line.index("|") + 1
+    body_end = line.rindex("|")
+    cells = []
+    at = body_start
+    while at <= body_end:
+        cell = _CELL.match(line, at, body_end)
+        assert cell is not None
+        raw = cell[0]
+        lead = len(raw) - len(raw.lstrip(" \t"))
+        cells.append(_inline(line[: cell.start() + len(raw.rstrip(" \t"))], cell.start() + lead, start))
+        at = cell.end() + 1
+    return cells
+
+
+def _inline(line: str, begin: int, offset: int) -> Line:
+    pieces: list[Piece] = []
+    at = begin
+    for found in _INLINE.finditer(line, begin):
+        if found.start() > at:
+            pieces.append(Piece(line[at : found.start()], offset + at))
+        style = found.lastgroup.removesuffix("_text") if found.lastgroup else ""
+        inner = f"{style}_text"
+        pieces.append(Piece(found[inner], offset + found.start(inner), style))
+        at = found.end()
+    if at < len(line):
+        pieces.append(Piece(line[at:], offset + at))
+    return tuple(pieces)

@@ -1,0 +1,290 @@
+"""What the reading pages show, fetched in a fixed number of queries and free of anything a blinded role must not see.
+
+Pages get these rows, never a `Response` or a `Candidate`: what is not here cannot slip into a template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Q
+from django.utils.crypto import salted_hmac
+
+from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Ruling
+from annotation.reading import Block, blocks
+from annotation.services.conflicts import Vote, accepted_votes
+from rubrics.models import RubricItem
+from rubrics.models import Case as ClinicalCase
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of the conversation that led to the response."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Left pane: what the person reads. ``language`` is that of the case, or empty."""
+
+    turns: tuple[Turn, ...]
+    blocks: tuple[Block, ...]
+    language: str
+
+
+def reading_of(case: ClinicalCase, text: str) -> Reading:
+    """The conversation of ``case`` and the response ``text``, ready for the template."""
+    turns = tuple(Turn(turn.get("role", "user"), turn.get("content", "")) for turn in case.conversation)
+    return Reading(turns, tuple(blocks(text)), case.language)
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionLine:
+    """A criterion as it stands in the list, whoever looks at it."""
+
+    id: int
+    number: int
+    text: str
+    points: int
+    axis: str
+    language: str
+
+
+def criterion_lines(rubric: int, criteria: Sequence[int] | None, language: str) -> list[CriterionLine]:
+    """Criteria of a rubric (its id) in order; of ``criteria`` alone where given, under their number in the rubric."""
+    items = RubricItem.objects.filter(rubric=rubric).select_related("criterion").order_by("position")
+    if criteria is not None:
+        items = items.filter(criterion__in=criteria)
+    return [
+        CriterionLine(item.criterion_id, item.position, item.criterion.text, item.points, _axis(item.tags), language)
+        for item in items
+    ]
+
+
+def _axis(tags: Sequence[str]) -> str:
+    for tag in tags:
+        if tag.startswith("axis:"):
+            return tag.removeprefix("axis:").replace("_", " ")
+    return ""
+
+
+# Grading ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GradingRow:
+    """A criterion and what its annotator has said of it so far."""
+
+    line: CriterionLine
+    outcome: str = ""
+    borderline: bool = False
+    note: str = ""
+    evidence: list[dict[str, Any]] = field(default_factory=list)
+    version: int = 0
+    saved_at: datetime | None = None
+
+    @property
+    def flagged(self) -> bool:
+        """Worth a second look before handing in."""
+        return self.borderline or self.outcome == "cannot_assess"
+
+
+def grading_row(line: CriterionLine, decision: Decision | None) -> GradingRow:
+    """The row of a criterion; ``decision`` is None while nothing was saved."""
+    if decision is None:
+        return GradingRow(line)
+    return GradingRow(
+        line,
+        decision.outcome or "",
+        decision.borderline,
+        decision.note,
+        decision.evidence,
+        decision.version,
+        decision.updated_at,
+    )
+
+
+def grading_rows(assignment: Assignment) -> list[GradingRow]:
+    """All rows of the current round."""
+    decisions = {
+        row.criterion_id: row for row in Decision.objects.filter(assignment=assignment, round=assignment.round)
+    }
+    lines = criterion_lines(assignment.rubric_id, assignment.criteria, assignment.case.language)
+    return [grading_row(line, decisions.get(line.id)) for line in lines]
+
+
+def one_grading_row(assignment: Assignment, criterion: int) -> GradingRow | None:
+    """The row of one criterion; None if the work has no such criterion."""
+    if assignment.criteria is not None and criterion not in assignment.criteria:
+        return None
+    lines = criterion_lines(assignment.rubric_id, [criterion], assignment.case.language)
+    decision = Decision.objects.filter(assignment=assignment, round=assignment.round, criterion=criterion).first()
+    return grading_row(lines[0], decision) if lines else None
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Where the annotator stands in the batch: "Response 17 of 40"."""
+
+    position: int
+    total: int
+    handed_in: int
+
+
+def queue_place(assignment: Assignment) -> QueuePlace:
+    """Place of the assignment in its annotator's own queue."""
+    rows = Assignment.objects.filter(batch=assignment.batch_id, annotator=assignment.annotator_id)
+    counts = rows.aggregate(total=Count("pk"), open=Count("pk", filter=Q(status__in=Assignment.OPEN)))
+    return QueuePlace(assignment.position, counts["total"], counts["total"] - counts["open"])
+
+
+def returned_note(assignment: Assignment) -> str:
+    """What the checker wrote when the work was last sent back."""
+    if assignment.status != Assignment.Status.RETURNED:
+        return ""
+    rows = Check.objects.filter(assignment=assignment, result=Check.Result.RETURNED)
+    return rows.order_by("-round").values_list("note", flat=True).first() or ""
+
+
+# Checking -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A criterion, what the annotator said, and what the checker says over it (``outcome`` empty: nothing)."""
+
+    line: CriterionLine
+    given: GradingRow
+    outcome: str = ""
+    reason: str = ""
+
+    @property
+    def effective(self) -> str:
+        """The outcome that counts if the work is accepted now."""
+        return self.outcome or self.given.outcome
+
+
+def check_rows(assignment: Assignment, criterion: int | None = None) -> list[CheckRow]:
+    """Rows of the round under check; of one criterion alone where given."""
+    decisions = Decision.objects.filter(assignment=assignment, round=assignment.round)
+    amendments = Amendment.objects.filter(check_row__assignment=assignment, check_row__round=assignment.round)
+    wanted = assignment.criteria
+    if criterion is not None:
+        decisions, amendments = decisions.filter(criterion=criterion), amendments.filter(criterion=criterion)
+        wanted = [criterion]
+    said = {row.criterion_id: row for row in decisions}
+    over = {row.criterion_id: row for row in amendments}
+    rows = []
+    for line in criterion_lines(assignment.rubric_id, wanted, assignment.case.language):
+        amendment = over.get(line.id)
+        rows.append(
+            CheckRow(
+                line,
+                grading_row(line, said.get(line.id)),
+                amendment.outcome if amendment else "",
+                amendment.reason if amendment and amendment.outcome else "",
+            )
+        )
+    return rows
+
+
+# Adjudication -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One rater under a letter. Of a whole group, ``votes`` holds each of its annotators' words."""
+
+    letter: str
+    outcome: str
+    votes: list[Vote]
+
+
+@dataclass(frozen=True, slots=True)
+class AdjudicationRow:
+    """A criterion, what the raters said, and the ruling (``outcome`` empty: none yet)."""
+
+    line: CriterionLine
+    sides: list[Side]
+    in_conflict: bool
+    outcome: str = ""
+    reason: str = ""
+
+
+def adjudication_rows(
+    adjudication: Adjudication, *, everything: bool, criterion: int | None = None
+) -> list[AdjudicationRow]:
+    """Rows in conflict, or all that the raters decided; of one criterion alone where given."""
+    by_side = _votes_by_side(adjudication)
+    # The letters are drawn once for an item: by a keyed hash, so that neither order of work nor ids show through.
+    letters = dict(zip(sorted(by_side, key=lambda key: _shuffle(adjudication, key)), "ABCDEFGHIJKLMNOP", strict=False))
+    rulings = {row.criterion_id: row for row in Ruling.objects.filter(adjudication=adjudication)}
+    conflicts = set(adjudication.criteria)
+    wanted = [criterion] if criterion is not None else (None if everything else sorted(conflicts))
+    rows = []
+    for line in criterion_lines(adjudication.rubric_id, wanted, adjudication.response.case.language):
+        sides = [
+            Side(letters[key], _together(votes[line.id]), votes[line.id])
+            for key, votes in by_side.items()
+            if line.id in votes
+        ]
+        if not sides:
+            continue
+        ruling = rulings.get(line.id)
+        rows.append(
+            AdjudicationRow(
+                line,
+                sorted(sides, key=lambda side: side.letter),
+                line.id in conflicts,
+                ruling.outcome if ruling else "",
+                ruling.reason if ruling else "",
+            )
+        )
+    return rows
+
+
+def _votes_by_side(adjudication: Adjudication) -> dict[str, dict[int, list[Vote]]]:
+    response, rubric = adjudication.response, adjudication.rubric
+    if adjudication.other_group is None:
+        within: dict[str, dict[int, list[Vote]]] = {}
+        votes = accepted_votes(response=response, rubric=rubric, group=adjudication.group)
+        for criterion, cast in votes.items():
+            for vote in cast:
+                within.setdefault(vote.assignment, {})[criterion] = [vote]
+        return within
+    between = {}
+    for group in (adjudication.group, adjudication.other_group):
+        votes = accepted_votes(response=response, rubric=rubric, group=group)
+        within_rows = Adjudication.objects.filter(
+            response=response, rubric=rubric, group=group, other_group=None, status=Adjudication.Status.DONE
+        )
+        settled = Ruling.objects.filter(adjudication__in=within_rows)
+        for criterion, outcome, reason in settled.values_list("criterion_id", "outcome", "reason"):
+            votes[criterion] = [Vote("", outcome, reason, False, [], "")]
+        between[group.public_id] = votes
+    return between
+
+
+def _together(votes: Sequence[Vote]) -> str:
+    """What a side says: the outcome that most of its votes chose; empty on a tie."""
+    counts: dict[str, int] = {}
+    for vote in votes:
+        counts[vote.outcome] = counts.get(vote.outcome, 0) + 1
+    best = sorted(counts.values())[-2:]
+    if len(best) == 2 and best[0] == best[1]:
+        return ""
+    return max(counts, key=lambda outcome: counts[outcome])
+
+
+def _shuffle(adjudication: Adjudication, side: str) -> str:
+    return salted_hmac("annotation.sides", f"{adjudication.public_id}/{side}").hexdigest()
+
+
+def last_save(rows: Sequence[GradingRow]) -> datetime | None:
+    """When the annotator last saved anything of this round."""
+    return max((row.saved_at for row in rows if row.saved_at is not None), default=None)

@@ -1,0 +1,39 @@
+"""What pages that are swapped piece by piece need of every view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+    class SignedInRequest(HttpRequest):
+        """A request behind `signed_in`."""
+
+        user: User
+
+
+View = Callable[..., HttpResponse]
+
+
+def signed_in(view: View) -> View:
+    """Send readers who are not signed in to the sign-in page; answer 401 where htmx asked.
+
+    A redirect would be followed by the browser and the sign-in page swapped into the middle of the page; on a 401 the
+    page opens its own dialog and keeps what has not been saved.
+    """
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated:
+            return view(request, *args, **kwargs)
+        if getattr(request, "htmx", False):
+            return HttpResponse(status=401)
+        return redirect_to_login(request.get_full_path())
+
+    return guarded
