@@ -16,7 +16,9 @@ def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
     """``annotator``, ``checker``, ``adjudicator``: the parts that ``user`` has in a group of ``benchmark``."""
     from annotation.models import Membership
 
-    return Membership.objects.filter(user=user.pk, active=True, group__benchmark=benchmark).values_list("role", flat=True)
+    return Membership.objects.filter(user=user.pk, active=True, group__benchmark=benchmark).values_list(
+        "role", flat=True
+    )
 
 
 def register() -> None:
