@@ -120,34 +120,23 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(up):
     assert up.nothing_left()
 
 
-def test_kill_9_leaves_nothing_behind_and_the_next_start_works(up, home):
+def test_nothing_is_left_after_kill_9_nor_after_a_crash_of_the_next_start(up, home):
     up.wait_until_ready()
     up.process.kill()
     up.process.wait()
     wait_until(up.nothing_left, within_s=40, message="all processes ended")
 
     again = Up(home)
-    try:
-        again.wait_until_ready()
-        assert again.get("/healthz") == (200, "ok\n")
-    finally:
-        again.process.send_signal(signal.SIGTERM)
-        assert again.process.wait(timeout=60) == 0
-    assert again.nothing_left()
+    again.wait_until_ready()
+    assert again.get("/healthz") == (200, "ok\n")
 
-
-def test_a_crash_of_one_process_stops_all_and_says_which(up):
-    up.wait_until_ready()
-    (worker,) = [
-        number
-        for number in processes_naming(str(up.home))
-        if b"worker\0--concurrency" in Path("/proc", str(number), "cmdline").read_bytes()
-        and os.getpgid(number) == number
-    ]
+    # A crash of one process stops all, and says which it was.
+    leaders = [number for number in processes_naming(str(home)) if os.getpgid(number) == number]
+    (worker,) = [n for n in leaders if b"worker\0--concurrency" in Path("/proc", str(n), "cmdline").read_bytes()]
     os.killpg(worker, signal.SIGKILL)
-    assert up.process.wait(timeout=60) == 1
-    assert "worker process ended by itself" in up.said.read_text()
-    assert up.nothing_left()
+    assert again.process.wait(timeout=60) == 1
+    assert "worker process ended by itself" in again.said.read_text()
+    assert again.nothing_left()
 
 
 def test_a_taken_port_is_named(home):

@@ -13,8 +13,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from importlib import import_module
@@ -29,6 +27,7 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 
 from consilium.guard import stop_groups
+from consilium.healthcheck import is_well, known_host
 from consilium.processes import BEAT, WORKER, Process, web
 
 READY_WITHIN_S = 60.0
@@ -223,24 +222,15 @@ class Command(BaseCommand):
                 )
 
     def _wait_until_ready(self, bind: str, port: int) -> None:
-        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(bind, bind)  # noqa: S104  (compared, not bound)
-        request = urllib.request.Request(f"http://{host}:{port}/healthz", headers={"Host": self._host()})
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
+        address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(bind, bind)  # noqa: S104  (compared, not bound)
+        url = f"http://{f'[{address}]' if ':' in address else address}:{port}/healthz"
         until = time.monotonic() + READY_WITHIN_S
         while time.monotonic() < until:
             self._raise_if_dead()
-            with (
-                contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError),
-                opener.open(request, timeout=5) as answer,
-            ):
-                if answer.status == 200:
-                    return
+            if is_well(url, host=known_host(settings.ALLOWED_HOSTS)):
+                return
             time.sleep(0.1)
         raise CommandError(f"The web server did not answer within {READY_WITHIN_S:.0f} s; its log: {self.home}/logs")
-
-    def _host(self) -> str:
-        first = str(settings.ALLOWED_HOSTS[0]).lstrip(".")
-        return "localhost" if first == "*" else first
 
     def _greet(self, bind: str, port: int) -> None:
         address = settings.SITE_URL or f"http://{'localhost' if bind == '127.0.0.1' else bind}:{port}"
@@ -260,11 +250,6 @@ class Command(BaseCommand):
         while True:
             self._raise_if_dead()
             select.select([], [], [], 0.5)
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
-        """Stay: over https the answer to a plain question is a redirect to elsewhere."""
 
 
 def _raise_stopped(_number: int, _frame: FrameType | None) -> None:

@@ -1,0 +1,34 @@
+"""``manage.py load_demo``: the made-up benchmark with people, responses and graded work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from consilium.demo import PASSWORD, SIGN_INS
+from consilium.demo.load import load_demo
+from consilium.lib.errors import DomainError
+
+
+class Command(BaseCommand):
+    """Load the demo benchmark; run again, it changes nothing."""
+
+    help = (
+        "Load the demo benchmark: made-up cases, candidates, physicians and decisions. Its accounts have a published "
+        "password, so do not load it where real work is done."
+    )
+
+    def handle(self, *, verbosity: int, **options: Any) -> None:
+        """Load, and name the sign-ins."""
+        try:
+            made = load_demo(at=timezone.now())
+        except DomainError as error:
+            raise CommandError(str(error)) from error
+        if verbosity == 0:
+            return
+        self.stdout.write("Loaded the demo benchmark." if made else "The demo benchmark is there already.")
+        for role, email, _ in SIGN_INS:
+            self.stdout.write(f"  {role}: {email}")
+        self.stdout.write(f"  Password of all: {PASSWORD}")

@@ -1,0 +1,128 @@
+"""The broker over PostgreSQL: each message once, however many take, and nothing kept of what was delivered."""
+
+import threading
+import uuid
+
+import psycopg
+import pytest
+from django.conf import settings
+from kombu import Connection
+
+from consilium.broker.address import broker_url, register_transport
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def url():
+    """Address of a broker that does not exist yet."""
+    register_transport()
+    database = {**settings.DATABASES["default"], "NAME": f"{settings.TEST_DATABASE}_{uuid.uuid4().hex[:8]}_broker"}
+    yield broker_url(database)
+    from kombu.transport.sqlalchemy import Channel
+
+    for address, (engine, _session) in list(Channel._engines.items()):
+        if database["NAME"] in address:
+            engine.dispose()
+            del Channel._engines[address]
+    with psycopg.connect(
+        host=database["HOST"], user=database["USER"], dbname="postgres", autocommit=True,
+        password=database.get("PASSWORD") or None, port=database.get("PORT") or None,
+    ) as connection:  # fmt: skip
+        connection.execute(f'DROP DATABASE "{database["NAME"]}" WITH (FORCE)')
+
+
+def rows(url):
+    parts = url.removeprefix("sqla+postgresql+psycopg://")
+    with psycopg.connect(f"postgresql://{parts}") as connection:
+        return connection.execute("SELECT count(*) FROM kombu_message").fetchone()[0]
+
+
+def test_first_use_by_several_at_once_then_each_message_once(url):
+    errors, taken = [], []
+    barrier = threading.Barrier(4)
+
+    def put(start):
+        try:
+            barrier.wait()
+            with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+                for number in range(start, start + 10):
+                    queue.put(number)
+        except Exception as error:
+            errors.append(error)
+
+    def take():
+        with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+            while True:
+                try:
+                    message = queue.get(timeout=1)
+                except queue.Empty:
+                    return
+                taken.append(message.payload)
+                message.ack()
+
+    putters = [threading.Thread(target=put, args=(10 * n,)) for n in range(4)]
+    for putter in putters:
+        putter.start()
+    for putter in putters:
+        putter.join()
+    take()
+    assert errors == []
+    assert sorted(taken) == list(range(40))
+    assert rows(url) == 0
+
+
+def test_several_takers_share_without_doubles(url):
+    with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+        for number in range(60):
+            queue.put(number)
+    taken, lock = [], threading.Lock()
+
+    def take():
+        with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+            while True:
+                try:
+                    message = queue.get(timeout=1)
+                except queue.Empty:
+                    return
+                message.ack()
+                with lock:
+                    taken.append(message.payload)
+
+    takers = [threading.Thread(target=take) for _ in range(3)]
+    for taker in takers:
+        taker.start()
+    for taker in takers:
+        taker.join()
+    assert sorted(taken) == list(range(60))
+
+
+def test_an_unacknowledged_message_comes_back(url):
+    with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+        queue.put("ring")
+        queue.get(timeout=5)
+    with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+        message = wait_until(lambda: queue.get(timeout=5))
+        assert message.payload == "ring"
+        message.ack()
+    assert rows(url) == 0
+
+
+@pytest.mark.parametrize(
+    ("database", "expected"),
+    [
+        (
+            {"NAME": "c_broker", "USER": "u", "HOST": "/run/pg sql"},
+            "sqla+postgresql+psycopg://u@/c_broker?host=/run/pg+sql",
+        ),
+        (
+            {"NAME": "c_broker", "USER": "u", "PASSWORD": "p@ss/w", "HOST": "db", "PORT": 5433},
+            "sqla+postgresql+psycopg://u:p%40ss%2Fw@db:5433/c_broker",
+        ),
+        (
+            {"NAME": "b", "USER": "u", "HOST": "db", "OPTIONS": {"sslmode": "require", "pool": {}}},
+            "sqla+postgresql+psycopg://u@db/b?sslmode=require",
+        ),
+    ],
+)
+def test_address(database, expected):
+    assert broker_url(database) == expected
