@@ -6,7 +6,9 @@ class RubricsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the top bar and the home page what is here."""
-        from rubrics import navigation
+        """Say which files this app reads, and what it offers in the top bar."""
+        from rubrics import imports, navigation, services
 
+        imports.register("cases", services.import_cases, options=["format"])
+        imports.register("responses", services.import_responses, options=["candidate", "candidate_kind"])
         navigation.register()
