@@ -11,7 +11,18 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 
-CONTINENTS = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+CONTINENTS = (
+    "Africa",
+    "America",
+    "Antarctica",
+    "Arctic",
+    "Asia",
+    "Atlantic",
+    "Australia",
+    "Europe",
+    "Indian",
+    "Pacific",
+)
 
 
 def time_zone_choices() -> list[tuple[str, str | list[tuple[str, str]]]]:

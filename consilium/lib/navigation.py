@@ -107,7 +107,7 @@ def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
     """Links of the pages of ``benchmark`` that the reader's roles open, in their order."""
     if not request.user.is_authenticated:
         return []
-    roles = roles_in(request.user, benchmark)  # type: ignore[arg-type]  # AUTH_USER_MODEL is accounts.User
+    roles = roles_in(request.user, benchmark)
     shown = []
     for item in sorted(_items.values(), key=lambda item: item.order):
         if not item.roles & roles:
@@ -121,8 +121,8 @@ def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
 
 
 def _current(urls: Iterable[str], path: str) -> str:
-    """The longest of ``urls`` that ``path`` lies under; an overview that every page lies under wins only by itself."""
-    under = [url for url in urls if path == url or (url.endswith("/") and path.startswith(url))]
+    """The longest of ``urls`` that ``path`` lies under: an overview gives way to every section below it."""
+    under = [url for url in urls if path == url or path.startswith(url.rstrip("/") + "/")]
     return max(under, key=len, default="")
 
 

@@ -11,6 +11,7 @@ from django.utils.safestring import mark_safe
 
 from accounts.forms import ProfileForm
 from consilium.lib.errors import LineError
+from consilium.templatetags.consilium_tags import STATUS_LABELS
 from consilium.urls import urlpatterns as project_urlpatterns
 
 CHART = mark_safe(
@@ -45,9 +46,7 @@ def style(request: HttpRequest) -> HttpResponse:
         "text": TEXT,
         "now": timezone.now(),
         "page_obj": Paginator(range(1000), 25).page(7),
-        "statuses": [
-            "not_started draft submitted in_check returned accepted paused closed open pending running done failed".split()
-        ][0],
+        "statuses": list(STATUS_LABELS),
         "outcomes": ["met", "not_met", "cannot_assess", "invalid", "faulty", ""],
         "errors": [LineError(3, "points", "is 0; a criterion adds or takes away points"), LineError(0, "", "is empty")],
         "rows": [["Meridian", "0.71", "0.66–0.75"], ["Polaris", "0.64", "0.58–0.69"]],
@@ -62,4 +61,9 @@ def split(request: HttpRequest) -> HttpResponse:
     return HttpResponse(template.render({"text": TEXT * 6}, request))
 
 
-urlpatterns = [path("style", style), path("split", split), *project_urlpatterns]
+def refused(request: HttpRequest) -> HttpResponse:
+    """What a page behind a sign-in answers to htmx when the session has ended."""
+    return HttpResponse(status=401)
+
+
+urlpatterns = [path("style", style), path("split", split), path("refused", refused), *project_urlpatterns]
