@@ -11,8 +11,9 @@ criteria cannot touch those: neither their outcome, nor a broken verdict or a "c
 
 Counting rules (`CountingRules`), named beside every score that used them. Invalid and missing verdicts count against
 the candidate by default: not met where p > 0, met where p < 0, since a judge that breaks must never pay. A "cannot
-assess" that is left leaves the response without a score (without hits, when the criterion is positive) unless a rule
-says otherwise.
+assess" that is left, or a criterion that is not settled, leaves the response without a score (without hits, when the
+criterion is positive) unless a rule says otherwise. A criterion that an adjudicator found at fault is taken out of the
+rubric of that response.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class BrokenVerdict(StrEnum):
 
 
 class CannotAssess(StrEnum):
-    """How a "cannot assess" counts that no adjudication has settled."""
+    """How a "cannot assess" counts that no adjudication has settled, and a criterion that is undecided."""
 
     NO_SCORE = "no_score"  # the default
     AGAINST = "against"
@@ -63,8 +64,8 @@ class ResponseScores:
     """One entry per response, in the order of the response index.
 
     `score` is NaN and `has_score` False where there is none. `hits` (s) and `n_positive` (N) are to be used only
-    where `has_hits`. `n_criteria` counts all criteria that count, `n_invalid`, `n_missing` and `n_cannot` the
-    outcomes as they came, whatever the rules made of them.
+    where `has_hits`. `n_criteria` counts all criteria that count, `n_invalid` to `n_faulty` the outcomes as they
+    came, whatever the rules made of them.
     """
 
     score: NDArray[np.float64]
@@ -78,6 +79,8 @@ class ResponseScores:
     n_invalid: NDArray[np.int64]
     n_missing: NDArray[np.int64]
     n_cannot: NDArray[np.int64]
+    n_undecided: NDArray[np.int64]
+    n_faulty: NDArray[np.int64]
     rules: CountingRules = field(default=DEFAULT_RULES)
 
 
@@ -99,23 +102,27 @@ def score_responses(
         raise ValueError("response, points and outcome must have one entry per criterion")
     if (p == 0).any():
         raise ValueError("points are never 0")
-    if y.size and (y.min() < Outcome.NOT_MET or y.max() > Outcome.CANNOT_ASSESS):
+    if y.size and (y.min() < Outcome.NOT_MET or y.max() > max(Outcome)):
         raise ValueError("unknown outcome code")
     if who.size and (who.min() < 0 or who.max() >= n_responses):
         raise ValueError(f"response index outside 0..{n_responses - 1}")
 
     positive = p > 0
-    invalid, missing, cannot = (y == code for code in (Outcome.INVALID, Outcome.MISSING, Outcome.CANNOT_ASSESS))
+    invalid, missing, cannot, undecided, faulty = (
+        y == code
+        for code in (Outcome.INVALID, Outcome.MISSING, Outcome.CANNOT_ASSESS, Outcome.UNDECIDED, Outcome.FAULTY)
+    )
+    unsettled = cannot | undecided
     met = y == Outcome.MET
-    left_out = np.zeros_like(met)
-    for rule, rows in ((rules.broken_verdict, invalid | missing), (rules.cannot_assess, cannot)):
+    left_out = faulty.copy()
+    for rule, rows in ((rules.broken_verdict, invalid | missing), (rules.cannot_assess, unsettled)):
         if rule == BrokenVerdict.AGAINST:
             met = np.where(rows, ~positive, met)
         elif rule == BrokenVerdict.IN_FAVOUR:
             met = np.where(rows, positive, met)
         elif rule == BrokenVerdict.LEFT_OUT:
             left_out |= rows
-    blocking = cannot if rules.cannot_assess is CannotAssess.NO_SCORE else np.zeros_like(cannot)
+    blocking = unsettled if rules.cannot_assess is CannotAssess.NO_SCORE else np.zeros_like(unsettled)
     counts = ~left_out
 
     def total(rows: Array, weights: Array | None = None) -> NDArray[np.int64]:
@@ -142,6 +149,8 @@ def score_responses(
         n_invalid=total(invalid),
         n_missing=total(missing),
         n_cannot=total(cannot),
+        n_undecided=total(undecided),
+        n_faulty=total(faulty),
         rules=rules,
     )
 

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.statistics.outcomes import Outcome
-
 Array = NDArray[Any]
 
 
@@ -120,42 +118,3 @@ def confusion_counts(
     slices = np.zeros_like(cases) if slice_of is None else np.asarray(slice_of, dtype=np.int64).ravel()
     flat = (cell * size + cases) * n_slices + slices
     return ConfusionCounts.from_cells(np.bincount(flat, minlength=4 * size * n_slices).reshape(4, size, n_slices))
-
-
-@dataclass(frozen=True, eq=False)
-class RatedPairs:
-    """What is left of raw outcomes after the counting rules: index arrays into the pairs that were given.
-
-    `valid` marks pairs in which both said met or not met. `counted` marks those that stand behind MF1: valid ones and
-    those where B's verdict is invalid or missing, which `b` holds as the opposite of `a`.
-    """
-
-    a: Array
-    b: Array
-    valid: Array
-    counted: Array
-    n_invalid: int
-    n_cannot: int
-
-
-def rated_pairs(a: ArrayLike, b: ArrayLike) -> RatedPairs:
-    """Apply the counting rules of agreement to outcome codes (`Outcome`) of reference A and rater B.
-
-    Either rater's CANNOT_ASSESS drops the pair and counts it. B INVALID or MISSING counts as the opposite of A
-    (conservative) in `counted`, not in `valid`. A reference that is itself INVALID or MISSING says nothing: the pair is
-    left out of both, and counted among the invalid ones.
-    """
-    first, second = np.asarray(a).astype(np.int64).ravel(), np.asarray(b).astype(np.int64).ravel()
-    cannot = (first == Outcome.CANNOT_ASSESS) | (second == Outcome.CANNOT_ASSESS)
-    a_answers, b_answers = first <= Outcome.MET, second <= Outcome.MET
-    counted = a_answers & ~cannot
-    valid = counted & b_answers
-    opposite = np.where(b_answers, second, 1 - first)
-    return RatedPairs(
-        a=first,
-        b=opposite,
-        valid=valid,
-        counted=counted,
-        n_invalid=int((~cannot & ~(a_answers & b_answers)).sum()),
-        n_cannot=int(cannot.sum()),
-    )

@@ -4,12 +4,14 @@ from enum import IntEnum
 
 
 class Outcome(IntEnum):
-    """NOT_MET and MET are answers. INVALID is a judge's broken answer, MISSING one that never came,
-    CANNOT_ASSESS a physician's own statement that the criterion could not be judged.
+    """NOT_MET and MET are answers. The same numbers as `consilium.lib.ratings.Outcome`, which reads them from the
+    database, and MISSING, which no row of a database can say.
     """
 
     NOT_MET = 0
     MET = 1
-    INVALID = 2
-    MISSING = 3
-    CANNOT_ASSESS = 4
+    CANNOT_ASSESS = 2  # a physician's own statement that the criterion could not be judged
+    INVALID = 3  # a judge's broken answer
+    UNDECIDED = 4  # not settled: a tie within a group, or open work
+    FAULTY = 5  # an adjudicator found the criterion itself at fault
+    MISSING = 6  # a verdict that was due and never came

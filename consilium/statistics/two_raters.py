@@ -89,8 +89,8 @@ def two_rater_agreement(
 ) -> list[TwoRaterAgreement]:
     """All figures of every slice from counts of shape (n_cases, slices).
 
-    `counted` holds the counts in which invalid or missing verdicts stand as the opposite of the reference (see
-    `confusion.rated_pairs`); without it there were none. With a `bootstrap` the figures named in `intervals_for` carry
+    `counted` holds the counts in which invalid or missing verdicts stand as the opposite of the reference; without it
+    there were none. With a `bootstrap` the figures named in `intervals_for` carry
     intervals.
     """
     conservative = valid if counted is None else counted

@@ -15,13 +15,8 @@ from consilium.statistics.pass_at_k import pass_at_k
 from consilium.statistics.rubric_accuracy import rubric_accuracy
 from scoring.points import BrokenVerdict, CannotAssess, CountingRules, score_responses, score_slices
 
-MET, NOT, INVALID, MISSING, CANNOT = (
-    Outcome.MET,
-    Outcome.NOT_MET,
-    Outcome.INVALID,
-    Outcome.MISSING,
-    Outcome.CANNOT_ASSESS,
-)
+MET, NOT, INVALID, MISSING = Outcome.MET, Outcome.NOT_MET, Outcome.INVALID, Outcome.MISSING
+CANNOT, UNDECIDED, FAULTY = Outcome.CANNOT_ASSESS, Outcome.UNDECIDED, Outcome.FAULTY
 
 
 def one(points, outcomes, rules=CountingRules()):  # noqa: B008
@@ -69,6 +64,23 @@ def test_cannot_assess_takes_the_score_unless_a_rule_gives_one():
     assert (bool(made.has_score[0]), bool(made.has_hits[0]), int(made.hits[0])) == (False, True, 1)
 
 
+def test_codes_are_those_of_the_database():
+    from consilium.lib import ratings
+
+    assert {code.name: code.value for code in Outcome if code != MISSING} == {
+        code.name: code.value for code in ratings.Outcome
+    }
+
+
+def test_undecided_and_faulty_criteria():
+    made = one([6, 4, -5], [MET, UNDECIDED, NOT])
+    assert (bool(made.has_score[0]), int(made.n_undecided[0])) == (False, 1)
+    # The faulty criterion is no longer part of the rubric: 6 of 6, with N = 1.
+    made = one([6, 4, -5], [MET, FAULTY, NOT])
+    assert made.score[0] == 1
+    assert (made.hits[0], made.n_positive[0], made.n_faulty[0], made.n_cannot[0]) == (1, 1, 1, 0)
+
+
 rows = st.lists(
     st.tuples(st.integers(0, 4), st.integers(-10, 10).filter(bool), st.sampled_from(list(Outcome))),
     min_size=1,
@@ -87,8 +99,10 @@ def test_equals_a_plain_loop(criteria, rules):
             if who != response:
                 continue
             met = outcome == MET
+            if outcome == FAULTY:
+                continue
             if outcome != NOT and outcome != MET:
-                rule = rules.cannot_assess if outcome == CANNOT else rules.broken_verdict
+                rule = rules.cannot_assess if outcome in (CANNOT, UNDECIDED) else rules.broken_verdict
                 if rule == "left_out":
                     continue
                 if rule == "no_score":

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from consilium.statistics.bootstrap import CaseBootstrap
-from consilium.statistics.confusion import ConfusionCounts, confusion_counts, rated_pairs
+from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Estimate, Undefined
 from consilium.statistics.krippendorff_alpha import krippendorff_alpha, value_counts
 from consilium.statistics.meta_evaluation import meta_evaluation, other_rater_pairs
@@ -73,19 +73,14 @@ def test_no_rows():
 
 
 def test_all_verdicts_invalid():
-    pairs = rated_pairs([1, 0, 1], [2, 2, 3])
-    valid = confusion_counts(pairs.a[pairs.valid], pairs.b[pairs.valid], case=[], n_cases=1)
-    counted = confusion_counts(pairs.a[pairs.counted], pairs.b[pairs.counted], case=[0, 0, 0], n_cases=1)
+    # Three verdicts, all broken: in MF1 each stands as the opposite of its reference, elsewhere there is nothing.
+    valid = confusion_counts([], [], case=[], n_cases=1)
+    counted = confusion_counts([1, 0, 1], [0, 1, 0], case=[0, 0, 0], n_cases=1)
     one = two_rater_agreement(valid, counted=counted)[0]
-    assert one.mf1 == Estimate(0.0, 3)  # every verdict stands as wrong
+    assert one.mf1 == Estimate(0.0, 3)
     assert one.mf1_valid == Undefined("no pairs")
     assert one.kappa == Undefined("no pairs")
     assert (one.n_pairs, one.n_valid, one.n_invalid) == (3, 0, 3)
-
-
-def test_all_cannot_assess():
-    pairs = rated_pairs([4, 4], [1, 4])
-    assert (pairs.n_cannot, pairs.n_invalid, int(pairs.counted.sum())) == (2, 0, 0)
 
 
 def test_no_overlap_of_slices():

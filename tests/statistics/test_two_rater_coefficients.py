@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.cohen_kappa import cohen_kappa
-from consilium.statistics.confusion import ConfusionCounts, confusion_counts, rated_pairs
+from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Estimate, Undefined
 from consilium.statistics.gwet_ac1 import gwet_ac1
 from consilium.statistics.krippendorff_alpha import two_rater_alpha
 from consilium.statistics.macro_f1 import f1_met, f1_not_met, macro_f1
-from consilium.statistics.outcomes import Outcome
 from consilium.statistics.prevalence import prevalence_a, prevalence_b
 from consilium.statistics.raw_agreement import raw_agreement
 from consilium.statistics.two_raters import two_rater_agreement
@@ -196,23 +195,6 @@ def test_kappa_says_when_it_is_zero_by_construction():
     assert "rater B gave one answer" in figure.note
     assert "both raters" in cohen_kappa(ConfusionCounts.single(tp=0, fp=4, fn=0, tn=0)).note
     assert cohen_kappa(ConfusionCounts.single(tp=7, fp=1, fn=3, tn=2)).note == ""
-
-
-def test_counting_rules_of_pairs():
-    met, no, invalid, missing, cannot = Outcome.MET, Outcome.NOT_MET, *list(Outcome)[2:]
-    assert (invalid, missing, cannot) == (Outcome.INVALID, Outcome.MISSING, Outcome.CANNOT_ASSESS)
-    a = [met, met, no, no, met, cannot, met, cannot, invalid]
-    b = [met, invalid, missing, no, no, met, cannot, invalid, met]
-    pairs = rated_pairs(a, b)
-    assert pairs.n_cannot == 3
-    assert pairs.n_invalid == 3  # two verdicts of B, one reference that is itself invalid
-    assert pairs.valid.tolist() == [True, False, False, True, True, False, False, False, False]
-    assert pairs.counted.tolist() == [True, True, True, True, True, False, False, False, False]
-    # The broken verdicts stand as the opposite: met/invalid is a miss, not met/missing a false alarm.
-    counted = confusion_counts(pairs.a[pairs.counted], pairs.b[pairs.counted])
-    assert [int(cell) for cell in counted.cells()] == [1, 1, 2, 1]
-    valid = confusion_counts(pairs.a[pairs.valid], pairs.b[pairs.valid])
-    assert [int(cell) for cell in valid.cells()] == [1, 0, 1, 1]
 
 
 def test_invalid_verdicts_count_in_mf1_and_stand_aside_elsewhere():
