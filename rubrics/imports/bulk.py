@@ -1,0 +1,58 @@
+"""Many rows at once: ids taken from the sequence first, then one ``COPY`` for each table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from django.db import connection, models
+
+T = TypeVar("T")
+
+
+def chunks(rows: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of at most ``size`` rows, in order."""
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def check_references_at_once() -> None:
+    """Check foreign keys at the end of each statement, for the rest of this transaction, rather than at its commit.
+
+    Checks that wait slow every row trigger that fires meanwhile: with 60,000 waiting, one call took 0.7 ms instead of
+    0.05 ms (PostgreSQL 18). Call it before many rows are written into tables that are audited.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+
+def reserve_ids(model: type[models.Model], count: int) -> list[int]:
+    """``count`` ids of ``model`` that nobody else gets, ascending, so that rows can refer to each other unwritten."""
+    if not count:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+            [model._meta.db_table, count],
+        )
+        return [row[0] for row in cursor.fetchall()]
+
+
+def copy_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """``COPY`` rows into the table of ``model``; ``fields`` names their columns in order.
+
+    Triggers and constraints hold as for INSERT. Defaults of the model do not apply: give every column a value. JSON
+    must be wrapped in ``psycopg.types.json.Jsonb``.
+    """
+    quote = connection.ops.quote_name
+    names = {field.name: str(field.column) for field in model._meta.concrete_fields}
+    columns = ", ".join(quote(names[name]) for name in fields)
+    connection.ensure_connection()
+    with (
+        connection.connection.cursor() as cursor,
+        cursor.copy(f"COPY {quote(model._meta.db_table)} ({columns}) FROM STDIN") as copy,
+    ):
+        for row in rows:
+            copy.write_row(row)

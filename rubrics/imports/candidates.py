@@ -1,0 +1,42 @@
+"""Candidates by name while a file is read: looked up once, made where they are missing."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from rubrics.models import Benchmark, Candidate
+
+
+class Candidates:
+    """The candidates of a benchmark; `get` makes the missing ones with the kind it is given."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self.benchmark = benchmark
+        self.created = 0
+        self._known = {candidate.name: candidate for candidate in Candidate.objects.filter(benchmark=benchmark)}
+        self._used: set[str] = set()
+
+    @property
+    def unchanged(self) -> int:
+        """How many of those that were asked for stood already."""
+        return len(self._used) - self.created
+
+    def get(self, name: str, kind: str) -> Candidate:
+        """The candidate called ``name``, made as ``kind`` if there is none yet."""
+        candidate = self._known.get(name)
+        if candidate is None:
+            candidate = Candidate.objects.create(benchmark=self.benchmark, name=name, kind=kind)
+            self._known[name] = candidate
+            self.created += 1
+        self._used.add(name)
+        return candidate
+
+    def mismatch(self, name: str, kind: str) -> str:
+        """Why ``name`` cannot stand for a candidate of ``kind``; empty if it can."""
+        known = self._known.get(name)
+        if known is None or known.kind == kind:
+            return ""
+        return _("The candidate “%(name)s” exists already, as another kind: %(kind)s.") % {
+            "name": name,
+            "kind": known.get_kind_display(),
+        }

@@ -1,0 +1,157 @@
+"""Cases and rubrics on their way into the database: new ones written by COPY, known ones compared, never changed."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from psycopg.types.json import Jsonb
+
+from consilium.lib.identifiers import new_public_id
+from rubrics.imports.bulk import copy_rows, reserve_ids
+from rubrics.models import Benchmark, Case, Criterion, Register, Rubric, RubricItem
+from rubrics.parsing.cases import CaseRecord
+from rubrics.parsing.faults import Faults
+
+CASE_COLUMNS = (
+    *("id", "public_id", "benchmark", "key", "conversation", "reference_answer", "difficulty", "register"),
+    *("language", "tags", "metadata", "created_at"),
+)
+RUBRIC_COLUMNS = ("id", "case", "track", "version", "status", "provenance")
+ITEM_COLUMNS = ("rubric", "criterion", "position", "points", "tags", "source_note")
+
+
+def register_of(user_role: str, mapped: dict[str, str]) -> str:
+    """The register of a case: by the benchmark's map; a role that is itself the name of a register needs none."""
+    found = mapped.get(user_role) or user_role.strip().lower()
+    return found if found in Register.values else ""
+
+
+class CaseWriter:
+    """Writes chunks of cases with their rubrics as drafts; `publish` makes all of them stand."""
+
+    def __init__(self, benchmark: Benchmark, faults: Faults, at: datetime, *, provenance: str) -> None:
+        self.benchmark = benchmark
+        self.faults = faults
+        self.at = at
+        self.provenance = provenance
+        self.cases: Counter[str] = Counter(created=0, unchanged=0)
+        self.criteria: Counter[str] = Counter(created=0, unchanged=0)
+        self.unknown_roles: Counter[str] = Counter()
+        self._registers: dict[str, str] = benchmark.maps.get("register", {})
+        self._may_exist = Case.objects.filter(benchmark=benchmark).exists()
+        self._drafts: list[int] = []
+
+    def write(self, records: Sequence[CaseRecord]) -> dict[str, int]:
+        """Write the new cases among ``records``, compare the others; the ids of all of them by key."""
+        known, rubrics = self._known(records) if self._may_exist else ({}, {})
+        for record in records:
+            if record.key in known:
+                case = known[record.key]
+                self._compare(record, case, rubrics.get(case.pk, []))
+        ids = {key: case.pk for key, case in known.items()}
+        if self.faults.total:  # nothing will stand; the rest of the file is only read for its faults
+            return ids
+        new = [record for record in records if record.key not in known]
+        case_ids = reserve_ids(Case, len(new))
+        rubric_ids = reserve_ids(Rubric, len(new))
+        texts = [
+            (case, criterion.text) for case, record in zip(case_ids, new, strict=True) for criterion in record.criteria
+        ]
+        criterion_ids = reserve_ids(Criterion, len(texts))
+        copy_rows(Case, CASE_COLUMNS, (self._case(pk, record) for pk, record in zip(case_ids, new, strict=True)))
+        copy_rows(Criterion, ("id", "case", "text"), ((pk, *row) for pk, row in zip(criterion_ids, texts, strict=True)))
+        copy_rows(
+            Rubric,
+            RUBRIC_COLUMNS,
+            ((pk, case, "gold", 1, "draft", self.provenance) for pk, case in zip(rubric_ids, case_ids, strict=True)),
+        )
+        copy_rows(RubricItem, ITEM_COLUMNS, self._items(rubric_ids, iter(criterion_ids), new))
+        self._drafts += rubric_ids
+        self.cases["created"] += len(new)
+        self.criteria["created"] += len(texts)
+        ids.update((record.key, pk) for pk, record in zip(case_ids, new, strict=True))
+        return ids
+
+    def publish(self) -> None:
+        """Publish every rubric that was written, in one UPDATE: only drafts take items."""
+        Rubric.objects.filter(pk__in=self._drafts, status=Rubric.Status.DRAFT).update(
+            status=Rubric.Status.PUBLISHED, published_at=self.at
+        )
+        self._drafts = []
+
+    def _case(self, pk: int, record: CaseRecord) -> tuple[Any, ...]:
+        register = register_of(record.user_role, self._registers)
+        if record.user_role and not register:
+            self.unknown_roles[record.user_role] += 1
+        return (
+            *(pk, new_public_id(), self.benchmark.pk, record.key, Jsonb(record.conversation), record.reference_answer),
+            *(record.difficulty, register, record.language, list(record.tags), Jsonb(record.metadata), self.at),
+        )
+
+    def _items(
+        self, rubric_ids: Sequence[int], criterion_ids: Iterator[int], records: Sequence[CaseRecord]
+    ) -> Iterator[tuple[Any, ...]]:
+        for rubric, record in zip(rubric_ids, records, strict=True):
+            for position, criterion in enumerate(record.criteria, start=1):
+                yield rubric, next(criterion_ids), position, criterion.points, list(criterion.tags), ""
+
+    def _known(
+        self, records: Sequence[CaseRecord]
+    ) -> tuple[dict[str, Case], dict[int, list[tuple[str, int, list[str]]]]]:
+        """The cases that are there already, and the first gold rubric of each."""
+        keys = [record.key for record in records]
+        cases = {case.key: case for case in Case.objects.filter(benchmark=self.benchmark, key__in=keys)}
+        rubrics: dict[int, list[tuple[str, int, list[str]]]] = defaultdict(list)
+        # Later versions were made here; what a file brought is version 1.
+        items = RubricItem.objects.filter(rubric__case__in=cases.values(), rubric__track="gold", rubric__version=1)
+        columns = ("rubric__case_id", "criterion__text", "points", "tags")
+        for case, text, points, tags in items.order_by("position").values_list(*columns):
+            rubrics[case].append((text, points, tags))
+        return cases, rubrics
+
+    def _compare(self, record: CaseRecord, case: Case, rubric: list[tuple[str, int, list[str]]]) -> None:
+        """Count an unchanged case; a fault names the first field that differs from what stands."""
+        incoming = {
+            record.conversation_field: (record.conversation, case.conversation),
+            "reference_answer": (record.reference_answer, case.reference_answer),
+            "difficulty": (record.difficulty, case.difficulty),
+            "rubrics": ([(each.text, each.points, list(each.tags)) for each in record.criteria], rubric),
+            "tags": (list(record.tags), case.tags),
+            "metadata": (record.metadata, case.metadata),
+        }
+        for name, (new, standing) in incoming.items():
+            if new != standing:
+                message = _("The case “%(key)s” is there already, with another content. Imported cases never change.")
+                self.faults.add(record.line, self._differing(name, new, standing), message % {"key": record.key[:80]})
+                return
+        self.cases["unchanged"] += 1
+        self.criteria["unchanged"] += len(rubric)
+
+    @staticmethod
+    def _differing(name: str, new: Any, standing: Any) -> str:
+        """The name of the field that differs, as the file calls it."""
+        if name == "metadata":
+            return next((key for key in {**new, **standing} if new.get(key) != standing.get(key)), name)
+        if name == "rubrics" and len(new) == len(standing):
+            return next(f"rubrics[{i}]" for i, pair in enumerate(zip(new, standing, strict=True)) if pair[0] != pair[1])
+        return name
+
+    def warnings(self) -> list[str]:
+        """What a person should look at: user roles without a register."""
+        if not self.unknown_roles:
+            return []
+        roles = ", ".join(f"{role} ({count})" for role, count in self.unknown_roles.most_common(10))
+        count = self.unknown_roles.total()
+        return [
+            ngettext(
+                "%(n)d case has no register: the benchmark's map does not know its user role: %(roles)s.",
+                "%(n)d cases have no register: the benchmark's map does not know their user roles: %(roles)s.",
+                count,
+            )
+            % {"n": count, "roles": roles}
+        ]

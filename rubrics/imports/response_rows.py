@@ -1,0 +1,122 @@
+"""Responses on their way into the database: new ones written by COPY, known ones compared, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from psycopg.types.json import Jsonb
+
+from consilium.lib.identifiers import new_public_id
+from rubrics.imports.bulk import copy_rows, reserve_ids
+from rubrics.models import Benchmark, Candidate, Response
+from rubrics.parsing.faults import Faults
+from rubrics.parsing.self_identification import self_identification
+
+FLAG = "self_identification"
+COLUMNS = (
+    *("id", "public_id", "case", "candidate", "setting", "sample", "text", "external_id"),
+    *("writing_mode", "metadata", "created_at"),
+)
+
+
+@dataclass(slots=True)
+class NewResponse:
+    """A response that a file brings; ``line`` and ``place`` say where it stands there."""
+
+    line: int
+    place: str
+    case_id: int
+    candidate: Candidate
+    sample: int
+    text: str
+    setting: str = "chat"
+    external_id: str = ""
+    writing_mode: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[int, int, str, int]:
+        """What is unique about it."""
+        return self.case_id, self.candidate.pk, self.setting, self.sample
+
+
+class ResponseWriter:
+    """Writes chunks of responses and counts; the same response again is unchanged, with another content a fault."""
+
+    def __init__(self, benchmark: Benchmark, faults: Faults, at: datetime) -> None:
+        self.faults = faults
+        self.at = at
+        self.created = 0
+        self.unchanged = 0
+        self.flagged = 0
+        self._may_exist = Response.objects.filter(case__benchmark=benchmark).exists()
+
+    def write(self, responses: Sequence[NewResponse]) -> dict[tuple[int, int, str, int], int]:
+        """Write what is new; the ids of all of ``responses`` by their keys."""
+        known = self._known(responses) if self._may_exist else {}
+        ids: dict[tuple[int, int, str, int], int] = {}
+        new = []
+        for response in responses:
+            row = known.get(response.key)
+            if row is None:
+                new.append(response)
+                continue
+            ids[response.key] = row["id"]
+            self._compare(response, row)
+        if self.faults.total:  # nothing will stand; the rest of the file is only read for its faults
+            return ids
+        reserved = reserve_ids(Response, len(new))
+        copy_rows(Response, COLUMNS, (self._row(pk, each) for pk, each in zip(reserved, new, strict=True)))
+        self.created += len(new)
+        ids.update((each.key, pk) for pk, each in zip(reserved, new, strict=True))
+        return ids
+
+    def _known(self, responses: Iterable[NewResponse]) -> dict[tuple[int, int, str, int], dict[str, Any]]:
+        rows = Response.objects.filter(
+            case__in={each.case_id for each in responses}, candidate__in={each.candidate.pk for each in responses}
+        ).values(
+            "id", "case_id", "candidate_id", "setting", "sample", "text", "external_id", "writing_mode", "metadata"
+        )
+        return {(row["case_id"], row["candidate_id"], row["setting"], row["sample"]): dict(row) for row in rows}
+
+    def _compare(self, response: NewResponse, row: dict[str, Any]) -> None:
+        row["metadata"].pop(FLAG, None)
+        for name in ("text", "external_id", "writing_mode", "metadata"):
+            if row[name] != getattr(response, name):
+                self.faults.add(
+                    response.line,
+                    response.place if name == "text" else name,
+                    _("This response is there already, with another content. Responses never change."),
+                )
+                return
+        self.unchanged += 1
+
+    def _row(self, pk: int, response: NewResponse) -> tuple[Any, ...]:
+        metadata = response.metadata
+        if response.candidate.kind != Candidate.Kind.PHYSICIAN:
+            quote = self_identification(response.text, response.candidate.name)
+            if quote:
+                metadata = {**metadata, FLAG: quote[:200]}
+                self.flagged += 1
+        return (
+            *(pk, new_public_id(), response.case_id, response.candidate.pk, response.setting, response.sample),
+            *(response.text, response.external_id, response.writing_mode, Jsonb(metadata), self.at),
+        )
+
+    def warnings(self) -> list[str]:
+        """What a person should look at before the responses are graded."""
+        if not self.flagged:
+            return []
+        return [
+            ngettext(
+                "%(n)d response seems to say who wrote it; look at it before it is graded blind.",
+                "%(n)d responses seem to say who wrote them; look at them before they are graded blind.",
+                self.flagged,
+            )
+            % {"n": self.flagged}
+        ]

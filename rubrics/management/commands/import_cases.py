@@ -1,0 +1,19 @@
+"""``import_cases FILE --benchmark SLUG [--format …]``."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from rubrics.management.import_command import ImportCommand
+from rubrics.parsing.cases import FORMATS
+
+
+class Command(ImportCommand):
+    """Cases with rubrics: HealthBench examples or ClinConsensus cases."""
+
+    help = "Import cases with their rubrics from JSONL: HealthBench examples or ClinConsensus cases."
+    kind = "cases"
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """The format of the file."""
+        parser.add_argument("--format", choices=("auto", *FORMATS), default="auto")

@@ -1,0 +1,257 @@
+"""Cases with their rubrics: HealthBench examples and ClinConsensus cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from dataclasses import field as made_by
+from typing import Any, BinaryIO, Literal
+
+from rubrics.parsing.faults import Faults
+from rubrics.parsing.fields import Fields, Ids, kind
+from rubrics.parsing.language import detect_language
+from rubrics.parsing.reader import Limits, RecordReader
+
+CaseFormat = Literal["healthbench", "clinconsensus"]
+FORMATS: tuple[CaseFormat, ...] = ("healthbench", "clinconsensus")
+ROLES = ("user", "assistant", "system", "developer", "tool")
+DIFFICULTIES = ("low", "medium", "high")
+# HealthBench: physicians of group 1 wrote unaided, those of groups 2 and 3 saw completions of models.
+WRITING_MODES = {"Group 1": "unaided", "Group 2": "aided", "Group 3": "aided"}
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionRecord:
+    """One line of a rubric."""
+
+    text: str
+    points: int
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionRecord:
+    """An answer that came with its case; ``by`` is ``physician`` or ``reference``."""
+
+    by: Literal["physician", "reference"]
+    sample: int
+    text: str
+    field: str
+    writing_mode: str = ""
+    metadata: dict[str, Any] = made_by(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRecord:
+    """A case of a file. ``user_role`` becomes the register by the benchmark's map."""
+
+    line: int
+    key: str
+    conversation: list[dict[str, str]]
+    criteria: tuple[CriterionRecord, ...]
+    key_field: str = "prompt_id"
+    conversation_field: str = "prompt"
+    tags: tuple[str, ...] = ()
+    difficulty: str = ""
+    reference_answer: str = ""
+    language: str = ""
+    user_role: str = ""
+    completions: tuple[CompletionRecord, ...] = ()
+    metadata: dict[str, Any] = made_by(default_factory=dict)
+
+    @property
+    def canary(self) -> str:
+        """The canary string of the row, empty if it has none."""
+        canary = self.metadata.get("canary")
+        return canary if isinstance(canary, str) else ""
+
+
+def read_cases(
+    file: BinaryIO,
+    faults: Faults,
+    *,
+    form: str = "auto",
+    limits: Limits | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[CaseRecord]:
+    """The sound cases of ``file``; everything else is in ``faults`` when the iterator ends.
+
+    ``form`` is ``healthbench``, ``clinconsensus`` or ``auto``: by the keys of the first record.
+    """
+    ids = Ids("case")
+    chosen: str | None = None if form == "auto" else form
+    for line, record in RecordReader(file, faults, limits=limits, progress=progress):
+        if chosen is None:
+            chosen = detect_format(record)
+            if chosen is None:
+                faults.add(
+                    line, "", "This is neither a HealthBench example (prompt_id) nor a ClinConsensus case (case_id)."
+                )
+                return
+        fields = Fields(line, record, faults)
+        case = healthbench_case(fields) if chosen == "healthbench" else clinconsensus_case(fields)
+        if case.key:
+            ids.add(fields, case.key_field, case.key)
+        if fields.sound:
+            yield case
+
+
+def detect_format(record: dict[str, Any]) -> CaseFormat | None:
+    """The format of a record by its keys."""
+    if "prompt_id" in record or "prompt" in record:
+        return "healthbench"
+    if "case_id" in record or "user_request" in record:
+        return "clinconsensus"
+    return None
+
+
+def healthbench_case(fields: Fields) -> CaseRecord:
+    """A HealthBench example; look at ``fields.sound`` before using it."""
+    key = fields.key("prompt_id")
+    conversation, whole = conversation_of(fields, "prompt")
+    criteria, extras = _healthbench_criteria(fields)
+    tags = fields.texts("example_tags")
+    completions, more = _completions(fields)
+    metadata = fields.rest()
+    if whole is not None:
+        metadata["prompt"] = whole
+    if extras:
+        metadata["criterion_extras"] = extras
+    if more is not None:
+        metadata["ideal_completions_data"] = more
+    return CaseRecord(
+        line=fields.line,
+        key=key,
+        conversation=conversation,
+        criteria=criteria,
+        tags=tuple(dict.fromkeys(tags)),
+        language=detect_language("\n".join(turn["content"] for turn in conversation if turn["role"] == "user")),
+        completions=completions,
+        metadata=metadata,
+    )
+
+
+def conversation_of(fields: Fields, name: str) -> tuple[list[dict[str, str]], list[Any] | None]:
+    """The turns of a conversation, and the list as it was if its turns hold more than role and content."""
+    value = fields.objects(name, what="turn")
+    turns: list[dict[str, str]] = []
+    more = False
+    for index, turn in enumerate(value):
+        inner = fields.within(f"{name}[{index}]", turn)
+        if inner is None:
+            continue
+        role = inner.choice("role", ROLES)
+        turns.append({"role": role, "content": inner.text("content", blank=True)})
+        more = more or len(turn) > 2
+        fields.absorb(inner)
+    return turns, value if more else None
+
+
+def _healthbench_criteria(fields: Fields) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
+    criteria = []
+    extras: dict[str, Any] = {}
+    for index, element in enumerate(fields.objects("rubrics", what="criterion")):
+        inner = fields.within(f"rubrics[{index}]", element)
+        if inner is None:
+            continue
+        text = inner.text("criterion")
+        points = inner.integer("points", low=-10, high=10)
+        if points == 0 and inner.sound:
+            inner.fault("points", "A criterion is worth at least one point, or costs one.")
+        criteria.append(CriterionRecord(text, points, tuple(inner.texts("tags"))))
+        if rest := inner.rest():
+            extras[str(index + 1)] = rest
+        fields.absorb(inner)
+    return tuple(criteria), extras
+
+
+def _completions(fields: Fields) -> tuple[tuple[CompletionRecord, ...], dict[str, Any] | None]:
+    """The completions that came with an example, and whatever else stands beside them."""
+    value = fields.take("ideal_completions_data")
+    if value is None:
+        return (), None
+    name = "ideal_completions_data"
+    inner = fields.within(name, value)
+    if inner is None:
+        return (), None
+    found = []
+    group = inner.text("ideal_completions_group", required=False)
+    ideal = inner.text("ideal_completion", required=False)
+    if ideal:
+        metadata = {"ideal_completions_group": group} if group else {}
+        place = f"{name}.ideal_completion"
+        found.append(CompletionRecord("physician", 0, ideal, place, WRITING_MODES.get(group, ""), metadata))
+    references = inner.take("ideal_completions_ref_completions")
+    if references is not None and not isinstance(references, list):
+        inner.fault("ideal_completions_ref_completions", f"This must be a list, not {kind(references)}.")
+        references = None
+    for index, text in enumerate(references or []):
+        if isinstance(text, str):
+            place = f"{name}.ideal_completions_ref_completions[{index}]"
+            found.append(CompletionRecord("reference", index, text, place))
+        else:
+            inner.fault(f"ideal_completions_ref_completions[{index}]", f"This must be a text, not {kind(text)}.")
+    fields.absorb(inner)
+    rest = inner.rest()
+    if group and not ideal:
+        rest["ideal_completions_group"] = group
+    return tuple(found), rest or None
+
+
+def clinconsensus_case(fields: Fields) -> CaseRecord:
+    """A ClinConsensus case; look at ``fields.sound`` before using it."""
+    key = fields.key("case_id")
+    difficulty = fields.choice("difficulty", DIFFICULTIES)
+    context = fields.text("clinical_context", blank=True)
+    request = fields.text("user_request")
+    reference_answer = fields.text("reference_answer", required=False)
+    user_role = fields.text("user_role", required=False)
+    tags: list[str] = []
+    for prefix, one, many in (("task", "task", "task_labels"), ("specialty", "subject", "subject_labels")):
+        labels = fields.texts(many, longest=280)
+        single = fields.text(one, required=False, longest=280)
+        tags += [f"{prefix}:{label}" for label in labels or ([single] if single.strip() else [])]
+    criteria, extras = _clinconsensus_criteria(fields)
+    metadata = fields.rest()
+    # Kept word for word, so that the case can be written out as it came in.
+    for name in ("task", "task_labels", "subject", "subject_labels", "user_role"):
+        if name in fields.record:
+            metadata[name] = fields.record[name]
+    metadata["context_length"] = len(context)
+    if extras:
+        metadata["criterion_extras"] = extras
+    return CaseRecord(
+        line=fields.line,
+        key=key,
+        key_field="case_id",
+        conversation_field="user_request",
+        conversation=[{"role": "user", "content": f"{context}\n\n{request}" if context else request}],
+        criteria=criteria,
+        tags=tuple(dict.fromkeys(tags)),
+        difficulty=difficulty,
+        reference_answer=reference_answer,
+        language=detect_language(f"{context}\n{request}"),
+        user_role=user_role,
+        metadata=metadata,
+    )
+
+
+def _clinconsensus_criteria(fields: Fields) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
+    criteria = []
+    extras: dict[str, Any] = {}
+    for index, element in enumerate(fields.objects("rubrics", what="criterion")):
+        place = f"rubrics[{index}]"
+        if isinstance(element, str):
+            if not element.strip():
+                fields.fault(place, "This must not be empty.")
+            criteria.append(CriterionRecord(element, 1))
+            continue
+        inner = fields.within(place, element)
+        if inner is None:
+            continue
+        text = inner.text(inner.name_of("criterion", "rubric", "text"))
+        criteria.append(CriterionRecord(text, 1, tuple(inner.texts("tags"))))
+        if rest := inner.rest():
+            extras[str(index + 1)] = rest
+        fields.absorb(inner)
+    return tuple(criteria), extras

@@ -1,0 +1,209 @@
+"""Decisions of physicians (or verdicts of judges) made elsewhere: JSONL or CSV, a row a decision."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from consilium.lib.csvfile import inert
+from rubrics.parsing.faults import Faults
+from rubrics.parsing.fields import KEY_LENGTH, Fields
+from rubrics.parsing.reader import BOM, LineReader, Limits, RecordReader
+from rubrics.parsing.responses import LARGEST_SAMPLE
+
+OUTCOMES = ("met", "not_met", "cannot_assess")
+STAGES = ("annotator", "checker", "adjudicator")
+COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
+OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "prompt_id", "case_id", "model")
+LONGEST_POSITION = 6
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """One decision. ``criterion`` is its position in the rubric, from 1, or its exact text; ``setting`` may be empty."""
+
+    line: int
+    case: str
+    candidate: str
+    sample: int
+    criterion: int | str
+    outcome: str
+    rater: str = ""
+    stage: str = "annotator"
+    note: str = ""
+    explanation: str = ""
+    setting: str = ""
+
+
+class DecisionReader:
+    """Yields the sound decisions of a file; `unused` names the columns that nobody read.
+
+    ``outcomes`` are those allowed; ``candidate`` stands in for rows that name none; ``rater`` says whether each row
+    must name its rater.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        faults: Faults,
+        *,
+        outcomes: Collection[str] = OUTCOMES,
+        candidate: str = "",
+        rater: bool = True,
+        limits: Limits | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.file = file
+        self.faults = faults
+        self.outcomes = outcomes
+        self.candidate = candidate
+        self.rater = rater
+        self.limits = limits
+        self.progress = progress
+        self.unused: set[str] = set()
+
+    def __iter__(self) -> Iterator[DecisionRecord]:
+        for line, record in self._records():
+            fields = Fields(line, record, self.faults)
+            decision = self._decision(fields)
+            self.unused.update(fields.rest())
+            if fields.sound:
+                yield decision
+
+    def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        if starts_with_object(self.file):
+            return iter(RecordReader(self.file, self.faults, limits=self.limits, progress=self.progress))
+        return read_table(self.file, self.faults, limits=self.limits, progress=self.progress)
+
+    def _decision(self, fields: Fields) -> DecisionRecord:
+        candidate_field = fields.name_of("candidate", "model")
+        candidate = fields.text(candidate_field, required=not self.candidate, longest=KEY_LENGTH)
+        return DecisionRecord(
+            line=fields.line,
+            case=fields.key(fields.name_of("case", "prompt_id", "case_id")),
+            candidate=candidate or self.candidate,
+            sample=_whole(fields, "sample"),
+            criterion=_criterion(fields),
+            outcome=self._outcome(fields),
+            rater=fields.text("rater", required=self.rater, longest=KEY_LENGTH).strip(),
+            stage=fields.choice("stage", STAGES, required=False) or "annotator",
+            note=fields.text("note", required=False),
+            explanation=fields.text("explanation", required=False),
+            setting=fields.text("setting", required=False),
+        )
+
+    def _outcome(self, fields: Fields) -> str:
+        name = fields.name_of("outcome", "criteria_met")
+        if name == "outcome":
+            return fields.choice("outcome", self.outcomes)
+        value = fields.take("criteria_met")
+        if isinstance(value, str):  # a CSV has no booleans
+            value = {"true": True, "false": False}.get(value.strip().lower(), value)
+        if not isinstance(value, bool):
+            fields.fault("criteria_met", "This must be true or false.")
+        return "met" if value is True else "not_met"
+
+
+def _whole(fields: Fields, name: str) -> int:
+    """A sample number; a CSV gives its digits."""
+    value = fields.record.get(name)
+    if isinstance(value, str) and value.strip().isdecimal() and len(value.strip()) < 11:
+        fields.take(name)
+        number = int(value)
+        if number > LARGEST_SAMPLE:
+            fields.fault(name, f"{number} is too large.")
+        return number
+    return fields.integer(name, low=0, high=LARGEST_SAMPLE, default=0)
+
+
+def _criterion(fields: Fields) -> int | str:
+    value = fields.take("criterion")
+    if isinstance(value, str):
+        text = value.strip()
+        if text.isascii() and text.isdecimal() and len(text) <= LONGEST_POSITION:
+            value = int(text)
+        elif not text:
+            fields.fault("criterion", "This field is missing.")
+            return ""
+        else:
+            return value
+    if isinstance(value, bool) or not isinstance(value, int):
+        fields.fault("criterion", "This must be a position in the rubric, from 1, or the exact text of a criterion.")
+        return ""
+    if value < 1:
+        fields.fault("criterion", "Positions count from 1.")
+    return value
+
+
+def starts_with_object(file: BinaryIO) -> bool:
+    """Whether a seekable file looks like JSONL rather than CSV; the file is left at its start."""
+    head = file.read(4096)
+    file.seek(0)
+    return head.removeprefix(BOM).lstrip().startswith((b"{", b"[")) or head.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def typed(cell: str) -> str:
+    """A cell as it was before the one CSV writer made it inert for spreadsheets."""
+    return cell[1:] if cell.startswith("'") and inert(cell[1:]) == cell else cell
+
+
+def read_table(
+    file: BinaryIO,
+    faults: Faults,
+    *,
+    limits: Limits | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows of a CSV with a header, as (line, {column: text}); an empty cell is a missing field.
+
+    A byte order mark is accepted here: spreadsheets write one.
+    """
+    lines = LineReader(file, faults, limits=limits, progress=progress, accept_mark=True, keep_blank=True)
+    rows = csv.reader(_decoded(lines, faults), strict=True)
+    header: list[str] | None = None
+    line = 1
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            faults.add(line, "", f"This is not CSV: {error}.")
+            return
+        start, line = line, rows.line_num + 1
+        if row is None:
+            return
+        if not any(cell.strip() for cell in row):
+            continue
+        if header is None:
+            header = [name.strip() for name in row]
+            if not _sound_header(header, faults, start):
+                return
+        elif len(row) != len(header):
+            faults.add(start, "", f"The row has {len(row)} cells, the header {len(header)}.")
+        else:
+            yield start, {name: typed(cell) for name, cell in zip(header, row, strict=True) if cell != ""}
+
+
+def _sound_header(header: list[str], faults: Faults, line: int) -> bool:
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        faults.add(line, twice[0], "The header names this column twice.")
+        return False
+    if not set(header) & {*COLUMNS, *OPTIONAL_COLUMNS}:
+        faults.add(line, "", f"The first line must name the columns: {', '.join(COLUMNS)}.")
+        return False
+    return True
+
+
+def _decoded(lines: LineReader, faults: Faults) -> Iterator[str]:
+    for number, line in lines:
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            faults.add(number, "", f"Byte {error.start + 1} of the line is not UTF-8.")
+            return
+        if "\x00" in text:
+            faults.add(number, "", "The line holds a NUL character.")
+            return
+        yield f"{text}\n"

@@ -1,0 +1,32 @@
+"""The faults of a file: the first fifty by line and field, and how many there are."""
+
+from __future__ import annotations
+
+from consilium.lib.errors import ImportRefused, LineError
+
+KEPT = 50
+
+
+def _printable(text: str, longest: int) -> str:
+    """``text`` as it can be stored and shown; a key of a broken file may be long or hold anything."""
+    clean = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "?")
+    return clean if len(clean) <= longest else f"{clean[: longest - 1]}…"
+
+
+class Faults:
+    """Collects faults while a file is read to its end, so that a person can mend them all at once."""
+
+    def __init__(self) -> None:
+        self.first: list[LineError] = []
+        self.total = 0
+
+    def add(self, line: int, field: str, message: str) -> None:
+        """Note one fault; ``line`` counts from 1, 0 is the file as a whole."""
+        self.total += 1
+        if len(self.first) < KEPT:
+            self.first.append(LineError(line, _printable(field, 200), _printable(message, 500)))
+
+    def refuse_if_any(self) -> None:
+        """Raise `ImportRefused` if a fault was found."""
+        if self.total:
+            raise ImportRefused(self.first, self.total)

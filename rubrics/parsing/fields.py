@@ -1,0 +1,182 @@
+"""One record of a file, read field by field; whatever is wrong with a field becomes a fault with its name."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection
+from typing import Any
+
+from rubrics.parsing.faults import Faults
+
+KEY_LENGTH = 200
+TAG_LENGTH = 300
+
+
+class Fields:
+    """Takes known fields out of a record; what nobody took is in `rest` at the end.
+
+    ``place`` stands before the name of a field in faults: ``rubrics[2].`` for the third element of a list.
+    """
+
+    def __init__(self, line: int, record: dict[str, Any], faults: Faults, place: str = "") -> None:
+        self.line = line
+        self.record = record
+        self.faults = faults
+        self.place = place
+        self.sound = True
+        self._taken: set[str] = set()
+
+    def fault(self, name: str, message: str) -> None:
+        """Note a fault of the field ``name``."""
+        self.sound = False
+        self.faults.add(self.line, f"{self.place}{name}", message)
+
+    def take(self, name: str) -> Any:
+        """The raw value of a field, None where it is missing."""
+        self._taken.add(name)
+        return self.record.get(name)
+
+    def name_of(self, *names: str) -> str:
+        """The first of several accepted names that the record has, else the first; two of them are a fault."""
+        present = [name for name in names if self.record.get(name) is not None]
+        if len(present) > 1:
+            self.fault(present[1], f"Both {present[0]} and {present[1]} are given.")
+        self._taken.update(names)
+        return present[0] if present else names[0]
+
+    def rest(self) -> dict[str, Any]:
+        """The fields that were not taken, as they are."""
+        return {name: value for name, value in self.record.items() if name not in self._taken}
+
+    def text(self, name: str, *, required: bool = True, blank: bool = False, longest: int | None = None) -> str:
+        """A text; empty where it is missing or null and not ``required``."""
+        value = self.take(name)
+        if value is None:
+            if required:
+                self.fault(name, "This field is missing.")
+            return ""
+        if not isinstance(value, str):
+            self.fault(name, f"This must be a text, not {kind(value)}.")
+            return ""
+        if required and not blank and not value.strip():
+            self.fault(name, "This must not be empty.")
+        if longest is not None and len(value) > longest:
+            self.fault(name, f"This is longer than {longest} characters.")
+        return value
+
+    def key(self, name: str) -> str:
+        """An id: a short text without white space around it; whole numbers are read as their digits."""
+        value = self.take(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        text = self.text(name, longest=KEY_LENGTH)
+        if text != text.strip():
+            self.fault(name, "There is white space around this id.")
+        return text
+
+    def choice(self, name: str, choices: Collection[str], *, required: bool = True) -> str:
+        """One of ``choices``; empty where it is missing and not ``required``."""
+        value = self.text(name, required=required)
+        if value and value not in choices:
+            self.fault(name, f"“{value[:40]}” is none of: {', '.join(choices)}.")
+        return value
+
+    def integer(self, name: str, *, low: int, high: int, default: int | None = None) -> int:
+        """A whole number (5.0 is one, true is none) from ``low`` to ``high``."""
+        value = self.take(name)
+        if value is None:
+            if default is None:
+                self.fault(name, "This field is missing.")
+            return low if default is None else default
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.fault(name, f"This must be a whole number, not {kind(value)}.")
+            return low
+        if not low <= value <= high:
+            self.fault(name, f"{value} is not between {low} and {high}.")
+        return value
+
+    def texts(self, name: str, *, required: bool = False, longest: int = TAG_LENGTH) -> list[str]:
+        """A list of short texts; empty where it is missing or null and not ``required``."""
+        value = self.take(name)
+        if value is None and not required:
+            return []
+        if not isinstance(value, list):
+            self.fault(name, "This field is missing." if value is None else f"This must be a list, not {kind(value)}.")
+            return []
+        for index, each in enumerate(value):
+            if not isinstance(each, str):
+                self.fault(f"{name}[{index}]", f"This must be a text, not {kind(each)}.")
+            elif not each.strip():
+                self.fault(f"{name}[{index}]", "This must not be empty.")
+            elif len(each) > longest:
+                self.fault(f"{name}[{index}]", f"This is longer than {longest} characters.")
+        return value if self.sound else []
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        """An object; empty where it is missing or null."""
+        value = self.take(name)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            self.fault(name, f"This must be an object, not {kind(value)}.")
+            return {}
+        return value
+
+    def objects(self, name: str, *, what: str) -> list[Any]:
+        """A list that holds at least one ``what``; its elements are not looked at."""
+        value = self.take(name)
+        if not isinstance(value, list):
+            self.fault(name, "This field is missing." if value is None else f"This must be a list, not {kind(value)}.")
+            return []
+        if not value:
+            self.fault(name, f"There must be at least one {what}.")
+        return value
+
+    def within(self, name: str, value: Any) -> Fields | None:
+        """The fields of an object inside this record, at ``name``; None and a fault if it is no object."""
+        if isinstance(value, dict):
+            return Fields(self.line, value, self.faults, f"{self.place}{name}.")
+        self.fault(name, f"This must be an object, not {kind(value)}.")
+        return None
+
+    def absorb(self, inner: Fields) -> None:
+        """Count the faults of an inner object as this record's."""
+        self.sound = self.sound and inner.sound
+
+
+def kind(value: Any) -> str:
+    """What a JSON value is, in words."""
+    if value is None:
+        return "null"
+    names = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        str: "a text",
+        list: "a list",
+        dict: "an object",
+    }
+    return names[type(value)]
+
+
+class Ids:
+    """Ids of a file: none twice, and no two that differ only in how their characters are composed (NFC)."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._seen: dict[tuple[str, ...], tuple[int, tuple[str, ...]]] = {}
+
+    def add(self, fields: Fields, name: str, *parts: str) -> None:
+        """Note an id that may consist of several parts; a fault at ``name`` if it is there already."""
+        normal = tuple(part if part.isascii() else unicodedata.normalize("NFC", part) for part in parts)
+        known = self._seen.get(normal)
+        if known is None:
+            self._seen[normal] = (fields.line, parts)
+            return
+        line, before = known
+        if before == parts:
+            fields.fault(name, f"This {self.what} stands on line {line} already.")
+        else:
+            fields.fault(name, f"This {self.what} differs from the one on line {line} only in composed characters.")

@@ -1,0 +1,230 @@
+r"""A strict reader of JSONL: one JSON object a line, lines split on ``\n`` and nothing else.
+
+Refused, each with its line and field: a byte order mark, UTF-16, invalid UTF-8, NUL characters (PostgreSQL stores none)
+and lone surrogates, NaN and infinities, numbers too large to be exact, the same key twice in an object, nesting deeper
+and lines longer than `Limits` allow. A carriage return before the line feed is white space to JSON and is accepted;
+blank lines are skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from rubrics.parsing.faults import Faults
+
+BOM = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+SKIP_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one file may hold, so that reading it takes bounded memory."""
+
+    line_bytes: int = 16 << 20
+    total_bytes: int = 4 << 30
+    depth: int = 32
+    digits: int = 18  # more do not fit a bigint
+
+
+class _Refused(ValueError):
+    """A fault inside a JSON text, raised from the decoder's hooks."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class LineReader:
+    """Yields (line number, bytes without the line end) and counts what it has read in ``bytes_read``."""
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        faults: Faults,
+        *,
+        limits: Limits | None = None,
+        progress: Callable[[int], None] | None = None,
+        accept_mark: bool = False,
+        keep_blank: bool = False,
+    ) -> None:
+        self.file = file
+        self.faults = faults
+        self.limits = limits or Limits()
+        self.progress = progress
+        self.accept_mark = accept_mark
+        self.keep_blank = keep_blank
+        self.bytes_read = 0
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        longest = self.limits.line_bytes
+        number = rows = 0
+        while chunk := self.file.readline(longest + 2):
+            number += 1
+            self.bytes_read += len(chunk)
+            if number == 1:
+                start = self._without_mark(chunk)
+                if start is None:
+                    return
+                chunk = start
+            if len(chunk) > longest and not (len(chunk) == longest + 1 and chunk.endswith(b"\n")):
+                self._skip_to_line_end(chunk)
+                self.faults.add(number, "", f"The line is longer than {longest >> 20} MiB.")
+                continue
+            if self.bytes_read > self.limits.total_bytes:
+                self.faults.add(number, "", f"The file is larger than {self.limits.total_bytes >> 30} GiB.")
+                return
+            if self.progress is not None and number % 64 == 0:
+                self.progress(self.bytes_read)
+            line = chunk.rstrip(b"\r\n")
+            blank = not line or line.isspace()
+            rows += not blank
+            if self.keep_blank or not blank:
+                yield number, line
+        if self.progress is not None:
+            self.progress(self.bytes_read)
+        if not rows and not self.faults.total:
+            self.faults.add(0, "", "The file is empty.")
+
+    def _without_mark(self, chunk: bytes) -> bytes | None:
+        """The first line without a byte order mark, or None if the file cannot be read at all."""
+        if chunk.startswith(UTF16_MARKS) or chunk[:4].count(0) >= 2:
+            self.faults.add(1, "", "The file is not UTF-8; it looks like UTF-16. Save it as UTF-8.")
+            return None
+        if chunk.startswith(BOM):
+            if not self.accept_mark:
+                self.faults.add(1, "", "The file begins with a byte order mark. Save it as UTF-8 without one.")
+                return None
+            return chunk[len(BOM) :]
+        return chunk
+
+    def _skip_to_line_end(self, chunk: bytes) -> None:
+        while chunk and not chunk.endswith(b"\n"):
+            chunk = self.file.readline(SKIP_BYTES)
+            self.bytes_read += len(chunk)
+
+
+# A whole JSON string, or anything that is no bracket: what is left of a line when these are taken out is its nesting.
+_NOT_A_BRACKET = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^\[\]{}"]++', re.DOTALL)
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def too_deep(line: bytes, depth: int) -> bool:
+    """Whether brackets in ``line`` (a JSON text) nest deeper than ``depth``; asked before anything is parsed."""
+    if line.count(b"[") + line.count(b"{") <= depth:
+        return False
+    level = 0
+    for byte in _NOT_A_BRACKET.sub(b"", line):
+        if byte in b"[{":
+            level += 1
+            if level > depth:
+                return True
+        else:
+            level -= 1
+    return False
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        for key, _value in pairs:
+            if key in seen:
+                raise _Refused(key, "The same key stands twice in one object.")
+            seen.add(key)
+    return made
+
+
+def _constant(text: str) -> Any:
+    raise _Refused("", f"{text} is not a number in JSON.")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _Refused("", f"The number {_shortened(text)} is too large.")
+    return number
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 24 else f"{text[:20]}…"
+
+
+class RecordReader:
+    """Yields (line number, object) for each line that holds one; anything else becomes a fault."""
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        faults: Faults,
+        *,
+        limits: Limits | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.faults = faults
+        self.limits = limits or Limits()
+        self.lines = LineReader(file, faults, limits=self.limits, progress=progress)
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=self._int
+        )
+
+    def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        for number, line in self.lines:
+            record = self.parse(number, line)
+            if record is not None:
+                yield number, record
+
+    def _int(self, text: str) -> int:
+        if len(text) > self.limits.digits + text.startswith("-"):
+            raise _Refused("", f"The number {_shortened(text)} is too large.")
+        return int(text)
+
+    def parse(self, number: int, line: bytes) -> dict[str, Any] | None:
+        """The object of one line, or None and a fault."""
+        if too_deep(line, self.limits.depth):
+            self.faults.add(number, "", f"Brackets are nested deeper than {self.limits.depth} levels.")
+            return None
+        try:
+            text = line.decode("utf-8")
+            record = self._decoder.decode(text.strip(" \t\r"))
+        except UnicodeDecodeError as error:
+            self.faults.add(number, "", f"Byte {error.start + 1} of the line is not UTF-8.")
+            return None
+        except _Refused as error:
+            self.faults.add(number, error.field, str(error))
+            return None
+        except json.JSONDecodeError as error:
+            self.faults.add(number, "", f"This is not JSON: {error.msg} (character {error.pos + 1}).")
+            return None
+        if not isinstance(record, dict):
+            self.faults.add(number, "", "Each line must hold one JSON object.")
+            return None
+        # Both can only come from an escape, and a search for one is cheaper than a walk through every text.
+        if b"\\u0000" in line or _SURROGATE_ESCAPE.search(line):
+            for place, found in _texts(record, ""):
+                if "\x00" in found:
+                    self.faults.add(number, place, "The text holds a NUL character.")
+                    return None
+                if any("\ud800" <= character <= "\udfff" for character in found):
+                    self.faults.add(number, place, "The text holds half of a surrogate pair.")
+                    return None
+        return record
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every text in ``value``, keys included, with its place: ``prompt[0].content``."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield place, key
+            clean = key.encode("utf-8", "replace").decode("utf-8").replace("\x00", "?")
+            yield from _texts(inner, f"{place}.{clean}" if place else clean)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _texts(inner, f"{place}[{index}]")

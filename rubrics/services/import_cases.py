@@ -1,0 +1,94 @@
+"""Cases with their rubrics from a file, and the completions that came with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import BinaryIO
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import DomainError
+from rubrics.imports.bulk import check_references_at_once, chunks
+from rubrics.imports.candidates import Candidates
+from rubrics.imports.case_rows import CaseWriter
+from rubrics.imports.registry import Counts, Progress
+from rubrics.imports.response_rows import NewResponse, ResponseWriter
+from rubrics.models import Benchmark, Candidate
+from rubrics.parsing.cases import FORMATS, CaseRecord, read_cases
+from rubrics.parsing.faults import Faults
+
+CHUNK = 500
+# The candidates that completions inside a case file belong to.
+KINDS = {"physician": Candidate.Kind.PHYSICIAN, "reference": Candidate.Kind.REFERENCE}
+
+
+@transaction.atomic
+def import_cases(
+    *,
+    benchmark: Benchmark,
+    file: BinaryIO,
+    options: Mapping[str, str],
+    by: User | None,
+    at: datetime,
+    progress: Progress,
+) -> Counts:
+    """Import cases; their rubrics arrive published. `ImportRefused` names every fault and then nothing is written.
+
+    Option ``format``: ``auto`` (by the keys of the first record), ``healthbench`` or ``clinconsensus``.
+    """
+    form = options.get("format") or "auto"
+    if form not in ("auto", *FORMATS):
+        raise DomainError(_("The format is one of: %(formats)s.") % {"formats": ", ".join(("auto", *FORMATS))})
+    check_references_at_once()
+    faults = Faults()
+    candidates = Candidates(benchmark)
+    cases = CaseWriter(benchmark, faults, at, provenance="import")
+    responses = ResponseWriter(benchmark, faults, at)
+    canary = benchmark.canary
+    for chunk in chunks(read_cases(file, faults, form=form, progress=progress), CHUNK):
+        ids = cases.write(chunk)
+        responses.write(_completions(chunk, ids, candidates, faults))
+        canary = canary or next((record.canary for record in chunk if record.canary), "")
+    faults.refuse_if_any()
+    cases.publish()
+    if canary != benchmark.canary:
+        benchmark.canary = canary
+        benchmark.save(update_fields=["canary"])
+    return {
+        "cases": dict(cases.cases),
+        "criteria": dict(cases.criteria),
+        "candidates": {"created": candidates.created, "unchanged": candidates.unchanged},
+        "responses": {"created": responses.created, "unchanged": responses.unchanged},
+        "warnings": [*cases.warnings(), *responses.warnings()],
+    }
+
+
+def _completions(
+    chunk: list[CaseRecord], ids: dict[str, int], candidates: Candidates, faults: Faults
+) -> list[NewResponse]:
+    """The answers inside case records, as responses of the candidates ``physician`` and ``reference``."""
+    found = []
+    for record in chunk:
+        if record.key not in ids:
+            continue
+        for completion in record.completions:
+            kind = KINDS[completion.by]
+            if mismatch := candidates.mismatch(completion.by, kind):
+                faults.add(record.line, completion.field, mismatch)
+                continue
+            found.append(
+                NewResponse(
+                    line=record.line,
+                    place=completion.field,
+                    case_id=ids[record.key],
+                    candidate=candidates.get(completion.by, kind),
+                    sample=completion.sample,
+                    text=completion.text,
+                    writing_mode=completion.writing_mode,
+                    metadata=dict(completion.metadata),
+                )
+            )
+    return found
