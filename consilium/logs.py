@@ -16,8 +16,9 @@ SECRET_NAME = re.compile(
 )
 # Secrets inside a sentence or an address: "Bearer abc", "api_key=abc", "postgres://user:abc@host".
 SECRET_TEXT = re.compile(
-    r"(?P<bearer>\b(?:bearer|token|basic)\s+)[\w.~+/=-]{6,}"
-    r"|(?P<pair>\b(?:api[-_]?key|password|secret|authorization)[\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;}]+"
+    r"(?P<header>\bauthorization[\"']?\s*[=:]\s*[\"']?(?:(?:bearer|token|basic)\s+)?)[^\s\"'&,;}]+"
+    r"|(?P<scheme>\b(?:bearer|token|basic)\s+)[\w.~+/=-]{6,}"
+    r"|(?P<pair>\b(?:api[-_]?key|password|secret)[\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;}]+"
     r"|(?P<login>\w://[^\s:/@]*:)[^\s/@]+(?=@)"
     r"|\bsk-[\w-]{8,}",
     re.I,
