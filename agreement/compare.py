@@ -79,7 +79,10 @@ class _Counted:
 def compare(
     frame: Frame, pairs: Pairs, *, seed: int = 0, resamples: int = RESAMPLES, progress: Progress = unheard
 ) -> Comparison:
-    """Compare two raters on ``pairs``; rows in the order all, candidates, responses, difficulties, registers, tags."""
+    """Compare two raters on ``pairs``; rows in the order all, candidates, responses, difficulties, registers, tags.
+
+    ``progress`` is told the share that is done.
+    """
     response = frame.response_places(pairs.response)
     by_response = tally(pairs, response, len(frame.response_ids))
     progress(0.2)

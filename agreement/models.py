@@ -16,6 +16,7 @@ class Report(models.Model):
 
     class Kind(models.TextChoices):
         AGREEMENT = "agreement", _("Agreement")
+        FIDELITY = "fidelity", _("Judge fidelity")
         SCORES = "scores", _("Scores")
         CALIBRATION = "calibration", _("Calibration")
 
@@ -26,10 +27,12 @@ class Report(models.Model):
     seed = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=JobStatus.choices, default=JobStatus.PENDING)
     progress = models.FloatField(default=0.0)  # share done, 0 to 1
+    attempts = models.PositiveSmallIntegerField(default=0)  # workers that took it up; one that is lost every time ends
     error = models.TextField(blank=True)
     result = models.JSONField(default=dict)  # the tables as rows, figures' data
     input_digest = models.CharField(max_length=64, blank=True)  # of the ratings that went in
     software = models.CharField(max_length=40, blank=True)
+    recomputes = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="recomputed")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True, blank=True)
@@ -39,9 +42,10 @@ class Report(models.Model):
     class Meta:
         ordering = ["-created_at", "-pk"]
         indexes = [
+            models.Index(fields=["benchmark", "kind", "-created_at"], name="agreement_report_newest"),
             models.Index(
                 fields=["created_at"], condition=Q(status__in=["pending", "running"]), name="agreement_report_open"
-            )
+            ),
         ]
 
     def __str__(self) -> str:

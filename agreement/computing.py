@@ -1,0 +1,134 @@
+"""From a report's parameters to its tables, one function for each kind. Nothing here writes to the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from agreement import calibrating, compare, fidelity
+from agreement.compare import Progress, unheard
+from agreement.inputs import join
+from agreement.models import Report
+from agreement.tables import Result, Row, Table
+from consilium.statistics.bootstrap import RESAMPLES
+from rubrics.models import Benchmark
+
+LOW_AGREEMENT = 0.6
+BINS = 20
+EXTENDED = (
+    *("slice", "n_pairs", "n_responses", "n_cases"),
+    *(f"{name}{end}" for name in compare.WITH_INTERVAL for end in ("", "_low", "_high")),
+    *("f1_met", "f1_not_met", "prevalence_a", "prevalence_b", "n_invalid", "n_cannot", "note"),
+)
+DISTRIBUTION = ("mf1_from", "mf1_to", "n_responses")
+
+Compute = Callable[..., Result]
+
+
+def compute(
+    benchmark: Benchmark, kind: str, parameters: Mapping[str, Any], *, seed: int, progress: Progress = unheard
+) -> Result:
+    """The tables of a report; `DomainError` says why there are none."""
+    return COMPUTE[kind](benchmark, seed=seed, progress=progress, **parameters)
+
+
+def agreement(
+    benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, progress: Progress = unheard
+) -> Result:
+    """Two raters on every slice; ``rater_a`` is the reference."""
+    joined = join(benchmark, rater_a, rater_b)
+    progress(0.4)
+    made = compare.compare(joined.frame, joined.pairs, seed=seed, progress=lambda share: progress(0.4 + 0.5 * share))
+    bins, facts = distribution(made.starting("response:"))
+    facts |= {
+        "rater_a": joined.rater_a.label,
+        "rater_b": joined.rater_b.label,
+        "runs": [run.public_id for run in (*joined.rater_a.runs, *joined.rater_b.runs)],
+        "resamples": made.resamples,
+    }
+    own = [made.overall, *made.starting("candidate:")]
+    return Result(
+        tables={
+            "agreement": Table.of(compare.COLUMNS, made.rows, compare.TEXT_COLUMNS),
+            "candidates": Table.of(EXTENDED, own, compare.TEXT_COLUMNS),
+            "slices": Table.of(EXTENDED, made.tags(), compare.TEXT_COLUMNS),
+            "distribution": bins,
+        },
+        facts=facts,
+        digest=joined.digest,
+    )
+
+
+def distribution(responses: list[Row]) -> tuple[Table, Row]:
+    """How the MF1 of single responses is spread, in bins of 0.05 closed below (the last one on both ends), and how
+    many lie below 0.6.
+    """
+    values = np.array([row["mf1"] for row in responses if row["mf1"] is not None], dtype=np.float64)
+    # A value on a border, 0.6 above all, must not slip below it by the last bit of a float.
+    place = np.minimum(np.floor(np.round(values * BINS, 9)).astype(np.int64), BINS - 1)
+    counts = np.bincount(place, minlength=BINS).tolist()
+    below = int((np.round(values, 9) < LOW_AGREEMENT).sum())
+    facts = {
+        "n_responses": len(values),
+        "n_below": below,
+        "share_below": below / len(values) if len(values) else None,
+        "median": float(np.median(values)) if len(values) else None,
+        "below": LOW_AGREEMENT,
+    }
+    return Table(DISTRIBUTION, [[i / BINS, (i + 1) / BINS, n] for i, n in enumerate(counts)]), facts
+
+
+def judge_fidelity(
+    benchmark: Benchmark, *, judge: str, group_a: str, group_b: str, seed: int = 0, progress: Progress = unheard
+) -> Result:
+    """A judge against two groups, and the groups against each other."""
+    made = fidelity.fidelity(benchmark, judge=judge, group_a=group_a, group_b=group_b, seed=seed)
+    progress(0.9)
+    return Result(
+        tables={
+            "fidelity": Table.of(fidelity.COLUMNS, made.rows, fidelity.TEXT_COLUMNS),
+            "robustness": Table.of(fidelity.ROBUSTNESS_COLUMNS, made.robustness, fidelity.TEXT_COLUMNS),
+        },
+        facts={**made.labels, "runs": made.runs, "resamples": RESAMPLES},
+        digest=made.digest,
+    )
+
+
+def calibration(
+    benchmark: Benchmark,
+    *,
+    group: str,
+    candidate: str,
+    include_aided: bool = False,
+    seed: int = 0,
+    progress: Progress = unheard,
+) -> Result:
+    """The coverage threshold k, and how ranks depend on it."""
+    made = calibrating.calibrate_group(
+        benchmark, group=group, candidate=candidate, include_aided=include_aided, seed=seed
+    )
+    progress(0.9)
+    counts = made.calibration["histogram"]
+    single = {name: value for name, value in made.calibration.items() if name != "histogram"}
+    return Result(
+        tables={
+            "calibration": Table.of(tuple(single), [single]),
+            "histogram": Table(("hits", "n_responses"), [[hits, n] for hits, n in enumerate(counts)]),
+            "sensitivity": Table.of(calibrating.SENSITIVITY_COLUMNS, made.sensitivity, calibrating.SENSITIVITY_TEXT),
+            "candidates": Table.of(
+                ("setting", "k", "candidate", "value", "note"), made.values, ("setting", "candidate", "note")
+            ),
+        },
+        facts={**made.calibration, "rater": made.rater, "candidate": candidate, "resamples": RESAMPLES},
+        notes=made.notes,
+        digest=made.digest,
+    )
+
+
+COMPUTE: dict[str, Compute] = {
+    Report.Kind.AGREEMENT: agreement,
+    Report.Kind.FIDELITY: judge_fidelity,
+    Report.Kind.CALIBRATION: calibration,
+}

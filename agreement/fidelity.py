@@ -1,0 +1,244 @@
+"""How faithful a judge is to physicians: its MF1 against each of two groups, beside the groups' MF1 with each other.
+
+All three comparisons rest on the same pairs: those that both groups answered and that the judge was to decide. So the
+human ceiling is that of the very items on which the judge is measured. An invalid or missing verdict counts as the
+opposite of each group (`agreement.pairs`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement.frame import Frame, read_frame
+from agreement.inputs import digest_of, due_of
+from agreement.pairs import Pairs, Standing, conservative_counts, n_counted, pair, positions, tally
+from annotation.ratings import faulty_pairs
+from consilium.lib.errors import DomainError
+from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap, percentile_intervals
+from consilium.statistics.confusion import ConfusionCounts
+from consilium.statistics.estimate import Estimate, Figure, figures
+from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
+from consilium.statistics.rank_agreement import rank_agreement
+from consilium.statistics.two_raters import attach_intervals
+from rubrics.models import Benchmark
+from scoring.raters import resolve_rater
+
+_MF1 = ("judge_a", "judge_b", "mean", "ceiling", "gap")
+COLUMNS = (
+    *("slice", "n_pairs", "n_cases"),
+    *(f"mf1_{name}{end}" for name in _MF1 for end in ("", "_low", "_high")),
+    *("met_judge", "met_a", "met_b", "n_invalid", "note"),
+)
+ROBUSTNESS_COLUMNS = (
+    "raters",
+    "n_candidates",
+    "spearman",
+    "kendall",
+    "mean_absolute_difference",
+    "top3",
+    "top5",
+    "note",
+)
+TEXT_COLUMNS = ("slice", "raters", "note")
+
+Row = dict[str, Any]
+
+
+class NothingInCommon(DomainError):
+    """The three raters share no pair."""
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """Rows for all and for each candidate (`COLUMNS`), and how alike the raters rank the candidates by share met."""
+
+    rows: list[Row]
+    robustness: list[Row]
+    labels: dict[str, str]  # judge, a, b
+    runs: list[str]
+    digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Three comparisons on the same pairs, in the same order."""
+
+    judge_a: Pairs
+    judge_b: Pairs
+    ceiling: Pairs
+
+
+def fidelity(
+    benchmark: Benchmark, *, judge: str, group_a: str, group_b: str, seed: int = 0, resamples: int = RESAMPLES
+) -> Fidelity:
+    """Compare ``judge`` with two groups (raters by name); `NothingInCommon` where no pair has all three."""
+    raters = {
+        "judge": resolve_rater(benchmark, judge),
+        "a": resolve_rater(benchmark, group_a),
+        "b": resolve_rater(benchmark, group_b),
+    }
+    j, a, b = (raters[name].ratings() for name in ("judge", "a", "b"))
+    due, faulty = due_of(raters["judge"]), faulty_pairs(benchmark)
+    sides = _common(
+        _Sides(
+            judge_a=pair(a, j, due_of_b=due, faulty=faulty),
+            judge_b=pair(b, j, due_of_b=due, faulty=faulty),
+            ceiling=pair(a, b, faulty=faulty),
+        )
+    )
+    labels = {name: rater.label for name, rater in raters.items()}
+    if not len(sides.ceiling):
+        raise NothingInCommon(
+            f"There is no pair that {labels['a']} and {labels['b']} both answered and {labels['judge']} was to decide."
+        )
+    frame = read_frame(benchmark)
+    rows = _rows(frame, sides, seed=seed, resamples=resamples)
+    described = frame.described(
+        frame.response_places(sides.ceiling.response), frame.criterion_places(sides.ceiling.criterion)
+    )
+    return Fidelity(
+        rows=rows,
+        robustness=_robustness(rows[1:], labels),
+        labels=labels,
+        runs=[run.public_id for run in raters["judge"].runs],
+        digest=digest_of(j, a, b, due, faulty, names=(*labels.values(), described)),
+    )
+
+
+def _common(sides: _Sides) -> _Sides:
+    """Only pairs that count in all three comparisons."""
+
+    def keys(pairs: Pairs) -> NDArray[np.int64]:
+        counted = pairs.chosen(pairs.standing <= Standing.INVALID_ON_NOT_MET)
+        return (counted.response << 31) | counted.criterion
+
+    shared = np.intersect1d(
+        np.intersect1d(keys(sides.judge_a), keys(sides.judge_b), assume_unique=True),
+        keys(sides.ceiling),
+        assume_unique=True,
+    )
+
+    def kept(pairs: Pairs) -> Pairs:
+        own = (pairs.response << 31) | pairs.criterion
+        return pairs.chosen(positions(shared, own)[1])
+
+    return _Sides(kept(sides.judge_a), kept(sides.judge_b), kept(sides.ceiling))
+
+
+def _tables(frame: Frame, pairs: Pairs) -> tuple[list[str], NDArray[np.int64]]:
+    """Names of the slices (all, candidates by name) and tallies (cases, slices, standings)."""
+    response = frame.response_places(pairs.response)
+    case, candidate = frame.response_case[response], frame.response_candidate[response]
+    size = len(frame.candidates)
+    by_both = tally(pairs, case * size + candidate, len(frame.cases) * size).reshape(len(frame.cases), size, -1)
+    present = sorted(np.unique(candidate).tolist(), key=lambda place: frame.candidates[place])
+    tallies = np.concatenate([by_both.sum(axis=1, keepdims=True), by_both[:, present]], axis=1)
+    tallies = tallies[tallies[:, 0].any(axis=1)]
+    return ["all", *(f"candidate:{frame.candidates[place]}" for place in present)], tallies
+
+
+def _rows(frame: Frame, sides: _Sides, *, seed: int, resamples: int) -> list[Row]:
+    names, tallied_a = _tables(frame, sides.judge_a)
+    tallied_b, tallied_c = _tables(frame, sides.judge_b)[1], _tables(frame, sides.ceiling)[1]
+    a, b, ceiling = (conservative_counts(one) for one in (tallied_a, tallied_b, tallied_c))
+    bootstrap = CaseBootstrap(len(tallied_a), seed, resamples)
+    made = {
+        name: attach_intervals(macro_f1_figures(counts.pooled(axis=0)), macro_f1_values, counts, bootstrap)
+        for name, counts in (("judge_a", a), ("judge_b", b), ("ceiling", ceiling))
+    }
+    made["mean"], made["gap"] = _joint(a, b, ceiling, bootstrap)
+    pairs_behind, invalid = n_counted(tallied_a).sum(axis=0), _invalid(tallied_a)
+    cases = (n_counted(tallied_a) > 0).sum(axis=0)
+    verdicts = _met_by_judge(tallied_a)
+    pooled = ceiling.pooled(axis=0)
+    rows = []
+    for i, name in enumerate(names):
+        row: Row = {"slice": name, "n_pairs": int(pairs_behind[i]), "n_cases": int(cases[i])}
+        for figure, column in made.items():
+            row[f"mf1_{figure}"], row[f"mf1_{figure}_low"], row[f"mf1_{figure}_high"] = (
+                column[i].value,
+                column[i].low,
+                column[i].high,
+            )
+        n = int(pairs_behind[i])
+        row["met_judge"] = verdicts[i]
+        row["met_a"] = int(pooled.tp[i] + pooled.fn[i]) / n
+        row["met_b"] = int(pooled.tp[i] + pooled.fp[i]) / n
+        row["n_invalid"] = int(invalid[i])
+        row["note"] = _note({figure: column[i] for figure, column in made.items()}, verdicts[i])
+        rows.append(row)
+    return rows
+
+
+def _joint(
+    a: ConfusionCounts, b: ConfusionCounts, ceiling: ConfusionCounts, bootstrap: CaseBootstrap
+) -> tuple[list[Figure], list[Figure]]:
+    """The mean of the judge's two MF1 and its distance from the ceiling, with intervals from joint resamples."""
+
+    def both(x: ConfusionCounts, y: ConfusionCounts, z: ConfusionCounts) -> tuple[NDArray[Any], NDArray[Any]]:
+        mean = (macro_f1_values(x) + macro_f1_values(y)) / 2
+        return mean, mean - macro_f1_values(z)
+
+    n, cases = ceiling.pooled(axis=0).n, (ceiling.n > 0).sum(axis=0)
+    values = both(*(one.pooled(axis=0) for one in (a, b, ceiling)))
+    replicates = both(*(bootstrap.confusion(one) for one in (a, b, ceiling)))
+    mean, gap = (
+        percentile_intervals(drawn, cases).attach(figures(value, n, reason=lambda i: "no pairs"))
+        for value, drawn in zip(values, replicates, strict=True)
+    )
+    return mean, gap
+
+
+def _invalid(tallied: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.asarray(tallied[..., Standing.INVALID_ON_MET : Standing.INVALID_ON_NOT_MET + 1].sum(axis=(0, -1)))
+
+
+def _met_by_judge(tallied: NDArray[np.int64]) -> list[float | None]:
+    """The judge's positive rate among its valid verdicts, for each slice."""
+    total = tallied.sum(axis=0)
+    met, valid = total[:, Standing.TP] + total[:, Standing.FP], total[:, : Standing.TN + 1].sum(axis=1)
+    return [int(m) / int(n) if n else None for m, n in zip(met, valid, strict=True)]
+
+
+def _note(made: dict[str, Figure], met_judge: float | None) -> str:
+    by_note: dict[str, list[str]] = {}
+    for name, figure in made.items():
+        if figure.note:
+            by_note.setdefault(figure.note, []).append(f"mf1_{name}")
+    remarks = [f"{', '.join(columns)}: {note}" for note, columns in by_note.items()]
+    if met_judge is None:
+        remarks.append("met_judge: no valid verdict")
+    return "; ".join(remarks)
+
+
+def _robustness(candidates: list[Row], labels: dict[str, str]) -> list[Row]:
+    """Do two graders put the candidates in one order? By the share of criteria met, in points of 100."""
+    rows = []
+    for first, second in (("judge", "a"), ("judge", "b"), ("a", "b")):
+        rated = [
+            (100 * row[f"met_{first}"], 100 * row[f"met_{second}"])
+            for row in candidates
+            if row[f"met_{first}"] is not None
+        ]
+        x, y = np.array(rated, dtype=np.float64).reshape(-1, 2).T
+        made = rank_agreement(x, y)
+        shown: dict[str, Figure] = {
+            name: getattr(made, name) for name in ("spearman", "kendall", "mean_absolute_difference", "top3", "top5")
+        }
+        rows.append(
+            {
+                "raters": f"{labels[first]}, {labels[second]}",
+                "n_candidates": len(rated),
+                **{name: figure.value for name, figure in shown.items()},
+                "note": "; ".join(
+                    f"{name}: {figure.note}"
+                    for name, figure in shown.items()
+                    if not isinstance(figure, Estimate) or figure.note
+                ),
+            }
+        )
+    return rows

@@ -1,0 +1,62 @@
+"""Hits of responses: how many of the positive criteria of a case's current rubric a rater found met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement.pairs import positions
+from consilium.lib.ratings import Outcome, Ratings, fetch_ratings
+from rubrics.models import Benchmark
+
+_POSITIVE = f"""
+    SELECT r.id, i.criterion_id, {int(Outcome.MET)}
+    FROM rubrics_response r
+    JOIN rubrics_case c ON c.id = r.case_id
+    JOIN rubrics_rubric u ON u.case_id = c.id AND u.track = 'gold' AND u.status = 'published'
+    JOIN rubrics_rubricitem i ON i.rubric_id = u.id AND i.points > 0
+    WHERE c.benchmark_id = %(benchmark)s
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """One entry a response that the rater decided anything of, by ascending id: s, N, and whether every positive
+    criterion was answered met or not met.
+    """
+
+    response: NDArray[np.int64]
+    hits: NDArray[np.int64]
+    n_criteria: NDArray[np.int64]
+    complete: NDArray[np.bool_]
+
+    def of(self, responses: NDArray[np.int64]) -> Hits:
+        """The entries of some responses."""
+        kept = np.isin(self.response, responses)
+        return Hits(self.response[kept], self.hits[kept], self.n_criteria[kept], self.complete[kept])
+
+    def only_complete(self) -> Hits:
+        """The entries whose positive criteria were all answered."""
+        kept = self.complete
+        return Hits(self.response[kept], self.hits[kept], self.n_criteria[kept], self.complete[kept])
+
+
+def positive_hits(benchmark: Benchmark, ratings: Ratings) -> Hits:
+    """Count hits; a criterion that the rater left open, could not assess or did not settle makes a response incomplete.
+
+    Physicians' decisions that are not there yet are no misses, so nothing is filled in for them.
+    """
+    positive = fetch_ratings(_POSITIVE, {"benchmark": benchmark.pk})
+    where, there = positions(ratings.keys(), positive.keys())
+    said = np.full(len(positive), int(Outcome.UNDECIDED), dtype=np.int8)
+    if len(ratings):
+        said[there] = ratings.outcome[where[there]]
+    ids, place = np.unique(positive.response, return_inverse=True)
+    size = len(ids)
+    hits = np.bincount(place[said == Outcome.MET], minlength=size)
+    present = np.bincount(place, minlength=size)
+    answered = np.bincount(place[said <= Outcome.MET], minlength=size)
+    touched = np.bincount(place[there], minlength=size) > 0
+    return Hits(ids[touched], hits[touched], present[touched], (answered == present)[touched])

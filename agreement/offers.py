@@ -1,0 +1,102 @@
+"""The raters of a benchmark that have something to say, as people and programs may choose them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from annotation.models import Assignment, ExpertGroup, Physician
+from rubrics.models import Benchmark, Candidate
+from scoring.models import JudgeRun
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A rater: its name as `scoring.raters.resolve_rater` takes it, a label, and what kind of rater it is."""
+
+    rater: str
+    label: str
+    kind: str  # group, consensus, judge, run, physician
+
+    @property
+    def is_judge(self) -> bool:
+        return self.kind in ("judge", "run")
+
+
+def group_offers(benchmark: Benchmark, *, stages: bool = True) -> list[Offer]:
+    """Groups with submitted work: at the stage ``checked``, then at the others if ``stages``."""
+    with_work = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
+    groups = ExpertGroup.objects.filter(pk__in=with_work.values("batch__group")).order_by("name")
+    labels = {
+        "checked": _("%(group)s, after the check"),
+        "final": _("%(group)s, after adjudication"),
+        "first": _("%(group)s, first decisions"),
+    }
+    wanted = labels if stages else {"checked": "%(group)s"}
+    return [
+        Offer(f"group:{group.name}@{stage}", label % {"group": group.name}, "group")
+        for stage, label in wanted.items()
+        for group in groups
+    ]
+
+
+def judge_offers(benchmark: Benchmark) -> list[Offer]:
+    """Judges with a finished run, by name (which stands for the newest run)."""
+    names = JudgeRun.objects.filter(benchmark=benchmark, status=JudgeRun.Status.FINISHED).values_list(
+        "judge__name", flat=True
+    )
+    return [Offer(name, name, "judge") for name in sorted(set(names))]
+
+
+def offers(benchmark: Benchmark) -> list[Offer]:
+    """Everything that may be compared: groups, their consensus, judges, earlier runs, physicians."""
+    groups = group_offers(benchmark)
+    found = list(groups)
+    if len({offer.rater.rpartition("@")[0] for offer in groups}) == 2:
+        found.append(Offer("consensus", _("Consensus of both groups"), "consensus"))
+    found += judge_offers(benchmark)
+    runs = JudgeRun.objects.filter(
+        benchmark=benchmark, status__in=(JudgeRun.Status.FINISHED, JudgeRun.Status.INCOMPLETE)
+    ).select_related("judge")
+    found += [
+        Offer(
+            f"run:{run.public_id}",
+            _("%(judge)s, run of %(date)s")
+            % {"judge": run.judge.name, "date": run.created_at.strftime("%Y-%m-%d %H:%M")},
+            "run",
+        )
+        for run in runs
+    ]
+    with_work = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
+    physicians = Physician.objects.filter(benchmark=benchmark, user__in=with_work.values("annotator"))
+    found += [Offer(f"physician:{one.pseudonym}", one.pseudonym, "physician") for one in physicians]
+    return found
+
+
+def physician_candidates(benchmark: Benchmark) -> list[str]:
+    """Candidates that are physicians and have answered something, by name."""
+    found = Candidate.objects.filter(
+        benchmark=benchmark, kind=Candidate.Kind.PHYSICIAN, responses__isnull=False
+    ).distinct()
+    return list(found.values_list("name", flat=True))
+
+
+def display_name(rater: str) -> str:
+    """A rater's name as a page shows it: ``group:A@checked`` is “A, after the check”."""
+    kind, _colon, name = rater.partition(":")
+    base, _at, stage = name.rpartition("@")
+    words = {
+        "checked": _("%(group)s, after the check"),
+        "final": _("%(group)s, after adjudication"),
+        "first": _("%(group)s, first decisions"),
+    }
+    if kind == "group" and stage in words:
+        return words[stage] % {"group": base}
+    if kind == "physician":
+        return base if stage in ("first", "last") and base else name
+    if kind == "jury":
+        return _("jury of %(members)s") % {"members": name.replace("+", ", ")}
+    if rater == "consensus":
+        return _("consensus of both groups")
+    return _("run %(run)s") % {"run": name} if kind == "run" else rater

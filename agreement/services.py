@@ -1,0 +1,223 @@
+"""Every write to reports. The row is there before any task; a worker claims it, computes, and fills it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from agreement.models import Report
+from annotation.models import ExpertGroup
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.version import VERSION
+from rubrics.models import Benchmark, Candidate, JobStatus
+from scoring.raters import resolve_rater
+
+# A worker that has not been heard of for so long is taken for lost.
+LOST_AFTER = timedelta(minutes=2)
+# A report that waits longer than this was not rung for, or its bell was lost.
+UNHEARD_AFTER = timedelta(seconds=10)
+MOST_ATTEMPTS = 3
+LARGEST_SEED = 2**63 - 1
+
+Clock = Callable[[], datetime]
+
+
+class WrongParameters(DomainError):
+    """The parameters do not make a report."""
+
+
+def software() -> str:
+    """What computes: the product and the library that the numbers come from."""
+    import numpy
+
+    return f"consilium {VERSION}, numpy {numpy.__version__}"
+
+
+def _raters(benchmark: Benchmark, parameters: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """The named raters by their full labels; `UnknownRater` where one is not there."""
+    found = {name: resolve_rater(benchmark, str(parameters.get(name) or "")).label for name in names}
+    if len(set(found.values())) != len(found):
+        raise WrongParameters(_("Choose different raters: a rater always agrees with itself."))
+    return found
+
+
+def _agreement(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return _raters(benchmark, parameters, "rater_a", "rater_b")
+
+
+def _fidelity(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return _raters(benchmark, parameters, "judge", "group_a", "group_b")
+
+
+def _calibration(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    group = str(parameters.get("group") or "").removeprefix("group:")
+    label = resolve_rater(benchmark, f"group:{group}").label
+    candidate = Candidate.objects.filter(benchmark=benchmark, name=str(parameters.get("candidate") or "")).first()
+    if candidate is None or candidate.kind != Candidate.Kind.PHYSICIAN:
+        raise WrongParameters(_("k is calibrated on responses that physicians wrote: choose a candidate of that kind."))
+    return {
+        "group": label.removeprefix("group:"),
+        "candidate": candidate.name,
+        "include_aided": bool(parameters.get("include_aided", False)),
+    }
+
+
+def _scores(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    k = parameters.get("k")
+    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        raise WrongParameters(_("k is a whole number from 1."))
+    return {"rater": resolve_rater(benchmark, str(parameters.get("rater") or "")).label, "k": k}
+
+
+# Which parameters each kind takes, and how they are checked and made full.
+PARAMETERS: dict[str, tuple[frozenset[str], Callable[[Benchmark, Mapping[str, Any]], dict[str, Any]]]] = {
+    Report.Kind.AGREEMENT: (frozenset({"rater_a", "rater_b"}), _agreement),
+    Report.Kind.FIDELITY: (frozenset({"judge", "group_a", "group_b"}), _fidelity),
+    Report.Kind.CALIBRATION: (frozenset({"group", "candidate", "include_aided"}), _calibration),
+    Report.Kind.SCORES: (frozenset({"rater", "k"}), _scores),
+}
+
+
+@transaction.atomic
+def create_report(
+    *,
+    benchmark: Benchmark,
+    kind: str,
+    parameters: Mapping[str, Any],
+    at: datetime,
+    by: User | None = None,
+    seed: int = 0,
+    recomputes: Report | None = None,
+) -> Report:
+    """A report that waits for a worker. `UnknownRater` or `WrongParameters` where it could never be computed."""
+    from agreement.tasks import run_report
+
+    known, completed = PARAMETERS[kind]
+    unknown = sorted(set(parameters) - known)
+    if unknown:
+        raise WrongParameters(
+            _("A report of this kind takes no parameter %(names)s.") % {"names": ", ".join(map(str, unknown))}
+        )
+    if not 0 <= seed <= LARGEST_SEED:
+        raise WrongParameters(_("The seed is a whole number from 0."))
+    report = Report.objects.create(
+        benchmark=benchmark,
+        kind=kind,
+        parameters=completed(benchmark, parameters),
+        seed=seed,
+        created_by=by,
+        created_at=at,
+        recomputes=recomputes,
+    )
+    run_report.delay_on_commit(report.pk)
+    return report
+
+
+def recompute_report(*, report: Report, at: datetime, by: User | None = None) -> Report:
+    """The same report once more, as a row of its own: what was computed before stands."""
+    return create_report(
+        benchmark=report.benchmark,
+        kind=report.kind,
+        parameters=report.parameters,
+        seed=report.seed,
+        at=at,
+        by=by,
+        recomputes=report,
+    )
+
+
+def default_stages(benchmark: Benchmark) -> list[str]:
+    """The two groups that were made last, as raters; fewer where there are fewer."""
+    groups = ExpertGroup.objects.filter(benchmark=benchmark, batches__isnull=False).distinct().order_by("-pk")[:2]
+    return [f"group:{group.name}@checked" for group in reversed(groups)]
+
+
+def claim(*, report_id: int, at: datetime) -> Report | None:
+    """Take up a report that waits, or one whose worker was lost; None where there is nothing to do.
+
+    ``attempts`` numbers the claims: whoever holds the latest may write. A report that was lost too often fails.
+    """
+    open_to_claim = Report.objects.filter(pk=report_id).filter(
+        Q(status=JobStatus.PENDING) | Q(status=JobStatus.RUNNING, heartbeat_at__lt=at - LOST_AFTER)
+    )
+    exhausted = open_to_claim.filter(attempts__gte=MOST_ATTEMPTS)
+    if exhausted.update(
+        status=JobStatus.FAILED,
+        finished_at=at,
+        error=_("The worker was lost %(times)s times while computing this.") % {"times": MOST_ATTEMPTS},
+    ):
+        return None
+    hit = open_to_claim.update(
+        status=JobStatus.RUNNING, started_at=at, heartbeat_at=at, progress=0.0, attempts=F("attempts") + 1
+    )
+    return Report.objects.select_related("benchmark").get(pk=report_id) if hit else None
+
+
+def run(*, report_id: int, clock: Clock) -> None:
+    """Compute a report if it is there to be computed; safe to call any number of times, from any number of workers."""
+    from agreement.computing import compute
+
+    report = claim(report_id=report_id, at=clock())
+    if report is None:
+        return
+    try:
+        result = compute(
+            report.benchmark,
+            report.kind,
+            report.parameters,
+            seed=report.seed,
+            progress=lambda share: _beat(report, share, clock()),
+        )
+    except Superseded:
+        return
+    except DomainError as error:
+        _close(report, status=JobStatus.FAILED, error=str(error), finished_at=clock())
+        return
+    except Exception:
+        _close(
+            report,
+            status=JobStatus.FAILED,
+            error=_("The computation failed; the log of the worker has the details."),
+            finished_at=clock(),
+        )
+        raise
+    _close(
+        report,
+        status=JobStatus.DONE,
+        progress=1.0,
+        result=result.as_json(),
+        input_digest=result.digest,
+        software=software(),
+        finished_at=clock(),
+    )
+
+
+class Superseded(Conflict):
+    """Another worker holds the report by now."""
+
+
+def _held(report: Report) -> Any:
+    return Report.objects.filter(pk=report.pk, status=JobStatus.RUNNING, attempts=report.attempts)
+
+
+def _beat(report: Report, share: float, at: datetime) -> None:
+    if not _held(report).update(progress=min(max(share, 0.0), 1.0), heartbeat_at=at):
+        raise Superseded(_("Another worker computes this report by now."))
+
+
+def _close(report: Report, **changes: Any) -> None:
+    # Whoever took the report over writes its end; the same inputs give the same result.
+    _held(report).update(**changes)
+
+
+def unfinished(*, at: datetime) -> list[int]:
+    """Reports that nobody works on though they are due: their bell, or their worker, was lost."""
+    waiting = Q(status=JobStatus.PENDING, created_at__lt=at - UNHEARD_AFTER)
+    lost = Q(status=JobStatus.RUNNING, heartbeat_at__lt=at - LOST_AFTER)
+    return list(Report.objects.filter(waiting | lost).order_by("created_at").values_list("pk", flat=True))

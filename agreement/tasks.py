@@ -1,0 +1,21 @@
+"""Bells for reports: a task carries an id and decides nothing."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.utils import timezone
+
+from agreement import services
+
+
+@shared_task(ignore_result=True)
+def run_report(report_id: int) -> None:
+    """Compute one report."""
+    services.run(report_id=report_id, clock=timezone.now)
+
+
+@shared_task(ignore_result=True)
+def sweep_reports() -> None:
+    """Ring again for reports whose bell or worker was lost."""
+    for report_id in services.unfinished(at=timezone.now()):
+        run_report.delay(report_id)

@@ -1,0 +1,270 @@
+"""The kinds of chart that reports are made of. Each takes plain rows and a palette and gives an Altair chart.
+
+Values may be None: such a row keeps its place on the axis and shows no mark. Every mark is described in words for
+screen readers, and may carry a link (``href``) to what stands behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from consilium.figures.style import HEIGHT, ROW, WIDTH, Palette, configuration
+
+
+SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A value with the ends of its interval, in row ``label`` and of series ``series``."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    series: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line across a chart at ``value``, with a word to it."""
+
+    value: float
+    label: str
+
+
+def _shown(number: float, digits: int = 3) -> str:
+    return f"{number:.{digits}f}"
+
+
+def _styled(chart: Any, palette: Palette, description: str) -> Any:
+    return chart.properties(description=description).configure(**configuration(palette))
+
+
+def points_and_whiskers(
+    points: Sequence[Point],
+    palette: Palette,
+    *,
+    x_title: str,
+    description: str,
+    line: Line | None = None,
+    domain: tuple[float, float] | None = None,
+) -> Any:
+    """A dot with its 95% interval for each row; several series stand below one another within a row, each with a
+    shape of its own. Rows and series keep the order in which they first come.
+    """
+    import altair as alt
+
+    labels = list(dict.fromkeys(point.label for point in points))
+    series = list(dict.fromkeys(point.series for point in points))
+    rows = [
+        {
+            "label": point.label,
+            "series": point.series,
+            "value": point.value,
+            "low": point.low,
+            "high": point.high,
+            "href": point.href or None,
+            "words": _words(point),
+        }
+        for point in points
+        if point.value is not None
+    ]
+    inline = [*(row["low"] for row in rows), *(row["high"] for row in rows), *(row["value"] for row in rows)]
+    given = [number for number in inline if isinstance(number, float | int)] + ([line.value] if line else [])
+    low, high = domain or _domain(given)
+    height = len(labels) * max(ROW, 16 * len(series) + 8)
+    base = alt.Chart(alt.Data(values=rows))
+    y = alt.Y("label:N", sort=None, title=None, scale=alt.Scale(domain=labels, padding=0.2), axis=alt.Axis(grid=False))
+    x = alt.X(
+        "value:Q",
+        title=x_title,
+        scale=alt.Scale(domain=[low, high], nice=False, zero=False, clamp=True),
+        axis=alt.Axis(tickCount=7),
+    )
+    colour = alt.Color(
+        "series:N",
+        scale=alt.Scale(domain=series, range=list(palette.series[: len(series)])),
+        legend=alt.Legend() if len(series) > 1 else None,
+        sort=None,
+    )
+    shape = alt.Shape(
+        "series:N",
+        scale=alt.Scale(domain=series, range=list(SHAPES[: len(series)])),
+        legend=alt.Legend() if len(series) > 1 else None,
+        sort=None,
+    )
+    place = {"yOffset": alt.YOffset("series:N", sort=None, scale=alt.Scale(domain=series))} if len(series) > 1 else {}
+    whiskers = base.mark_rule(strokeWidth=2, opacity=0.55, aria=False).encode(
+        x=alt.X("low:Q", title=x_title), x2="high:Q", y=y, color=colour, **place
+    )
+    dots = base.mark_point(filled=True, size=80, opacity=1, stroke=palette.ground, strokeWidth=1).encode(
+        x=x, y=y, color=colour, shape=shape, href="href:N", description="words:N", **place
+    )
+    layers = [*(_vertical(line, palette) if line else []), whiskers, dots]
+    return _styled(alt.layer(*layers).properties(width=WIDTH, height=height), palette, description)
+
+
+def _words(point: Point) -> str:
+    name = f"{point.label}, {point.series}" if point.series else point.label
+    interval = (
+        f", 95% interval {_shown(point.low)} to {_shown(point.high)}"
+        if point.low is not None and point.high is not None
+        else ""
+    )
+    return f"{name}: {_shown(point.value)}{interval}" if point.value is not None else name
+
+
+def _domain(values: Sequence[float]) -> tuple[float, float]:
+    """Ends of an axis for shares: room around the values, never outside 0 to 1 unless they are."""
+    if not values:
+        return 0.0, 1.0
+    low, high = min(values), max(values)
+    room = max(0.02, (high - low) * 0.08)
+    return max(low - room, min(0.0, low)), min(high + room, max(1.0, high))
+
+
+def _vertical(line: Line, palette: Palette) -> list[Any]:
+    import altair as alt
+
+    base = alt.Chart(alt.Data(values=[{"at": line.value, "label": line.label}]))
+    rule = base.mark_rule(strokeDash=[4, 4], strokeWidth=1.2, color=palette.faint, aria=False).encode(x="at:Q")
+    words = base.mark_text(align="left", baseline="bottom", dx=5, dy=-4, y=0, color=palette.text, aria=False).encode(
+        x="at:Q", text="label:N"
+    )
+    return [rule, words]
+
+
+def histogram(
+    bins: Sequence[tuple[float, float, int]],
+    palette: Palette,
+    *,
+    x_title: str,
+    y_title: str,
+    description: str,
+    line: Line | None = None,
+    band: tuple[float, float] | None = None,
+    marked_below: float | None = None,
+    whole: bool = False,
+) -> Any:
+    """Bars over ``(from, to, count)``. Bars that end at or below ``marked_below`` stand out; ``band`` shades an
+    interval behind them. With ``whole`` the bins are single whole numbers, labelled in their middle.
+    """
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
+        {
+            "from": low,
+            "to": high,
+            "count": count,
+            "marked": marked_below is not None and high <= marked_below + 1e-9,
+            "words": f"{round((low + high) / 2)}: {count}" if whole else f"{low:.2f} to {high:.2f}: {count}",
+        }
+        for low, high, count in bins
+    ]
+    start, end = (rows[0]["from"], rows[-1]["to"]) if rows else (0.0, 1.0)
+    x = alt.X(
+        "from:Q",
+        title=x_title,
+        scale=alt.Scale(domain=[start, end], nice=False, zero=False),
+        axis=alt.Axis(grid=False, format="d") if whole else alt.Axis(grid=False, format=".1f", tickCount=11),
+    )
+    bars = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar(stroke=palette.ground, strokeWidth=1.5, cornerRadiusEnd=2)
+        .encode(
+            x=x,
+            x2="to:Q",
+            y=alt.Y("count:Q", title=y_title, axis=alt.Axis(tickMinStep=1, tickCount=5, format="d")),
+            y2=alt.Y2Datum(0),
+            color=alt.condition("datum.marked", alt.value(palette.series[2]), alt.value(palette.series[0])),
+            description="words:N",
+        )
+    )
+    layers: list[Any] = []
+    if band:
+        layers.append(
+            alt.Chart(alt.Data(values=[{"from": band[0], "to": band[1]}]))
+            .mark_rect(color=palette.grid, opacity=0.7, aria=False)
+            .encode(x="from:Q", x2="to:Q")
+        )
+    layers.append(bars)
+    if line:
+        layers += _vertical(line, palette)
+    return _styled(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT * 0.8), palette, description)
+
+
+def scatter(
+    points: Sequence[tuple[str, float | None, float | None, str]],
+    palette: Palette,
+    *,
+    x_title: str,
+    y_title: str,
+    description: str,
+    domain: tuple[float, float] = (0.0, 100.0),
+) -> Any:
+    """Named dots, ``(name, x, y, href)``, with the diagonal on which both axes say the same."""
+    import altair as alt
+
+    rows = [
+        {"name": name, "x": x, "y": y, "href": href or None, "words": f"{name}: {x:.1f}, {y:.1f}"}
+        for name, x, y, href in points
+        if x is not None and y is not None
+    ]
+    low, high = domain
+    scale = alt.Scale(domain=[low, high], nice=False)
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("x:Q", title=x_title, scale=scale), y=alt.Y("y:Q", title=y_title, scale=scale)
+    )
+    dots = base.mark_point(filled=True, size=90, opacity=1, color=palette.series[0], stroke=palette.ground).encode(
+        href="href:N", description="words:N"
+    )
+    names = base.mark_text(align="left", dx=9, aria=False).encode(text="name:N")
+    diagonal = (
+        alt.Chart(alt.Data(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
+        .mark_line(strokeDash=[4, 4], strokeWidth=1.2, color=palette.faint, aria=False)
+        .encode(x="x:Q", y="y:Q")
+    )
+    return _styled(
+        alt.layer(diagonal, dots, names).properties(width=WIDTH * 0.8, height=HEIGHT * 1.2), palette, description
+    )
+
+
+def lines(
+    rows: Sequence[tuple[str, float, float | None]],
+    palette: Palette,
+    *,
+    x_title: str,
+    y_title: str,
+    description: str,
+    line: Line | None = None,
+    domain: tuple[float, float] | None = None,
+) -> Any:
+    """One line with dots for each series, from ``(series, x, y)`` with whole x."""
+    import altair as alt
+
+    series = list(dict.fromkeys(name for name, _, _ in rows))
+    values = [
+        {"series": name, "x": x, "y": y, "words": f"{name}, {x:g}: {_shown(y)}"} for name, x, y in rows if y is not None
+    ]
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X(
+            "x:Q", title=x_title, axis=alt.Axis(grid=False, format="d", tickMinStep=1), scale=alt.Scale(zero=False)
+        ),
+        y=alt.Y(
+            "y:Q", title=y_title, scale=alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False)
+        ),
+        color=alt.Color(
+            "series:N", sort=None, scale=alt.Scale(domain=series, range=list(palette.series[: len(series)]))
+        ),
+    )
+    drawn = base.mark_line(strokeWidth=2, aria=False)
+    dots = base.mark_point(filled=True, size=55, opacity=1, stroke=palette.ground).encode(
+        shape=alt.Shape("series:N", sort=None, scale=alt.Scale(domain=series, range=list(SHAPES[: len(series)]))),
+        description="words:N",
+    )
+    layers = [*(_vertical(line, palette) if line else []), drawn, dots]
+    return _styled(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT * 0.8), palette, description)

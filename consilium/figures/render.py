@@ -1,0 +1,105 @@
+"""Charts as text and pixels: SVG to stand inside a page, SVG and PNG files to stand in a paper."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree
+
+from django.utils.safestring import SafeString
+
+from consilium.figures.style import PAGE, PRINT, Palette
+
+# A chart still without colours: given a palette, it makes the chart.
+Drawing = Callable[[Palette], Any]
+
+SVG = "http://www.w3.org/2000/svg"
+XLINK = "http://www.w3.org/1999/xlink"
+# What Vega's SVG consists of. Anything else, `style` and `script` above all, does not reach a page.
+ELEMENTS = frozenset({"svg", "g", "path", "text", "tspan", "rect", "line", "circle", "a", "defs", "clipPath", "title"})
+ATTRIBUTES = frozenset(
+    {
+        *("class", "id", "viewBox", "width", "height", "x", "y", "x1", "y1", "x2", "y2", "dx", "dy", "cx", "cy", "r"),
+        *("d", "transform", "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity"),
+        *("stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "opacity", "clip-path", "href", "pointer-events"),
+        *("font-family", "font-size", "font-weight", "font-style", "text-anchor", "aria-label", "aria-hidden", "role"),
+        *("aria-roledescription", "tabindex"),
+    }
+)
+_FOREIGN_PREFIX = re.compile(r"^https://vega\.github\.io/vega-datasets/")
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+
+
+def inline_svg(drawing: Drawing, *, title: str) -> SafeString:
+    """The figure as markup for a page: colours by the page's own properties, no inline style, links of this site only.
+
+    Vega escapes what it is given; still the markup is parsed and written anew from an allow-list, so that a name from
+    outside can put nothing else into the page. Ids carry a prefix of the figure, since several may share a page.
+    """
+    root = ElementTree.fromstring(_svg(drawing, PAGE))  # noqa: S314  # our own renderer's output
+    prefix = "f" + hashlib.sha256(title.encode()).hexdigest()[:8] + "-"
+    _clean(root, prefix)
+    root.set("class", "figure-svg")
+    width, height = root.attrib.pop("width", None), root.attrib.pop("height", None)
+    if "viewBox" not in root.attrib and width and height:
+        root.set("viewBox", f"0 0 {width} {height}")
+    root.set("role", "graphics-document")
+    root.set("aria-label", title)
+    ElementTree.register_namespace("", SVG)
+    return SafeString(ElementTree.tostring(root, encoding="unicode"))
+
+
+def svg_file(drawing: Drawing) -> str:
+    """The figure as an SVG file with real colours on a white ground."""
+    return _svg(drawing, PRINT)
+
+
+def png_file(drawing: Drawing, *, scale: float = 3.0) -> bytes:
+    """The figure as a PNG with real colours; the default scale prints at 300 dots an inch."""
+    import vl_convert
+
+    _register_fonts()
+    return bytes(vl_convert.vegalite_to_png(drawing(PRINT).to_dict(), scale=scale))
+
+
+def _svg(drawing: Drawing, palette: Palette) -> str:
+    import vl_convert
+
+    _register_fonts()
+    return str(vl_convert.vegalite_to_svg(drawing(palette).to_dict()))
+
+
+_fonts_registered = False
+
+
+def _register_fonts() -> None:
+    """Chinese labels need a font with Chinese glyphs for their widths and for PNG; Debian's is used where it is."""
+    global _fonts_registered
+    if not _fonts_registered:
+        import vl_convert
+
+        for folder in ("/usr/share/fonts/truetype/wqy", "/usr/share/fonts/opentype/noto"):
+            vl_convert.register_font_directory(folder)
+        _fonts_registered = True
+
+
+def _clean(element: ElementTree.Element, prefix: str) -> None:
+    for child in list(element):
+        if child.tag.removeprefix(f"{{{SVG}}}") not in ELEMENTS:
+            element.remove(child)
+        else:
+            _clean(child, prefix)
+    for name, value in list(element.attrib.items()):
+        plain = name.removeprefix(f"{{{XLINK}}}")
+        del element.attrib[name]
+        if plain == "href":
+            value = _FOREIGN_PREFIX.sub("", value)
+            if not value.startswith(("/", "?", "#")) or value.startswith("//"):
+                continue
+        elif plain == "id":
+            value = prefix + value
+        elif plain not in ATTRIBUTES:
+            continue
+        element.set(plain, _REFERENCE.sub(lambda found: f"url(#{prefix}{found[1]})", value))

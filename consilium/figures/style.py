@@ -1,0 +1,86 @@
+"""One house style for every figure: colours, type, lines.
+
+On a page colours are the custom properties of ``static/css/tokens.css``, so that an inlined figure follows light and
+dark; a file gets the light theme's real colours, since no viewer outside the page knows the properties.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours by their part in a figure: ``ground`` lies under it, ``outside`` is what its file is filled with;
+    ``series`` in the order in which they are given out.
+    """
+
+    ink: str
+    text: str
+    faint: str
+    grid: str
+    ground: str
+    outside: str
+    series: tuple[str, ...]
+
+
+PAGE = Palette(
+    ink="var(--ink)",
+    text="var(--ink-2)",
+    faint="var(--line-3)",
+    grid="var(--line)",
+    ground="var(--card)",
+    outside="transparent",
+    series=("var(--c1)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c2)"),
+)
+# The light theme of tokens.css; tests hold the two together.
+PRINT = Palette(
+    ink="#1d2733",
+    text="#4c5a69",
+    faint="#8a9099",
+    grid="#e5e2dc",
+    ground="#ffffff",
+    outside="#ffffff",
+    series=("#0f6b66", "#1f5fbf", "#c07a1c", "#7d68a0", "#4c5a69", "#8695a3"),
+)
+
+FONT = "Inter, system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', 'PingFang SC', 'Noto Sans SC', sans-serif"
+SIZE = 12
+WIDTH = 620
+HEIGHT = 300
+ROW = 30
+
+
+def configuration(palette: Palette) -> dict[str, Any]:
+    """What every chart is configured with (a Vega-Lite ``config``)."""
+    label = {"labelColor": palette.text, "labelFont": FONT, "labelFontSize": SIZE}
+    title = {"titleColor": palette.text, "titleFont": FONT, "titleFontSize": SIZE, "titleFontWeight": 500}
+    return {
+        "font": FONT,
+        "background": palette.outside,
+        "view": {"stroke": None},
+        "axis": {
+            **label,
+            **title,
+            "labelLimit": 220,
+            "domainColor": palette.faint,
+            "tickColor": palette.faint,
+            "gridColor": palette.grid,
+            "titlePadding": 10,
+            "labelPadding": 6,
+            "tickSize": 4,
+        },
+        "axisY": {"domain": False, "ticks": False},
+        "legend": {
+            **label,
+            **title,
+            "orient": "top",
+            "direction": "horizontal",
+            "title": None,
+            "symbolSize": 70,
+            "labelLimit": 260,
+            "offset": 10,
+        },
+        "text": {"font": FONT, "fontSize": SIZE, "color": palette.text},
+    }
