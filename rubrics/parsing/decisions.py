@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from consilium.lib.csvfile import inert
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import KEY_LENGTH, Fields
-from rubrics.parsing.reader import BOM, LineReader, Limits, RecordReader
+from rubrics.parsing.reader import BOM, Limits, LineReader, RecordReader
 from rubrics.parsing.responses import LARGEST_SAMPLE
 
 OUTCOMES = ("met", "not_met", "cannot_assess")
@@ -22,7 +22,7 @@ LONGEST_POSITION = 6
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """One decision. ``criterion`` is its position in the rubric, from 1, or its exact text; ``setting`` may be empty."""
+    """One decision. ``criterion`` is its position in the rubric, from 1, or its exact text."""
 
     line: int
     case: str

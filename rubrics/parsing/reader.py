@@ -81,7 +81,7 @@ class LineReader:
                 return
             if self.progress is not None and number % 64 == 0:
                 self.progress(self.bytes_read)
-            line = chunk.rstrip(b"\r\n")
+            line = chunk.removesuffix(b"\n")
             blank = not line or line.isspace()
             rows += not blank
             if self.keep_blank or not blank:
