@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pgtrigger
 import pytest
 from django.conf import settings
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright's synchronous API runs inside an event loop
+
+# How long an example takes says more about the machine than about the code.
+hypothesis.settings.register_profile("consilium", deadline=None)
+hypothesis.settings.load_profile("consilium")
 
 # Real data is not part of the checkout; where it is absent its tests do not exist, so none is skipped.
 collect_ignore_glob = [] if os.environ.get("CONSILIUM_REAL_DATA") else ["test_real_*.py", "**/test_real_*.py"]

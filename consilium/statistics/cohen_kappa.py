@@ -3,9 +3,9 @@
     kappa = (po - pe) / (1 - pe),   pe = a1·b1 + a0·b0   with the raters' shares of met (1) and not met (0)
 
 which for a 2x2 table is 2(tp·tn - fp·fn) / (A1·B0 + A0·B1) in counts, the form computed here because it is exact in
-integers. Source: Cohen 1960. Symmetric in the raters. Undefined: no pairs; both raters constant with the same answer
-(pe = 1, 0/0). When only one rater is constant, or both with opposite answers, the formula gives 0 whatever the other
-did; the value stands, with a note.
+integers. Source: Cohen 1960. Symmetric in the raters. Undefined: no pairs; a rater who gave one answer throughout. With
+both constant and alike it is 0/0; with one constant the formula gives 0 whatever the other did, a number that says
+nothing about agreement. A bootstrap resample in which that happens by chance counts with its 0.
 """
 
 from __future__ import annotations
@@ -30,17 +30,14 @@ def cohen_kappa_figures(counts: ConfusionCounts) -> list[Figure]:
     a_constant = ((counts.tp + counts.fn == 0) | (counts.fp + counts.tn == 0)).ravel()
     b_constant = ((counts.tp + counts.fp == 0) | (counts.fn + counts.tn == 0)).ravel()
 
-    def note(i: int) -> str:
+    def reason(i: int) -> str:
+        if not sizes[i]:
+            return "no pairs"
         who = "both raters" if a_constant[i] and b_constant[i] else f"rater {'A' if a_constant[i] else 'B'}"
-        return f"kappa is 0 by construction: {who} gave one answer throughout"
+        return f"constant ratings: {who} gave one answer throughout"
 
-    return figures(
-        cohen_kappa_values(counts),
-        counts.n,
-        reason=lambda i: "constant ratings: kappa has no chance level to beat" if sizes[i] else "no pairs",
-        noted=a_constant | b_constant,
-        note=note,
-    )
+    values = np.where(a_constant | b_constant, np.nan, cohen_kappa_values(counts).ravel())
+    return figures(values, sizes, reason=reason)
 
 
 def cohen_kappa(counts: ConfusionCounts) -> Figure:

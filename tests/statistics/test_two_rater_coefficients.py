@@ -189,11 +189,11 @@ def test_slices_equal_the_same_pairs_counted_alone():
         assert one.n_cases == len(set(case[mine].tolist()))
 
 
-def test_kappa_says_when_it_is_zero_by_construction():
-    figure = cohen_kappa(ConfusionCounts.single(tp=7, fp=3, fn=0, tn=0))
-    assert figure.value == 0
-    assert "rater B gave one answer" in figure.note
-    assert "both raters" in cohen_kappa(ConfusionCounts.single(tp=0, fp=4, fn=0, tn=0)).note
+def test_kappa_is_undefined_where_a_rater_is_constant():
+    # The formula would give 0 for each of these, whatever the other rater said.
+    assert "rater B gave one answer" in cohen_kappa(ConfusionCounts.single(tp=7, fp=3, fn=0, tn=0)).reason
+    assert "rater A gave one answer" in cohen_kappa(ConfusionCounts.single(tp=7, fp=0, fn=3, tn=0)).reason
+    assert "both raters" in cohen_kappa(ConfusionCounts.single(tp=0, fp=4, fn=0, tn=0)).reason
     assert cohen_kappa(ConfusionCounts.single(tp=7, fp=1, fn=3, tn=2)).note == ""
 
 
