@@ -13,6 +13,7 @@ from accounts.forms import ProfileForm
 from consilium.lib.errors import LineError
 from consilium.templatetags.consilium_tags import STATUS_LABELS
 from consilium.urls import urlpatterns as project_urlpatterns
+from rubrics.models import Benchmark
 
 CHART = mark_safe(
     '<svg viewBox="0 0 600 160" width="600" height="160" role="img" aria-label="Bars">'
@@ -41,6 +42,7 @@ def style(request: HttpRequest) -> HttpResponse:
     template = engines["django"].from_string((Path(__file__).parent / "style.html").read_text())
     form = ProfileForm({"name": "Ana", "time_zone": "Nowhere/Else", "language": "en"})
     context = {
+        "benchmark": Benchmark.objects.first(),
         "form": form,
         "chart": CHART,
         "text": TEXT,
@@ -61,9 +63,20 @@ def split(request: HttpRequest) -> HttpResponse:
     return HttpResponse(template.render({"text": TEXT * 6}, request))
 
 
+def section(request: HttpRequest, slug: str) -> HttpResponse:
+    """Somewhere for a link of the top bar to lead."""
+    return style(request)
+
+
 def refused(request: HttpRequest) -> HttpResponse:
     """What a page behind a sign-in answers to htmx when the session has ended."""
     return HttpResponse(status=401)
 
 
-urlpatterns = [path("style", style), path("split", split), path("refused", refused), *project_urlpatterns]
+urlpatterns = [
+    path("style", style),
+    path("style/<slug>/", section, name="section"),
+    path("split", split),
+    path("refused", refused),
+    *project_urlpatterns,
+]
