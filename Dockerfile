@@ -25,4 +25,4 @@ USER consilium
 EXPOSE 8000
 CMD ["python", "-m", "gunicorn", "consilium.wsgi:application", "--bind", "0.0.0.0:8000", \
      "--worker-class", "gthread", "--workers", "2", "--threads", "8", \
-     "--timeout", "60", "--graceful-timeout", "5", "--no-control-socket"]
+     "--timeout", "60", "--graceful-timeout", "5", "--preload", "--no-control-socket"]

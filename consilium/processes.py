@@ -20,7 +20,7 @@ def web(*, bind: str) -> Process:
         (
             *("-m", "gunicorn", "consilium.wsgi:application", "--bind", bind),
             *("--worker-class", "gthread", "--workers", "2", "--threads", "8"),
-            *("--timeout", "60", "--graceful-timeout", "5", "--no-control-socket"),
+            *("--timeout", "60", "--graceful-timeout", "5", "--preload", "--no-control-socket"),
         ),
     )
 

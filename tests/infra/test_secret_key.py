@@ -13,7 +13,7 @@ def run(*arguments, home, **environment):
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name not in {"SECRET_KEY", "DEBUG", "DJANGO_SETTINGS_MODULE", "DATABASE_URL"}
+        if name not in {"SECRET_KEY", "DEBUG", "DJANGO_SETTINGS_MODULE", "DATABASE_URL", "DJANGO_ALLOW_ASYNC_UNSAFE"}
     }
     return subprocess.run(
         [sys.executable, *arguments],
