@@ -62,17 +62,22 @@ class Command(BaseCommand):
             with self._only_one() as lock, self._guard(lock) as guard:
                 self._refuse_taken_port(bind, port)
                 self._prepare(no_demo=no_demo)
+                self._say("Starting web server, worker and beat …")
                 for process in (web(bind=f"{bind}:{port}"), WORKER, BEAT):
                     self._start(process, guard)
                 self._wait_until_ready(bind, port)
                 self._greet(bind, port)
                 self._wait_for_a_death()
         except Stopped:
-            self.stdout.write("Stopped.")
+            self._say("Stopped.")
         except CommandError as error:
             failure = error
         if failure is not None:
             raise failure
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
 
     # Holding ------------------------------------------------------------------------------------------------------
 
@@ -95,7 +100,7 @@ class Command(BaseCommand):
                             "one a folder and a port of its own: CONSILIUM_HOME=… PORT=… make up"
                         ) from None
                     if not said:
-                        self.stdout.write(f"Waiting for the one that uses {self.home} to end …")
+                        self._say(f"Waiting for the one that uses {self.home} to end …")
                         said = True
                     time.sleep(0.2)
             yield descriptor
@@ -151,6 +156,7 @@ class Command(BaseCommand):
     # Preparing ----------------------------------------------------------------------------------------------------
 
     def _prepare(self, *, no_demo: bool) -> None:
+        self._say("Preparing the database …")
         call_command("migrate", verbosity=0, interactive=False)
         self._collect_static()
         if not no_demo and os.environ.get("CONSILIUM_DEMO", "1") not in {"0", "false", "no"}:
@@ -169,6 +175,7 @@ class Command(BaseCommand):
         collected = Path(settings.STATIC_ROOT, "staticfiles.json").exists()
         if collected and stamp.exists() and stamp.read_text() == digest.hexdigest():
             return
+        self._say("Collecting style sheets and scripts …")
         call_command("collectstatic", verbosity=0, interactive=False)
         stamp.write_text(digest.hexdigest())
 
@@ -176,7 +183,7 @@ class Command(BaseCommand):
         from rubrics.models import Benchmark
 
         if "load_demo" in get_commands() and not Benchmark.objects.exists():
-            self.stdout.write("First start: loading the demo benchmark …")
+            self._say("First start: loading the demo benchmark …")
             call_command("load_demo", verbosity=0)
 
     # Running ------------------------------------------------------------------------------------------------------
