@@ -95,15 +95,21 @@ def save_decisions(
         )
     }
     saved = []
+    fresh: list[Decision] = []  # written by one INSERT
     for change in changes:
         evidence = _validated(change, allowed, row.response.text)
         current = known.get(change.criterion)
         if current is None:
             current = _first(row, change, evidence, at)
+            fresh.append(current)
         elif not (change.client_id and current.client_id == change.client_id):
+            if any(current is one for one in fresh):  # decided twice in this very save
+                Decision.objects.bulk_create(fresh)
+                fresh = []
             _next(current, change, evidence, at)
         known[change.criterion] = current
         saved.append(current)
+    Decision.objects.bulk_create(fresh)
     if row.status == Assignment.Status.NOT_STARTED:
         transition(row, source=[Assignment.Status.NOT_STARTED], target=Assignment.Status.DRAFT, started_at=at)
     _bring_up_to_date(assignment, row)
@@ -189,7 +195,7 @@ def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> li
 def _first(row: Assignment, change: DecisionInput, evidence: list[dict[str, Any]], at: datetime) -> Decision:
     if change.version != 0:
         raise DomainError(_("There is no decision of this version."))
-    return Decision.objects.create(
+    return Decision(
         assignment=row,
         criterion_id=change.criterion,
         round=row.round,
