@@ -6,7 +6,8 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the top bar and the home page what is here."""
-        from annotation import navigation
+        """Tell the top bar and the home page what is here, and the imports which files are read."""
+        from annotation import imports, navigation
 
         navigation.register()
+        imports.register()

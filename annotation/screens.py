@@ -5,6 +5,7 @@ Pages get these rows, never a `Response` or a `Candidate`: what is not here cann
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,8 +17,8 @@ from django.utils.crypto import salted_hmac
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Ruling
 from annotation.reading import Block, blocks
 from annotation.services.conflicts import Vote, accepted_votes
-from rubrics.models import RubricItem
 from rubrics.models import Case as ClinicalCase
+from rubrics.models import RubricItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,11 @@ class GradingRow:
     evidence: list[dict[str, Any]] = field(default_factory=list)
     version: int = 0
     saved_at: datetime | None = None
+
+    @property
+    def evidence_json(self) -> str:
+        """The evidence for the page's script."""
+        return json.dumps([{"start": span["start"], "end": span["end"]} for span in self.evidence])
 
     @property
     def flagged(self) -> bool:
@@ -214,6 +220,18 @@ class AdjudicationRow:
     in_conflict: bool
     outcome: str = ""
     reason: str = ""
+
+    @property
+    def evidence_json(self) -> str:
+        """The evidence of all raters for the page's script, each under its rater's letter."""
+        return json.dumps(
+            [
+                {"start": span["start"], "end": span["end"], "letter": side.letter}
+                for side in self.sides
+                for vote in side.votes
+                for span in vote.evidence
+            ]
+        )
 
 
 def adjudication_rows(

@@ -1,3 +1,30 @@
-from django.urls import URLPattern
+"""Physicians' own pages under ``work/``; pages of groups and batches under the benchmark."""
 
-urlpatterns: list[URLPattern] = []
+from django.urls import URLPattern, path
+
+from annotation.views import adjudications, checks, grading, work
+
+app_name = "annotation"
+urlpatterns: list[URLPattern] = [
+    path("work/", work.work, name="work"),
+    path("work/in/<slug:slug>/", work.work_in, name="work-in"),
+    path("work/checks/", checks.checks, name="checks"),
+    path("work/checks/in/<slug:slug>/", checks.checks_in, name="checks-in"),
+    path("work/checks/next/", checks.claim_next, name="check-next"),
+    path("work/checks/<str:public_id>/", checks.check, name="check"),
+    path("work/checks/<str:public_id>/claim/", checks.claim, name="check-claim"),
+    path("work/checks/<str:public_id>/criteria/<int:criterion_id>/", checks.amend, name="amend"),
+    path("work/checks/<str:public_id>/accept/", checks.accept, name="check-accept"),
+    path("work/checks/<str:public_id>/return/", checks.send_back, name="check-return"),
+    path("work/checks/<str:public_id>/release/", checks.release, name="check-release"),
+    path("work/adjudications/", adjudications.adjudications, name="adjudications"),
+    path("work/adjudications/in/<slug:slug>/", adjudications.adjudications_in, name="adjudications-in"),
+    path("work/adjudications/next/", adjudications.claim_next, name="adjudicate-next"),
+    path("work/adjudications/<str:public_id>/", adjudications.adjudication, name="adjudication"),
+    path("work/adjudications/<str:public_id>/claim/", adjudications.claim, name="adjudication-claim"),
+    path("work/adjudications/<str:public_id>/criteria/<int:criterion_id>/", adjudications.rule, name="rule"),
+    path("work/adjudications/<str:public_id>/finish/", adjudications.finish, name="adjudication-finish"),
+    path("work/<str:public_id>/", grading.grade, name="grade"),
+    path("work/<str:public_id>/criteria/<int:criterion_id>/", grading.criterion, name="criterion"),
+    path("work/<str:public_id>/submit/", grading.submit, name="submit"),
+]

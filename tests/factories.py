@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import factory
@@ -9,6 +10,8 @@ from django.utils import timezone
 from factory.django import DjangoModelFactory
 
 from accounts.models import User
+from annotation import services as annotation_services
+from annotation.models import Assignment, Batch, ExpertGroup
 from rubrics.models import (
     Benchmark,
     BenchmarkRole,
@@ -19,6 +22,7 @@ from rubrics.models import (
     Rubric,
     RubricItem,
 )
+from scoring.models import Judge, JudgeRun, Verdict
 
 PASSWORD = "correct horse battery staple"
 
@@ -133,3 +137,110 @@ class ResponseFactory(DjangoModelFactory[Response]):
     )
     sample = 0
     text = factory.Sequence(lambda n: f"Drink enough, rest, and see a doctor if you get a fever. ({n})")
+
+
+# Scoring ----------------------------------------------------------------------------------------------------------
+
+
+class JudgeFactory(DjangoModelFactory[Judge]):
+    """A chat judge of an endpoint that is on no list; ``config={…}`` adds to or replaces its settings."""
+
+    class Meta:
+        model = Judge
+
+    benchmark = factory.SubFactory(BenchmarkFactory)
+    name = factory.Sequence(lambda n: f"judge-{n}")
+    kind = Judge.Kind.CHAT
+    config = factory.LazyFunction(lambda: {"endpoint": "http://127.0.0.1:9/v1", "model": "ok"})
+
+
+class JudgeRunFactory(DjangoModelFactory[JudgeRun]):
+    """A finished run without items or verdicts; see `VerdictFactory`."""
+
+    class Meta:
+        model = JudgeRun
+
+    judge = factory.SubFactory(JudgeFactory)
+    benchmark = factory.SelfAttribute("judge.benchmark")
+    status = JudgeRun.Status.FINISHED
+    created_at = factory.LazyFunction(timezone.now)
+    finished_at = factory.LazyFunction(timezone.now)
+
+
+class VerdictFactory(DjangoModelFactory[Verdict]):
+    """One verdict: give run, response, criterion and outcome."""
+
+    class Meta:
+        model = Verdict
+
+    outcome = Verdict.Outcome.MET
+    explanation = "It says so."
+    created_at = factory.LazyFunction(timezone.now)
+
+
+class ExpertGroupFactory(DjangoModelFactory[ExpertGroup]):
+    """A group; ``ExpertGroupFactory(annotators=2, checkers=1, adjudicators=1)`` gives it members.
+
+    ``group.people["annotator"]`` then lists its users; `member` adds a given one.
+    """
+
+    class Meta:
+        model = ExpertGroup
+        skip_postgeneration_save = True
+
+    benchmark = factory.SubFactory(BenchmarkFactory)
+    name = factory.Sequence(lambda n: f"Group {n}")
+
+    @factory.post_generation
+    def annotators(self: ExpertGroup, create: bool, extracted: int | None, **kwargs: Any) -> None:
+        self.people = {"annotator": [member(self) for _ in range(extracted or 0)]}  # type: ignore[attr-defined]
+
+    @factory.post_generation
+    def checkers(self: ExpertGroup, create: bool, extracted: int | None, **kwargs: Any) -> None:
+        self.people["checker"] = [member(self, "checker") for _ in range(extracted or 0)]  # type: ignore[attr-defined]
+
+    @factory.post_generation
+    def adjudicators(self: ExpertGroup, create: bool, extracted: int | None, **kwargs: Any) -> None:
+        self.people["adjudicator"] = [  # type: ignore[attr-defined]
+            member(self, "adjudicator") for _ in range(extracted or 0)
+        ]
+
+
+def member(group: ExpertGroup, role: str = "annotator", user: User | None = None) -> User:
+    """Put ``user`` (or a new person) into the group, as the product does."""
+    person = user or UserFactory()
+    annotation_services.add_member(group=group, user=person, role=role)
+    return person
+
+
+def make_batch(group: ExpertGroup, *, by: User | None = None, **options: Any) -> Batch:
+    """Plan and make a batch over all responses of the benchmark; options of `BatchTerms` and `ResponseFilter`.
+
+    One annotator per response and no secondary check, unless asked.
+    """
+    names = {field.name for field in dataclasses.fields(annotation_services.ResponseFilter)}
+    chosen = {name: options.pop(name) for name in list(options) if name in names}
+    terms = {"title": f"Batch of {group.name}", "check_policy": "none", "seed": 7, **options}
+    plan = annotation_services.plan_batch(
+        group=group,
+        terms=annotation_services.BatchTerms(**terms),
+        filter=annotation_services.ResponseFilter(**chosen),
+    )
+    return annotation_services.create_batch(plan=plan, by=by, at=timezone.now())
+
+
+def decide(assignment: Assignment, *outcomes: str, submit: bool = True) -> None:
+    """Let the annotator decide every criterion (the last outcome holds for the rest; default met) and hand it in."""
+    said = outcomes or ("met",)
+    criteria = annotation_services.criteria_of(assignment)
+    annotation_services.save_decisions(
+        assignment=assignment,
+        annotator=assignment.annotator,
+        changes=[
+            annotation_services.DecisionInput(criterion=criterion, outcome=said[min(n, len(said) - 1)])
+            for n, criterion in enumerate(criteria)
+        ],
+        at=timezone.now(),
+    )
+    if submit:
+        annotation_services.submit(assignment=assignment, annotator=assignment.annotator, at=timezone.now())

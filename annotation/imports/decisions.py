@@ -1,0 +1,172 @@
+"""``import_decisions``: physicians' labels, a row a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import BinaryIO
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.imports.votes import Vote, VoteWriter
+from annotation.models import ExpertGroup
+from consilium.lib.errors import DomainError
+from rubrics.imports.bulk import check_references_at_once, chunks
+from rubrics.imports.registry import Counts, Progress
+from rubrics.models import Benchmark, Response, RubricItem
+from rubrics.parsing.decisions import DecisionReader, DecisionRecord
+from rubrics.parsing.faults import Faults
+
+CHUNK = 1000
+GROUP_NAME_LENGTH = 100
+
+
+@dataclass(slots=True)
+class RubricSheet:
+    """The published rubric of a case: criteria by position and by text."""
+
+    case: int
+    rubric: int
+    by_position: dict[int, int] = field(default_factory=dict)
+    by_text: dict[str, list[int]] = field(default_factory=dict)
+
+
+class Places:
+    """Finds the response and the criterion that a row of a file means; what cannot be found becomes a fault."""
+
+    def __init__(self, benchmark: Benchmark, faults: Faults) -> None:
+        self.benchmark = benchmark
+        self.faults = faults
+        self._rubrics: dict[str, RubricSheet] = {}
+        self._responses: dict[tuple[int, str, int], dict[str, int]] = {}
+
+    def learn(self, records: list[DecisionRecord]) -> None:
+        """Read what a chunk of rows needs, in two queries."""
+        keys = {record.case for record in records} - self._rubrics.keys()
+        items = RubricItem.objects.filter(
+            rubric__case__benchmark=self.benchmark,
+            rubric__case__key__in=keys,
+            rubric__status="published",
+            rubric__track="gold",
+        )
+        columns = ("rubric__case__key", "rubric__case_id", "rubric_id", "position", "criterion_id", "criterion__text")
+        for key, case, rubric, position, criterion, text in items.values_list(*columns):
+            sheet = self._rubrics.setdefault(key, RubricSheet(case, rubric))
+            sheet.by_position[position] = criterion
+            sheet.by_text.setdefault(text, []).append(criterion)
+        cases = {sheet.case for sheet in map(self._rubrics.get, {record.case for record in records}) if sheet}
+        rows = Response.objects.filter(case__in=cases, candidate__name__in={record.candidate for record in records})
+        self._responses = {}
+        for pk, case, name, sample, setting in rows.values_list(
+            "pk", "case_id", "candidate__name", "sample", "setting"
+        ):
+            self._responses.setdefault((case, name, sample), {})[setting] = pk
+
+    def find(self, record: DecisionRecord) -> tuple[RubricSheet, int, int] | None:
+        """The rubric, the response and the criterion of a row."""
+        sheet = self._rubrics.get(record.case)
+        if sheet is None:
+            message = _("There is no case “%(key)s” with a published rubric in this benchmark.")
+            self.faults.add(record.line, "case", message % {"key": record.case[:80]})
+            return None
+        response = self._response(record, sheet)
+        criterion = self._criterion(record, sheet)
+        return (sheet, response, criterion) if response and criterion else None
+
+    def _response(self, record: DecisionRecord, sheet: RubricSheet) -> int | None:
+        by_setting = self._responses.get((sheet.case, record.candidate, record.sample), {})
+        if record.setting:
+            found = by_setting.get(record.setting)
+        else:
+            found = by_setting.get("chat") or (next(iter(by_setting.values())) if len(by_setting) == 1 else None)
+        if found is None:
+            message = _("There is no response of “%(candidate)s” to this case with sample %(sample)s.")
+            names = {"candidate": record.candidate[:80], "sample": record.sample}
+            self.faults.add(record.line, "candidate", message % names)
+        return found
+
+    def _criterion(self, record: DecisionRecord, sheet: RubricSheet) -> int | None:
+        if isinstance(record.criterion, int):
+            found = sheet.by_position.get(record.criterion)
+            if found is None:
+                message = _("The rubric of this case has %(n)s criteria.") % {"n": len(sheet.by_position)}
+                self.faults.add(record.line, "criterion", message)
+            return found
+        same = sheet.by_text.get(record.criterion, [])
+        if len(same) == 1:
+            return same[0]
+        message = (
+            _("This text stands twice in the rubric of this case; give the position.")
+            if same
+            else _("The rubric of this case has no criterion with this text.")
+        )
+        self.faults.add(record.line, "criterion", message)
+        return None
+
+
+def group_called(benchmark: Benchmark, name: str) -> tuple[ExpertGroup, bool]:
+    """The expert group of that name, and whether it was made for this."""
+    name = name.strip()
+    if not name or len(name) > GROUP_NAME_LENGTH:
+        raise DomainError(_("Name the expert group, in at most %(n)s characters.") % {"n": GROUP_NAME_LENGTH})
+    return ExpertGroup.objects.get_or_create(benchmark=benchmark, name=name)
+
+
+def report(writer: VoteWriter, made_group: bool) -> Counts:
+    """What an import of votes did, in the shape of `Counts`."""
+    return {
+        "groups": {"created": int(made_group), "unchanged": int(not made_group)},
+        "physicians": {"created": writer.raters.created},
+        "decisions": {"created": writer.created, "unchanged": writer.unchanged},
+    }
+
+
+@transaction.atomic
+def import_decisions(
+    *,
+    benchmark: Benchmark,
+    file: BinaryIO,
+    options: Mapping[str, str],
+    by: User | None,
+    at: datetime,
+    progress: Progress,
+) -> Counts:
+    """Import decisions of one expert group (option ``group``, made if missing) as a closed batch.
+
+    `ImportRefused` names every fault and then nothing is written.
+    """
+    check_references_at_once()
+    faults = Faults()
+    group, made_group = group_called(benchmark, options.get("group", ""))
+    writer = VoteWriter(group, faults, by=by, at=at, rater_field="rater")
+    places = Places(benchmark, faults)
+    reader = DecisionReader(file, faults, progress=progress)
+    for records in chunks(reader, CHUNK):
+        places.learn(records)
+        for record in records:
+            found = places.find(record)
+            if found is not None:
+                sheet, response, criterion = found
+                writer.add(
+                    Vote(
+                        line=record.line,
+                        case=sheet.case,
+                        response=response,
+                        rubric=sheet.rubric,
+                        criterion=criterion,
+                        rater=record.rater,
+                        outcome=record.outcome,
+                        stage=record.stage,
+                        note=record.note,
+                    )
+                )
+    faults.refuse_if_any()
+    writer.write()
+    counts = report(writer, made_group)
+    if reader.unused:
+        names = ", ".join(sorted(reader.unused)[:10])
+        counts["warnings"] = [_("Columns that were not read: %(names)s.") % {"names": names}]
+    return counts

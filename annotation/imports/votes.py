@@ -1,0 +1,380 @@
+"""Decisions of a file on their way into the database: a closed batch, and beside it checks and adjudications."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F
+from django.utils.translation import gettext as _
+from psycopg.types.json import Jsonb
+
+from accounts.models import User
+from annotation.imports.raters import Raters
+from annotation.models import (
+    Adjudication,
+    Amendment,
+    Assignment,
+    Batch,
+    BatchItem,
+    Check,
+    Decision,
+    ExpertGroup,
+    Involvement,
+    Ruling,
+)
+from consilium.lib.identifiers import new_public_id
+from rubrics.imports.bulk import chunks, copy_rows, reserve_ids
+from rubrics.models import Response, RubricItem
+from rubrics.parsing.faults import Faults
+
+CHUNK = 5000
+# Standing decisions are looked up for so many responses at a time.
+LOOKUP = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One decision with its rows found: ``stage`` is annotator, checker or adjudicator."""
+
+    line: int
+    case: int
+    response: int
+    rubric: int
+    criterion: int
+    rater: str
+    outcome: str
+    stage: str = "annotator"
+    note: str = ""
+
+
+# (response, rubric, rater) → {criterion: vote}
+Sheets = dict[tuple[int, int, str], dict[int, Vote]]
+
+
+class VoteWriter:
+    """Collects the votes of a file, compares them with what stands, and writes the new ones as one closed batch."""
+
+    def __init__(self, group: ExpertGroup, faults: Faults, *, by: User | None, at: datetime, rater_field: str) -> None:
+        self.group = group
+        self.faults = faults
+        self.by = by
+        self.at = at
+        self.rater_field = rater_field
+        self.raters = Raters(group, faults)
+        self.created = 0
+        self.unchanged = 0
+        self._sheets: dict[str, Sheets] = {"annotator": {}, "checker": {}, "adjudicator": {}}
+        self._parts: dict[tuple[int, str], str] = {}
+
+    def add(self, vote: Vote) -> None:
+        """Take a vote in; a second one of the same rater on the same pair, or in another part, is a fault."""
+        if not self.raters.sound(vote.rater, vote.line, self.rater_field):
+            return
+        part = self._parts.setdefault((vote.response, vote.rater), vote.stage)
+        if part != vote.stage:
+            message = _("On one response a physician is annotator, checker or adjudicator, not two of them.")
+            self.faults.add(vote.line, self.rater_field, message)
+            return
+        sheet = self._sheets[vote.stage].setdefault((vote.response, vote.rubric, vote.rater), {})
+        first = sheet.setdefault(vote.criterion, vote)
+        if first is not vote:
+            message = _("This rater decided on this criterion of this response on line %(line)s already.")
+            self.faults.add(vote.line, "criterion", message % {"line": first.line})
+
+    def write(self) -> None:
+        """Write everything that is not there yet, if the file has no fault."""
+        self._compare()
+        self._refuse_second_parts()
+        self.faults.refuse_if_any()
+        annotators, checkers, adjudicators = (self._sheets[part] for part in ("annotator", "checker", "adjudicator"))
+        parts: dict[str, set[str]] = defaultdict(set)
+        for part, sheets in self._sheets.items():
+            for _response, _rubric, rater in sheets:
+                parts[rater].add(part)
+        self.raters.enrol(parts)
+        assignments = self._write_batch(annotators, checkers)
+        self._write_decisions(annotators, assignments)
+        self._write_checks(checkers)
+        self._write_adjudications(adjudicators)
+        self.faults.refuse_if_any()
+        self.created = sum(len(sheet) for sheets in self._sheets.values() for sheet in sheets.values())
+
+    # What stands already ------------------------------------------------------------------------------------------
+
+    def _compare(self) -> None:
+        """Take votes that stand already out of the sheets; one with another content is a fault."""
+        names = {user: name for name, user in self.raters.users.items()}
+        for part, rows in (
+            ("annotator", self._standing_decisions),
+            ("checker", self._standing_checks),
+            ("adjudicator", self._standing_rulings),
+        ):
+            sheets = self._sheets[part]
+            raters = {self.raters.users[rater] for _r, _b, rater in sheets if rater in self.raters.users}
+            if not raters:
+                continue
+            by_vote = {
+                (key[0], vote.criterion, key[2]): (key, vote)
+                for key, sheet in sheets.items()
+                for vote in sheet.values()
+            }
+            for some in chunks(sorted({key[0] for key in sheets}), LOOKUP):
+                for response, criterion, user, outcome, note in rows(some, raters):
+                    found = by_vote.get((response, criterion, names.get(user, "")))
+                    if found is not None:
+                        self._settle(sheets, *found, outcome, note)
+            self._sheets[part] = {key: sheet for key, sheet in sheets.items() if sheet}
+
+    def _settle(self, sheets: Sheets, key: tuple[int, int, str], vote: Vote, outcome: str, note: str) -> None:
+        if sheets[key].pop(vote.criterion, None) is None:
+            return  # it stands twice, in two batches
+        if (outcome, note) == (vote.outcome, vote.note):
+            self.unchanged += 1
+        else:
+            message = _(
+                "This decision is there already, with another outcome or note. Imported decisions never change."
+            )
+            self.faults.add(vote.line, "outcome" if outcome != vote.outcome else "note", message)
+
+    def _standing_decisions(self, responses: list[int], raters: set[int]) -> Iterable[tuple[Any, ...]]:
+        rows = Decision.objects.filter(
+            assignment__batch__group=self.group,
+            assignment__response__in=responses,
+            assignment__annotator__in=raters,
+            round=1,
+            outcome__isnull=False,
+        )
+        return rows.values_list(
+            "assignment__response_id", "criterion_id", "assignment__annotator_id", "outcome", "note"
+        )
+
+    def _standing_checks(self, responses: list[int], raters: set[int]) -> Iterator[tuple[Any, ...]]:
+        """What a checker let stand or amended, each as the outcome after the check."""
+        checks = Check.objects.filter(
+            assignment__batch__group=self.group,
+            assignment__response__in=responses,
+            checker__in=raters,
+            result=Check.Result.ACCEPTED,
+        )
+        amended = {
+            (check, criterion): (outcome, reason)
+            for check, criterion, outcome, reason in Amendment.objects.filter(check_row__in=checks).values_list(
+                "check_row_id", "criterion_id", "outcome", "reason"
+            )
+        }
+        rows = Decision.objects.filter(assignment__checks__in=checks, round=F("assignment__checks__round"))
+        for check, response, criterion, user, outcome in rows.values_list(
+            "assignment__checks__id",
+            "assignment__response_id",
+            "criterion_id",
+            "assignment__checks__checker_id",
+            "outcome",
+        ):
+            new, reason = amended.get((check, criterion), (outcome, ""))
+            yield response, criterion, user, new or outcome, "" if reason == unexplained() else reason
+
+    def _standing_rulings(self, responses: list[int], raters: set[int]) -> Iterable[tuple[Any, ...]]:
+        rows = Ruling.objects.filter(
+            adjudication__group=self.group,
+            adjudication__other_group=None,
+            adjudication__response__in=responses,
+            adjudication__adjudicator__in=raters,
+        )
+        return rows.values_list(
+            "adjudication__response_id", "criterion_id", "adjudication__adjudicator_id", "outcome", "reason"
+        )
+
+    def _refuse_second_parts(self) -> None:
+        """A physician who already has another part for a response cannot get one by a file."""
+        by_user: dict[tuple[int, int], Vote] = {}
+        for sheets in self._sheets.values():
+            for (response, _rubric, rater), sheet in sheets.items():
+                if rater in self.raters.users:
+                    by_user[response, self.raters.users[rater]] = next(iter(sheet.values()))
+        for some in chunks(sorted(by_user), LOOKUP):
+            responses, users = [pair[0] for pair in some], [pair[1] for pair in some]
+            rows = Involvement.objects.filter(response__in=responses, user__in=users)
+            for response, user, part, group in rows.values_list("response_id", "user_id", "part", "group_id"):
+                vote = by_user.get((response, user))
+                if vote is not None and (part, group) != (vote.stage, self.group.pk):
+                    message = _("This physician has another part for this response already.")
+                    self.faults.add(vote.line, self.rater_field, message)
+            for response, author in Response.objects.filter(pk__in=responses, author__in=users).values_list(
+                "pk", "author_id"
+            ):
+                vote = by_user.get((response, author or 0))
+                if vote is not None:
+                    message = _("Nobody grades, checks or adjudicates a response of their own.")
+                    self.faults.add(vote.line, self.rater_field, message)
+
+    # Writing ------------------------------------------------------------------------------------------------------
+
+    def _write_batch(self, sheets: Sheets, checkers: Sheets) -> dict[tuple[int, int, str], int]:
+        """The closed batch with its items and assignments; the ids of the assignments by sheet."""
+        if not sheets:
+            return {}
+        items = {(response, rubric) for response, rubric, _rater in sheets}
+        raters_of: dict[int, int] = defaultdict(int)
+        for response, _rubric, _rater in sheets:
+            raters_of[response] += 1
+        batch = Batch.objects.create(
+            group=self.group,
+            title=_("Imported decisions"),
+            status=Batch.Status.CLOSED,
+            imported=True,
+            annotators_per_item=max(raters_of.values()),
+            check_policy=Batch.CheckPolicy.ALL if checkers else Batch.CheckPolicy.NONE,
+            seed=0,
+            frame={"imported": True, "responses": len(items)},
+            created_by=self.by,
+            created_at=self.at,
+            closed_at=self.at,
+        )
+        copy_rows(
+            BatchItem,
+            ("batch", "response", "rubric", "inclusion_probability"),
+            ((batch.pk, response, rubric, 1.0) for response, rubric in sorted(items)),
+        )
+        sizes = self._rubric_sizes({rubric for _response, rubric in items})
+        checked = {key[:2] for key in checkers}
+        ids = dict(zip(sheets, reserve_ids(Assignment, len(sheets)), strict=True))
+        copy_rows(
+            Assignment,
+            (
+                *("id", "public_id", "batch", "case", "response", "rubric", "criteria", "annotator", "status", "round"),
+                *("position", "to_check", "started_at", "submitted_at", "accepted_at"),
+            ),
+            (
+                (
+                    *(ids[key], new_public_id(), batch.pk, next(iter(sheet.values())).case, key[0], key[1]),
+                    *(None if len(sheet) == sizes[key[1]] else sorted(sheet), self.raters.users[key[2]]),
+                    *("accepted", 1, position, key[:2] in checked, self.at, self.at, self.at),
+                )
+                for position, (key, sheet) in enumerate(sheets.items(), start=1)
+            ),
+        )
+        return ids
+
+    def _rubric_sizes(self, rubrics: Iterable[int]) -> dict[int, int]:
+        sizes: dict[int, int] = defaultdict(int)
+        for rubric in RubricItem.objects.filter(rubric__in=list(rubrics)).values_list("rubric_id", flat=True):
+            sizes[rubric] += 1
+        return sizes
+
+    def _write_decisions(self, sheets: Sheets, assignments: dict[tuple[int, int, str], int]) -> None:
+        rows = (
+            (assignments[key], vote.criterion, 1, vote.outcome, False, vote.note, Jsonb([]), 1, self.at, self.at)
+            for key, sheet in sheets.items()
+            for vote in sheet.values()
+        )
+        columns = (
+            *("assignment", "criterion", "round", "outcome", "borderline", "note", "evidence", "version"),
+            *("created_at", "updated_at"),
+        )
+        for some in chunks(rows, CHUNK):
+            copy_rows(Decision, columns, some)
+
+    def _write_checks(self, sheets: Sheets) -> None:
+        """A check of every annotator of the response; where the checker says otherwise, an amendment."""
+        for some in chunks(sheets.items(), LOOKUP):
+            decided: dict[tuple[int, int], dict[int, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
+            rows = Decision.objects.filter(
+                assignment__batch__group=self.group,
+                assignment__response__in={key[0] for key, _sheet in some},
+                assignment__status=Assignment.Status.ACCEPTED,
+                round=F("assignment__round"),
+            )
+            for response, rubric, assignment, criterion, outcome in rows.values_list(
+                "assignment__response_id", "assignment__rubric_id", "assignment_id", "criterion_id", "outcome"
+            ):
+                decided[response, rubric][assignment][criterion] = outcome or ""
+            for key, sheet in some:
+                self._write_check(key[2], sheet, decided[key[0], key[1]])
+
+    def _write_check(self, rater: str, sheet: dict[int, Vote], decided: dict[int, dict[int, str]]) -> None:
+        user = self.raters.users[rater]
+        for vote in sheet.values():
+            if not any(vote.criterion in decisions for decisions in decided.values()):
+                message = _("There is no annotator’s decision on this criterion to check.")
+                self.faults.add(vote.line, "criterion", message)
+                return
+        for assignment, decisions in decided.items():
+            seen = {criterion: vote for criterion, vote in sheet.items() if criterion in decisions}
+            if not seen:
+                continue
+            first = next(iter(seen.values()))
+            check, made = Check.objects.get_or_create(
+                assignment_id=assignment,
+                round=1,
+                defaults={
+                    "checker_id": user,
+                    "result": Check.Result.ACCEPTED,
+                    "created_at": self.at,
+                    "finished_at": self.at,
+                },
+            )
+            if check.checker_id != user:
+                message = _("Another checker has checked this response already.")
+                self.faults.add(first.line, self.rater_field, message)
+                return
+            if made:
+                Assignment.objects.filter(pk=assignment).update(checker_id=user, to_check=True)
+            Amendment.objects.bulk_create(
+                Amendment(
+                    check_row=check,
+                    criterion_id=criterion,
+                    outcome=vote.outcome,
+                    reason=vote.note or unexplained(),
+                    created_at=self.at,
+                    updated_at=self.at,
+                )
+                for criterion, vote in seen.items()
+                if vote.outcome != decisions[criterion]
+            )
+
+    def _write_adjudications(self, sheets: Sheets) -> None:
+        sizes = self._rubric_sizes({key[1] for key in sheets})
+        for (response, rubric, rater), sheet in sheets.items():
+            user = self.raters.users[rater]
+            adjudication, made = Adjudication.objects.get_or_create(
+                response_id=response,
+                rubric_id=rubric,
+                group=self.group,
+                other_group=None,
+                defaults={
+                    "criteria": sorted(sheet),
+                    "agreement": 1 - len(sheet) / sizes[rubric],
+                    "adjudicator_id": user,
+                    "status": Adjudication.Status.DONE,
+                    "created_at": self.at,
+                    "finished_at": self.at,
+                },
+            )
+            if not made and (adjudication.adjudicator_id != user or adjudication.status != Adjudication.Status.DONE):
+                message = _("The conflicts of this response are another adjudicator’s.")
+                self.faults.add(next(iter(sheet.values())).line, self.rater_field, message)
+                continue
+            if not made:
+                adjudication.criteria = sorted({*adjudication.criteria, *sheet})
+                adjudication.agreement = 1 - len(adjudication.criteria) / sizes[rubric]
+                adjudication.save(update_fields=["criteria", "agreement"])
+            Ruling.objects.bulk_create(
+                Ruling(
+                    adjudication=adjudication,
+                    criterion_id=criterion,
+                    outcome=vote.outcome,
+                    reason=vote.note,
+                    created_at=self.at,
+                    updated_at=self.at,
+                )
+                for criterion, vote in sheet.items()
+            )
+
+
+def unexplained() -> str:
+    """The reason of an amendment whose file gave none."""
+    return "Imported without a reason."

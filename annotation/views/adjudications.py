@@ -1,0 +1,156 @@
+"""Conflicts, and the page where they are settled."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation import access, screens, services
+from annotation.forms import RulingForm
+from annotation.models import Adjudication, RulingOutcome
+from annotation.views.checks import BUTTONS as CHECK_BUTTONS
+from annotation.views.checks import refusal
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.models import Benchmark
+
+PAGE = "annotation/adjudicating.html"
+SHOWN = 100
+BUTTONS = (*CHECK_BUTTONS, (RulingOutcome.FAULTY, _lazy("Faulty")))
+
+
+@require_safe
+@signed_in
+def adjudications(request: SignedInRequest) -> HttpResponse:
+    """Open conflicts, lowest agreement first, in all benchmarks."""
+    return _list(request, None)
+
+
+@require_safe
+@signed_in
+def adjudications_in(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Open conflicts of one benchmark."""
+    return _list(request, access.get_member_benchmark(request.user, slug))
+
+
+def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: DomainError | None = None) -> HttpResponse:
+    rows = access.open_adjudications(request.user)
+    if benchmark is not None:
+        rows = rows.filter(group__benchmark=benchmark)
+    # Held ones first; a missing adjudicator sorts behind any.
+    shown = rows.order_by(Coalesce("adjudicator", 0).desc(), "agreement", "pk")[: SHOWN + 1]
+    found = [
+        {
+            "public_id": row.public_id,
+            "agreement": row.agreement,
+            "conflicts": len(row.criteria),
+            "held": row.adjudicator_id is not None,
+            "between": row.other_group_id is not None,
+            "created_at": row.created_at,
+        }
+        for row in shown
+    ]
+    context = {"benchmark": benchmark, "rows": found[:SHOWN], "more": len(found) > SHOWN, "refused": refused}
+    return render(request, "annotation/adjudications.html", context, status=refused.status_code if refused else 200)
+
+
+@require_POST
+@signed_in
+def claim_next(request: SignedInRequest) -> HttpResponse:
+    """Take the conflict of lowest agreement."""
+    return _claim(request, access.open_adjudications(request.user))
+
+
+@require_POST
+@signed_in
+def claim(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Take this conflict."""
+    return _claim(request, access.get_open_adjudication(request.user, public_id))
+
+
+def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication]) -> HttpResponse:
+    try:
+        row = services.claim_adjudication(adjudicator=request.user, waiting=waiting)
+    except DomainError as refused:
+        return _list(request, None, refused)
+    if row is None:
+        messages.info(request, _("Nothing is left to take; somebody else may just have taken it."))
+        return redirect("annotation:adjudications")
+    return redirect("annotation:adjudication", row.public_id)
+
+
+@require_safe
+@never_cache
+@signed_in
+def adjudication(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """The response, what the raters said where they differ, and the rulings."""
+    return _page(request, access.get_held_adjudication(request.user, public_id))
+
+
+def _page(request: SignedInRequest, row: Adjudication, refused: DomainError | None = None) -> HttpResponse:
+    everything = request.GET.get("show") == "all"
+    rows = screens.adjudication_rows(row, everything=everything)
+    context = {
+        "adjudication": row,
+        "benchmark": row.group.benchmark,
+        "reading": screens.reading_of(row.response.case, row.response.text),
+        "rows": rows,
+        "outcomes": BUTTONS,
+        "everything": everything,
+        "conflicts": len(row.criteria),
+        "ruled": sum(bool(one.outcome) for one in rows),
+        "refused": refused,
+    }
+    return render(request, PAGE, context, status=refused.status_code if refused else 200)
+
+
+@require_POST
+@signed_in
+def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpResponse:
+    """Save a ruling and show its row."""
+    row = access.get_held_adjudication(request.user, public_id)
+    form = RulingForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise DomainError(_("The outcome is met, not met, cannot assess or faulty."))
+        services.rule(
+            adjudication=row,
+            adjudicator=request.user,
+            criterion=criterion_id,
+            at=timezone.now(),
+            **form.cleaned_data,
+        )
+    except DomainError as refused:
+        return refusal(request, refused)
+    shown = screens.adjudication_rows(row, everything=True, criterion=criterion_id)
+    return render(request, f"{PAGE}#criterion", {"row": shown[0], "adjudication": row, "outcomes": BUTTONS})
+
+
+@require_POST
+@signed_in
+def finish(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """End the adjudication and go on with the next."""
+    row = access.get_held_adjudication(request.user, public_id)
+    try:
+        services.finish_adjudication(adjudication=row, adjudicator=request.user, at=timezone.now())
+    except DomainError as refused:
+        return _page(request, row, refused)
+    messages.success(request, _("Adjudicated."))
+    waiting = access.open_adjudications(request.user).filter(group__benchmark=row.group.benchmark_id)
+    upcoming = waiting.filter(adjudicator=request.user.pk).order_by("agreement", "pk").first()
+    if upcoming is None:
+        try:
+            upcoming = services.claim_adjudication(adjudicator=request.user, waiting=waiting)
+        except DomainError:
+            upcoming = None  # the list says why there is nothing to take
+    if upcoming is None:
+        return redirect("annotation:adjudications")
+    return redirect("annotation:adjudication", upcoming.public_id)

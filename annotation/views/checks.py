@@ -1,0 +1,188 @@
+"""Secondary checks: what waits, and the page where one is done."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import retarget
+
+from annotation import access, screens, services
+from annotation.forms import AmendmentForm, ReturnForm
+from annotation.models import Assignment, Batch, Outcome
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.models import Benchmark
+
+PAGE = "annotation/checking.html"
+SHOWN = 100
+BUTTONS = ((Outcome.MET, _lazy("Met")), (Outcome.NOT_MET, _lazy("Not met")), (Outcome.CANNOT_ASSESS, _lazy("Cannot")))
+
+
+@require_safe
+@signed_in
+def checks(request: SignedInRequest) -> HttpResponse:
+    """What this checker holds and may take, in all benchmarks."""
+    return _list(request, None)
+
+
+@require_safe
+@signed_in
+def checks_in(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What this checker holds and may take, in one benchmark."""
+    return _list(request, access.get_member_benchmark(request.user, slug))
+
+
+def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: DomainError | None = None) -> HttpResponse:
+    waiting, held = access.waiting_checks(request.user), access.held_checks(request.user)
+    if benchmark is not None:
+        waiting = waiting.filter(batch__group__benchmark=benchmark)
+        held = held.filter(batch__group__benchmark=benchmark)
+    columns = ("public_id", "round", "submitted_at", "status", "batch__title", "batch__status", "batch__due_date")
+    rows = list(waiting.order_by("submitted_at", "pk").values(*columns)[: SHOWN + 1])
+    context = {
+        "benchmark": benchmark,
+        "waiting": rows[:SHOWN],
+        "more": len(rows) > SHOWN,
+        "held": list(held.order_by("submitted_at", "pk").values(*columns)),
+        "refused": refused,
+    }
+    return render(request, "annotation/checks.html", context, status=refused.status_code if refused else 200)
+
+
+@require_POST
+@signed_in
+def claim_next(request: SignedInRequest) -> HttpResponse:
+    """Take the next check, whichever it is."""
+    return _claim(request, access.waiting_checks(request.user))
+
+
+@require_POST
+@signed_in
+def claim(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Take this check."""
+    return _claim(request, access.get_waiting_check(request.user, public_id))
+
+
+def _claim(request: SignedInRequest, waiting: QuerySet[Assignment]) -> HttpResponse:
+    try:
+        row = services.claim_check(checker=request.user, waiting=waiting, at=timezone.now())
+    except DomainError as refused:
+        return _list(request, None, refused)
+    if row is None:
+        messages.info(request, _("Nothing is left to take; somebody else may just have taken it."))
+        return redirect("annotation:checks")
+    return redirect("annotation:check", row.public_id)
+
+
+@require_safe
+@never_cache
+@signed_in
+def check(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """The response, and the annotator's decisions on it."""
+    return _page(request, access.get_held_check(request.user, public_id))
+
+
+def _page(
+    request: SignedInRequest, assignment: Assignment, refused: DomainError | None = None, note: str = ""
+) -> HttpResponse:
+    rows = screens.check_rows(assignment)
+    context = {
+        "assignment": assignment,
+        "batch": assignment.batch,
+        "benchmark": assignment.batch.group.benchmark,
+        "reading": screens.reading_of(assignment.case, assignment.response.text),
+        "rows": rows,
+        "outcomes": BUTTONS,
+        "amended": sum(bool(row.outcome) for row in rows),
+        "writable": assignment.batch.status == Batch.Status.OPEN,
+        "return_form": ReturnForm(initial={"note": note}),
+        "refused": refused,
+    }
+    return render(request, PAGE, context, status=refused.status_code if refused else 200)
+
+
+@require_POST
+@signed_in
+def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpResponse:
+    """Put another outcome over the annotator's, and show the row."""
+    assignment = access.get_held_check(request.user, public_id)
+    form = AmendmentForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise DomainError(_("The outcome is met, not met or cannot assess."))
+        services.amend(
+            assignment=assignment, checker=request.user, criterion=criterion_id, at=timezone.now(), **form.cleaned_data
+        )
+    except DomainError as refused:
+        return refusal(request, refused)
+    row = screens.check_rows(assignment, criterion_id)[0]
+    context = {"row": row, "assignment": assignment, "writable": True, "outcomes": BUTTONS}
+    return render(request, f"{PAGE}#criterion", context)
+
+
+@require_POST
+@signed_in
+def accept(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Accept the work and go on with the next."""
+    assignment = access.get_held_check(request.user, public_id)
+    try:
+        services.accept_check(assignment=assignment, checker=request.user, at=timezone.now())
+    except DomainError as refused:
+        return _page(request, assignment, refused)
+    messages.success(request, _("Accepted."))
+    return _go_on(request, assignment)
+
+
+@require_POST
+@signed_in
+def send_back(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Return the work with a note and go on with the next."""
+    assignment = access.get_held_check(request.user, public_id)
+    note = request.POST.get("note", "").replace("\x00", "")[:5_000]
+    try:
+        services.return_check(assignment=assignment, checker=request.user, note=note, at=timezone.now())
+    except DomainError as refused:
+        return _page(request, assignment, refused, note)
+    messages.success(request, _("Returned to the annotator with your note."))
+    return _go_on(request, assignment)
+
+
+@require_POST
+@signed_in
+def release(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Put the work back for another checker."""
+    assignment = access.get_held_check(request.user, public_id)
+    try:
+        services.release_check(assignment=assignment, checker=request.user)
+    except DomainError as refused:
+        return _page(request, assignment, refused)
+    messages.success(request, _("Put back; another checker may take it."))
+    return redirect("annotation:checks")
+
+
+def _go_on(request: SignedInRequest, done: Assignment) -> HttpResponse:
+    """The next check of the same batch: one that is held already, else the next that waits."""
+    held = access.held_checks(request.user).filter(batch=done.batch_id, batch__status=Batch.Status.OPEN)
+    upcoming = held.order_by("submitted_at", "pk").first()
+    if upcoming is None:
+        try:
+            waiting = access.waiting_checks(request.user).filter(batch=done.batch_id)
+            upcoming = services.claim_check(checker=request.user, waiting=waiting, at=timezone.now())
+        except DomainError:
+            upcoming = None  # the list says why there is nothing to take
+    if upcoming is None:
+        return redirect("annotation:checks")
+    return redirect("annotation:check", upcoming.public_id)
+
+
+def refusal(request: HttpRequest, refused: DomainError) -> HttpResponse:
+    """The sentence above the criteria, for a row that was not saved."""
+    response = render(request, "annotation/grading.html#refusal", {"refused": refused}, status=refused.status_code)
+    return retarget(response, "#refusal")

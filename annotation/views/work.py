@@ -1,0 +1,38 @@
+"""My work: what is next, what came back, what waits, what is done."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation import access
+from annotation.workload import workload
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.models import Benchmark
+
+
+@require_safe
+@signed_in
+def work(request: SignedInRequest) -> HttpResponse:
+    """The physician's work in all benchmarks."""
+    return _page(request, None)
+
+
+@require_safe
+@signed_in
+def work_in(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The physician's work in one benchmark."""
+    return _page(request, access.get_member_benchmark(request.user, slug))
+
+
+def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse:
+    load = workload(request.user, benchmark)
+    among = {row.batch.group.benchmark_id: row.batch.group.benchmark for row in load.batches}
+    if benchmark is None and len(among) == 1:
+        benchmark = next(iter(among.values()))
+    return render(
+        request,
+        "annotation/work.html",
+        {"load": load, "benchmark": benchmark, "several": len(among) > 1, "user_id": request.user.pk},
+    )
