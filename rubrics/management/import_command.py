@@ -17,6 +17,7 @@ class ImportCommand(BaseCommand):
     """Import one file of one ``kind``. A subclass names the kind and its own arguments."""
 
     kind: str
+    requires_system_checks = []  # they would import every page of every app first
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, the benchmark, then the arguments of the kind."""
