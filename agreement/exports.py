@@ -97,7 +97,7 @@ class DecisionExport:
 
 
 def export_decisions(*, benchmark: Benchmark, rater: str, out: Path) -> DecisionExport:
-    """Write what ``rater`` decided to ``out``: CSV or JSONL by its name's end. The file is written whole or not at all."""
+    """Write what ``rater`` decided to ``out``, as CSV or JSONL by the end of its name; the whole file or none."""
     export = DecisionExport(benchmark, resolve_rater(benchmark, rater))
     if out.suffix == ".csv":
         write_csv(out, export.columns, export.rows(), text_columns=TEXT_COLUMNS)
