@@ -32,4 +32,4 @@ def audited(model: Model) -> Model:
         context_id_field=pghistory.ContextUUIDField(),
         meta={"triggers": [no_truncate]},
     )
-    return track(model)  # type: ignore[no-any-return]  # pghistory is untyped
+    return track(model)
