@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import BinaryIO
 
+import pghistory
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
@@ -39,4 +40,5 @@ def run_file(
                 " ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
             ) from error
         benchmark.save()
-    return find(kind).handler(benchmark=benchmark, file=file, options=options, by=None, at=at, progress=progress)
+    with pghistory.context(url=f"command import {kind}"):
+        return find(kind).handler(benchmark=benchmark, file=file, options=options, by=None, at=at, progress=progress)

@@ -155,6 +155,7 @@ def read_table(
     *,
     limits: Limits | None = None,
     progress: Callable[[int], None] | None = None,
+    columns: tuple[str, ...] = COLUMNS,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows of a CSV with a header, as (line, {column: text}); an empty cell is a missing field.
 
@@ -177,7 +178,7 @@ def read_table(
             continue
         if header is None:
             header = [name.strip() for name in row]
-            if not _sound_header(header, faults, start):
+            if not _sound_header(header, columns, faults, start):
                 return
         elif len(row) != len(header):
             faults.add(start, "", f"The row has {len(row)} cells, the header {len(header)}.")
@@ -185,13 +186,13 @@ def read_table(
             yield start, {name: typed(cell) for name, cell in zip(header, row, strict=True) if cell != ""}
 
 
-def _sound_header(header: list[str], faults: Faults, line: int) -> bool:
+def _sound_header(header: list[str], columns: tuple[str, ...], faults: Faults, line: int) -> bool:
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         faults.add(line, twice[0], "The header names this column twice.")
         return False
-    if not set(header) & {*COLUMNS, *OPTIONAL_COLUMNS}:
-        faults.add(line, "", f"The first line must name the columns: {', '.join(COLUMNS)}.")
+    if not set(header) & {*columns, *OPTIONAL_COLUMNS}:
+        faults.add(line, "", f"The first line must name the columns: {', '.join(columns)}.")
         return False
     return True
 

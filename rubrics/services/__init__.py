@@ -1,6 +1,16 @@
 """Every write to benchmarks, cases, candidates, responses and imports."""
 
+from rubrics.services.benchmarks import create_benchmark, replace_maps, update_benchmark
 from rubrics.services.import_cases import import_cases
+from rubrics.services.import_jobs import create_import, restart_import
 from rubrics.services.import_responses import import_responses
 
-__all__ = ["import_cases", "import_responses"]
+__all__ = [
+    "create_benchmark",
+    "create_import",
+    "import_cases",
+    "import_responses",
+    "replace_maps",
+    "restart_import",
+    "update_benchmark",
+]

@@ -1,0 +1,34 @@
+"""A benchmark's maps as CSV: which larger group a tag belongs to, and which register a user role has."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from rubrics.parsing.decisions import read_table
+from rubrics.parsing.faults import Faults
+from rubrics.parsing.fields import TAG_LENGTH, Fields
+from rubrics.parsing.reader import Limits
+
+MAPS = ("specialty", "task", "register")
+REGISTERS = ("lay", "professional")
+COLUMNS = ("map", "from", "to")
+LIMITS = Limits(line_bytes=1 << 16, total_bytes=1 << 24)
+
+
+def read_maps(file: BinaryIO, faults: Faults) -> dict[str, dict[str, str]]:
+    """Rows ``map,from,to``: ``specialty`` (to a macro-category), ``task`` (to a capability family), ``register`` (of a
+    user role: lay or professional). A map that has no row in the file is empty.
+    """
+    maps: dict[str, dict[str, str]] = {name: {} for name in MAPS}
+    for line, record in read_table(file, faults, limits=LIMITS, columns=COLUMNS):
+        fields = Fields(line, record, faults)
+        name = fields.choice("map", MAPS)
+        source = fields.text("from", longest=TAG_LENGTH).strip()
+        target = fields.text("to", longest=TAG_LENGTH).strip()
+        if name == "register" and target and target not in REGISTERS:
+            fields.fault("to", f"A register is one of: {', '.join(REGISTERS)}.")
+        for unknown in fields.rest():
+            fields.fault(unknown, f"The columns are: {', '.join(COLUMNS)}.")
+        if fields.sound and maps[name].setdefault(source, target) != target:
+            fields.fault("from", f"“{source[:40]}” stands in this map already, with another target.")
+    return {name: rows for name, rows in maps.items() if rows}

@@ -1,0 +1,64 @@
+"""Making a benchmark and changing what describes it."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import Conflict, DomainError
+from rubrics.imports.case_rows import register_of
+from rubrics.models import Benchmark, BenchmarkRole, Case
+from rubrics.parsing.faults import Faults
+from rubrics.parsing.maps import read_maps
+
+
+@transaction.atomic
+def create_benchmark(*, slug: str, title: str, description: str = "", by: User) -> Benchmark:
+    """Make a benchmark; whoever makes it, with leave to make benchmarks, becomes its admin."""
+    if not by.is_staff:
+        raise DomainError(_("Only staff may make benchmarks."))
+    benchmark = Benchmark(slug=slug, title=title, description=description)
+    try:
+        benchmark.full_clean(validate_unique=False, validate_constraints=False)
+        with transaction.atomic():
+            benchmark.save()
+    except ValidationError as error:
+        raise DomainError(" ".join(error.messages)) from error
+    except IntegrityError as error:
+        raise Conflict(_("There is a benchmark with this short name already.")) from error
+    BenchmarkRole.objects.create(benchmark=benchmark, user=by, role=BenchmarkRole.Role.ADMIN)
+    return benchmark
+
+
+@transaction.atomic
+def update_benchmark(*, benchmark: Benchmark, title: str, description: str, guidelines: str, rule_sheet: str) -> None:
+    """Change how a benchmark describes itself; the short name stands, since addresses and commands hold it."""
+    benchmark.title, benchmark.description = title, description
+    benchmark.guidelines, benchmark.rule_sheet = guidelines, rule_sheet
+    benchmark.save(update_fields=["title", "description", "guidelines", "rule_sheet"])
+
+
+@transaction.atomic
+def replace_maps(*, benchmark: Benchmark, file: BinaryIO) -> int:
+    """Replace all maps by those of a CSV, and give the cases the register of their user role by it.
+
+    Returns how many cases changed their register. `ImportRefused` names every fault and then nothing is changed.
+    """
+    faults = Faults()
+    maps = read_maps(file, faults)
+    faults.refuse_if_any()
+    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    benchmark.maps = maps
+    benchmark.save(update_fields=["maps"])
+    registers = maps.get("register", {})
+    changed = 0
+    cases = Case.objects.filter(benchmark=benchmark, metadata__has_key="user_role")
+    for role in cases.values_list("metadata__user_role", flat=True).distinct():
+        if isinstance(role, str):
+            register = register_of(role, registers)
+            changed += cases.filter(metadata__user_role=role).exclude(register=register).update(register=register)
+    return changed

@@ -1,0 +1,21 @@
+"""Bells for imports: a task carries an id and decides nothing."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.utils import timezone
+
+from rubrics.services import import_jobs
+
+
+@shared_task(ignore_result=True)
+def run_import(job_id: int) -> None:
+    """Import one uploaded file."""
+    import_jobs.run(job_id=job_id, clock=timezone.now)
+
+
+@shared_task(ignore_result=True)
+def sweep_imports() -> None:
+    """Ring again for imports whose bell or worker was lost."""
+    for job_id in import_jobs.unfinished(at=timezone.now()):
+        run_import.delay(job_id)
