@@ -17,6 +17,7 @@ from django.core.management.commands.flush import Command as FlushCommand
 
 from consilium.embedded import ensure
 from tests.processes import Worker
+from tests.template import ensure_template
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
@@ -38,6 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
         root.mkdir(parents=True, exist_ok=True)
         (root / "throwaway").touch()
         ensure(settings.CONSILIUM_HOME)
+        database = settings.DATABASES["default"]
+        ensure_template(database["TEST"]["TEMPLATE"], database=database, home=settings.CONSILIUM_HOME)
 
 
 @pytest.hookimpl(trylast=True)

@@ -11,7 +11,8 @@ os.environ["DEBUG"] = "0"
 
 from consilium.broker.address import broker_url
 from consilium.settings import *  # noqa: F403
-from consilium.settings import DATABASES
+from consilium.settings import DATABASES, EMBEDDED
+from tests.template import template_name
 
 ALLOWED_HOSTS = ["*"]
 STORAGES = {
@@ -25,6 +26,9 @@ CACHES = {
 }
 # A fast hasher: Argon2 is slow on purpose, and tests sign in hundreds of times.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+if EMBEDDED:
+    DATABASES["default"]["TEST"]["TEMPLATE"] = template_name()
 
 # The same name that pytest-django gives the test database in this process, so that no test reaches another's broker.
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "")

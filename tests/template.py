@@ -1,0 +1,69 @@
+"""A migrated database that test databases are copied from: migrating takes seconds, copying a moment.
+
+Its name carries a digest of all that shapes it, so that a changed migration gets a new one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+ROOT = Path(__file__).resolve().parent.parent
+PREFIX = "consilium_template_"
+KEPT = 3
+
+
+def template_name() -> str:
+    """Name of the template for the migrations, packages and settings as they stand."""
+    digest = hashlib.sha256()
+    shaping = [*ROOT.glob("*/migrations/*.py"), ROOT / "consilium/settings.py", ROOT / "requirements/dev.txt"]
+    for path in sorted(shaping):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
+    return PREFIX + digest.hexdigest()[:16]
+
+
+def ensure_template(name: str, *, database: dict[str, Any], home: Path) -> None:
+    """Make the template ``name`` on the embedded server where it is missing; forget those of long ago."""
+    descriptor = os.open(home / "template.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with psycopg.connect(
+            host=database["HOST"], user=database["USER"], dbname="postgres", autocommit=True
+        ) as connection:
+            there = [
+                found
+                for (found,) in connection.execute(
+                    "SELECT datname FROM pg_database WHERE starts_with(datname, %s) ORDER BY oid", [PREFIX]
+                )
+            ]
+            if name in there:
+                return
+            draft = f"{name}_draft"
+            for old in [each for each in there if each.endswith("_draft")] + there[: -(KEPT - 1)]:
+                connection.execute(f'DROP DATABASE IF EXISTS "{old}" WITH (FORCE)')
+            connection.execute(f'CREATE DATABASE "{draft}"')
+            done = subprocess.run(
+                [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+                cwd=ROOT,
+                env={
+                    **os.environ,
+                    "DJANGO_SETTINGS_MODULE": "consilium.settings",
+                    "DATABASE_URL": f"postgres://{database['USER']}@/{draft}?host={database['HOST']}",
+                },
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode != 0:
+                raise RuntimeError(f"The test database could not be migrated:\n{done.stderr}")
+            # Renamed only when whole.
+            connection.execute(f'ALTER DATABASE "{draft}" RENAME TO "{name}"')
+    finally:
+        os.close(descriptor)
