@@ -44,8 +44,8 @@ CANDIDATES: tuple[DemoCandidate, ...] = (
 )
 # Unaided physicians meet about 10 of 30 criteria; the exact hits are drawn in `_hits`.
 PHYSICIANS: tuple[DemoCandidate, ...] = (
-    DemoCandidate(PHYSICIAN_CANDIDATE, "physician", 0.36, "prose", 0.2, 0, "writer-1@example.org"),
-    DemoCandidate(PHYSICIAN_CANDIDATE, "physician", 0.31, "terse", 0.2, 1, "writer-2@example.org"),
+    DemoCandidate(PHYSICIAN_CANDIDATE, "physician", 0.345, "prose", 0.2, 0, "writer-1@example.org"),
+    DemoCandidate(PHYSICIAN_CANDIDATE, "physician", 0.295, "terse", 0.2, 1, "writer-2@example.org"),
 )
 
 
@@ -194,7 +194,7 @@ def reference_answer(case: DemoCase) -> str:
 def case_row(case: DemoCase) -> dict[str, Any]:
     """The case as one row of a ClinConsensus file, criteria as objects and the reference answer composed of all."""
     return {
-        **case.fields,
-        "rubrics": [{"criterion": item.text, "points": 1, "tags": [f"axis:{item.axis}"]} for item in case.criteria],
+        **{name: value for name, value in case.fields.items() if name != "language"},
+        "rubrics": [{"criterion": item.text, "tags": [f"axis:{item.axis}"]} for item in case.criteria],
         "reference_answer": reference_answer(case),
     }

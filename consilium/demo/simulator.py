@@ -24,8 +24,8 @@ from consilium.demo.responses import DemoResponse, Span
 
 MET, NOT_MET, CANNOT_ASSESS = "met", "not_met", "cannot_assess"
 
-SIGNAL_MET, SIGNAL_NEAR_MISS, SIGNAL_ABSENT = 1.05, -0.4, -1.25
-GROUP_SCATTER = 0.70  # of the group's view, times the criterion's ambiguity
+SIGNAL_MET, SIGNAL_NEAR_MISS, SIGNAL_ABSENT = 1.05, -0.4, -1.4
+GROUP_SCATTER = 0.84  # of the group's view, times the criterion's ambiguity
 BORDERLINE_BAND = 0.12  # a reading this close to the bar is marked borderline
 CANNOT_ASSESS_RATE = 0.006
 NOTE_RATE = 0.04  # of decisions, over those that need a note

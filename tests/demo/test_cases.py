@@ -60,7 +60,7 @@ def test_a_row_is_a_clinconsensus_case_marked_as_made_up(case: DemoCase) -> None
         assert isinstance(row[name], str)
         assert row[name]
     assert row["made_up"]
-    assert [item["points"] for item in row["rubrics"]] == [1] * 30
+    assert [item["criterion"] for item in row["rubrics"]] == [item.text for item in case.criteria]
     assert all(len(item["tags"]) == 1 and item["tags"][0].startswith("axis:") for item in row["rubrics"])
     for item in case.criteria:
         assert item.met_by in row["reference_answer"]

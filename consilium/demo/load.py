@@ -1,0 +1,313 @@
+"""Loads the demo benchmark through the services that people's own work goes through."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import PhysicianProfile, User
+from agreement.models import Report
+from agreement.services import create_report
+from annotation import services as work
+from annotation.models import Adjudication, Batch, ExpertGroup, Membership
+from consilium.demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, benchmark
+from consilium.demo.cases import DemoCase, read_cases
+from consilium.demo.desk import Desk, Task
+from consilium.demo.responses import DemoResponse, case_row, compose_all
+from consilium.demo.simulator import Simulator
+from consilium.demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
+from consilium.lib.errors import DomainError
+from rubrics import services as rubric_services
+from rubrics.models import Benchmark, BenchmarkRole, Candidate, Case, Response
+from scoring.models import RunSlice, TrainedModel
+from scoring.services import judges, runs
+from scoring.trained.fitting import fit
+from scoring.work.slice import work_on_slice
+
+JUDGE = "Demo judge"
+HELD_OUT = "Dittany-L"
+
+
+@transaction.atomic
+def load_demo(*, at: datetime) -> bool:
+    """Make the demo benchmark as it stands at the moment ``at``; False if it is there already.
+
+    All or nothing. `DomainError` if a benchmark of other people has taken its name.
+    """
+    known = Benchmark.objects.filter(slug=SLUG).first()
+    if known is not None:
+        if not known.is_demo:
+            raise DomainError(_("A benchmark called “%(slug)s” is there, and it is not the demo.") % {"slug": SLUG})
+        return False
+    calendar = Calendar(at, random.Random(SEED))
+    cases = read_cases()
+    responses = compose_all(cases, random.Random(SEED))
+    people = _people()
+    demo = _benchmark(people, cases, responses, calendar.days_ago(56))
+    groups = _groups(demo, people)
+    desk = Desk(demo, people, cases, responses, Simulator(SEED), calendar)
+    for number, group in enumerate(groups):
+        _calibration_batch(desk, group, SEED + 10 * number)
+        _closed_batch(desk, group, SEED + 10 * number + 1)
+        _open_batch(desk, group, SEED + 10 * number + 2)
+    _judge(demo, people["researcher@example.org"], at)
+    _reports(demo, people["researcher@example.org"], at)
+    return True
+
+
+# People, benchmark, groups ---------------------------------------------------------------------------------------
+
+
+def _people() -> dict[str, User]:
+    """The made-up people by address. Who is there already is left as they are."""
+    known = {user.email: user for user in User.objects.filter(email__in=[person.email for person in PEOPLE])}
+    password = make_password(PASSWORD)  # one hash for all: hashing is slow on purpose, and the password is public
+    for person in PEOPLE:
+        if person.email in known:
+            continue
+        user = User.objects.create(
+            username=f"demo-{person.email.partition('@')[0]}",
+            email=person.email,
+            name=person.name,
+            password=make_password(None) if person.role == "writer" else password,
+            is_staff=person.role == "admin",
+        )
+        if person.specialty:
+            PhysicianProfile.objects.create(
+                user=user, specialty=person.specialty, years_in_practice=person.years_in_practice
+            )
+        known[person.email] = user
+    return known
+
+
+def _benchmark(
+    people: dict[str, User], cases: Sequence[DemoCase], responses: Sequence[DemoResponse], at: datetime
+) -> Benchmark:
+    demo = Benchmark.objects.create(
+        slug=SLUG,
+        title=benchmark.TITLE,
+        description=benchmark.DESCRIPTION,
+        guidelines=benchmark.guidelines(),
+        rule_sheet=benchmark.rule_sheet(),
+        maps=benchmark.MAPS,
+        is_demo=True,
+    )
+    for person in PEOPLE:
+        if person.role in BenchmarkRole.Role.values:
+            BenchmarkRole.objects.create(benchmark=demo, user=people[person.email], role=person.role)
+    common: dict[str, Any] = {"benchmark": demo, "by": None, "at": at, "progress": lambda _read: None}
+    rubric_services.import_cases(file=_jsonl(map(case_row, cases)), options={"format": "clinconsensus"}, **common)
+    rubric_services.import_responses(
+        file=_jsonl(
+            {
+                "case": item.case,
+                "candidate": item.candidate.name,
+                "sample": item.candidate.sample,
+                "response": item.text,
+            }
+            for item in responses
+            if item.candidate.kind == Candidate.Kind.MODEL
+        ),
+        options={"candidate_kind": Candidate.Kind.MODEL},
+        **common,
+    )
+    _physicians_responses(demo, people, responses)
+    return demo
+
+
+def _physicians_responses(demo: Benchmark, people: dict[str, User], responses: Sequence[DemoResponse]) -> None:
+    """What the two writers answered. Files name no accounts as authors, so these rows are made here."""
+    candidate = Candidate.objects.create(benchmark=demo, name=PHYSICIAN_CANDIDATE, kind=Candidate.Kind.PHYSICIAN)
+    cases = dict(Case.objects.filter(benchmark=demo).values_list("key", "pk"))
+    Response.objects.bulk_create(
+        [
+            Response(
+                case_id=cases[item.case],
+                candidate=candidate,
+                sample=item.candidate.sample,
+                text=item.text,
+                author=people[item.candidate.author],
+                writing_mode=Response.WritingMode.UNAIDED,
+            )
+            for item in responses
+            if item.candidate.kind == Candidate.Kind.PHYSICIAN
+        ]
+    )
+
+
+def _jsonl(rows: Iterable[dict[str, Any]]) -> io.BytesIO:
+    return io.BytesIO("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+
+
+def _groups(demo: Benchmark, people: dict[str, User]) -> list[ExpertGroup]:
+    groups = []
+    for name in GROUPS:
+        group = work.create_group(benchmark=demo, name=name)
+        for person in PEOPLE:
+            if person.group == name:
+                work.add_member(group=group, role=person.role, user=people[person.email])
+        groups.append(group)
+    return groups
+
+
+# Batches --------------------------------------------------------------------------------------------------------------
+
+
+def _run(events: list[tuple[datetime, Callable[[], None]]]) -> None:
+    """Let things happen in the order of their times."""
+    for _moment, happen in sorted(events, key=lambda event: event[0]):
+        happen()
+
+
+def _make_batch(
+    desk: Desk, group: ExpertGroup, terms: work.BatchTerms, wanted: work.ResponseFilter, at: datetime
+) -> Batch:
+    plan = work.plan_batch(group=group, terms=terms, filter=wanted)
+    return work.create_batch(plan=plan, by=desk.users["admin@example.org"], at=at)
+
+
+def _keys(numbers: Sequence[str]) -> list[str]:
+    return [case.key for case in read_cases() if case.key.removeprefix("demo-")[:2] in numbers]
+
+
+def _calibration_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
+    """The physicians' own responses, graded once each and closed: what k is calibrated on."""
+    calendar = desk.calendar
+    start = calendar.days_ago(50)
+    terms = work.BatchTerms(title="Calibration: physicians’ responses", check_policy="none", seed=seed)
+    batch = _make_batch(desk, group, terms, work.ResponseFilter(kinds=["physician"]), start)
+    _run(_hand_ins(desk, desk.tasks(batch), start, days=6))
+    work.close_batch(batch=batch, at=calendar.session(start, 8))
+
+
+def _hand_ins(
+    desk: Desk, tasks: Sequence[Task], start: datetime, *, days: int
+) -> list[tuple[datetime, Callable[[], None]]]:
+    events: list[tuple[datetime, Callable[[], None]]] = []
+    by_annotator: dict[int, list[Task]] = defaultdict(list)
+    for task in tasks:
+        by_annotator[task.user.pk].append(task)
+    for queue in by_annotator.values():
+        for task, day in spread(queue, days):
+            begun = desk.calendar.session(start, day)
+            ended = begun + desk.calendar.grading(len(task.criteria))
+            events.append((ended, partial(desk.hand_in, task, start=begun, end=ended)))
+    return events
+
+
+def _closed_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
+    """Two thirds of the candidates' responses: graded by two, a part of it checked, adjudicated, closed."""
+    calendar = desk.calendar
+    start = calendar.days_ago(38)
+    terms = work.BatchTerms(
+        title="Main study, part 1",
+        annotators_per_item=2,
+        check_policy=Batch.CheckPolicy.SAMPLE,
+        check_fraction=0.3,
+        seed=seed,
+    )
+    wanted = work.ResponseFilter(kinds=["model"], cases=_keys(CLOSED_CASES))
+    batch = _make_batch(desk, group, terms, wanted, start)
+    tasks = desk.tasks(batch)
+    events = _hand_ins(desk, tasks, start, days=14)
+    checkers = desk.members(group, Membership.Role.CHECKER)
+    for number, (task, (ended, _hand_in)) in enumerate(zip(tasks, list(events), strict=True)):
+        if task.assignment.to_check:
+            at = calendar.later(ended, (3, 40))
+            events.append((at, partial(desk.check, task, checkers[number % len(checkers)], at)))
+    _run(events)
+    (adjudicator,) = desk.members(group, Membership.Role.ADJUDICATOR)
+    for number, row in enumerate(Adjudication.objects.filter(group=group, status="open").order_by("agreement", "pk")):
+        at = calendar.session(start, 18 + number % 2)
+        desk.adjudicate(row, adjudicator, at, faulty=number == 0 and group.name == GROUPS[0])
+    work.close_batch(batch=batch, at=calendar.session(start, 20))
+
+
+def _open_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
+    """The last third, in every state that work can be in, so that everybody who signs in has something to do."""
+    calendar = desk.calendar
+    start = calendar.days_ago(8)
+    terms = work.BatchTerms(
+        title="Main study, part 2",
+        annotators_per_item=2,
+        due_date=(calendar.now + timedelta(days=9)).date(),
+        seed=seed,
+    )
+    wanted = work.ResponseFilter(kinds=["model"], cases=_keys(OPEN_CASES))
+    tasks = desk.tasks(_make_batch(desk, group, terms, wanted, start))
+    ends = endings(
+        Place(task.assignment.pk, task.assignment.response_id, task.person.email, task.assignment.position)
+        for task in tasks
+    )
+    checkers = desk.members(group, Membership.Role.CHECKER)
+    events: list[tuple[datetime, Callable[[], None]]] = []
+    held = 0
+    for number, task in enumerate(tasks):
+        ending, drafted = ends[task.assignment.pk]
+        if ending is Ending.NOT_STARTED:
+            continue
+        begun = calendar.session(start, 1 + number % 3)
+        ended = begun + calendar.grading(drafted or len(task.criteria))
+        if ending is Ending.DRAFT:
+            events.append((ended, partial(desk.decide, task, drafted, begun)))
+            continue
+        events.append((ended, partial(desk.hand_in, task, start=begun, end=ended)))
+        checked = calendar.later(ended, (2, 30))
+        if ending is Ending.ACCEPTED:
+            events.append((checked, partial(desk.check, task, checkers[number % len(checkers)], checked)))
+        elif ending is Ending.RETURNED:
+            events.append((checked, partial(desk.send_back, task, checkers[number % len(checkers)], checked)))
+        elif ending is Ending.IN_CHECK:
+            events.append((checked, partial(_begin_check, desk, task, checkers[held % len(checkers)], checked)))
+            held += 1
+    _run(events)
+    (adjudicator,) = desk.members(group, Membership.Role.ADJUDICATOR)
+    conflicts = Adjudication.objects.filter(group=group, status="open").order_by("agreement", "pk")
+    for row, only in zip(conflicts, (None, 1), strict=False):
+        desk.adjudicate(row, adjudicator, calendar.before_now(calendar.now), only=only)
+
+
+def _begin_check(desk: Desk, task: Task, checker: User, at: datetime) -> None:
+    corrections = desk.claim(task, checker, at)
+    desk.amend(task, checker, corrections[:1], at)
+
+
+# Judge and reports ----------------------------------------------------------------------------------------------------
+
+
+def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
+    """A judge fitted on the first group's decisions, and its finished run over every response.
+
+    Both are done here and not by a worker: the run needs the fitted judge, and the reports need the run.
+    """
+    judge = judges.create_trained_judge(
+        benchmark=demo, name=JUDGE, group=GROUPS[0], seed=SEED, held_out=[HELD_OUT], by=researcher, at=at, ring=False
+    )
+    model = TrainedModel.objects.get(judge=judge)
+    fit(model.pk, clock=lambda: at)
+    run = runs.create_run(benchmark=demo, judge=judge, frame=runs.RunFrame(), by=researcher, at=at)
+    for part in RunSlice.objects.filter(run=run).order_by("number"):
+        work_on_slice(run.pk, part.number, clock=lambda: at)
+
+
+def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:
+    """One report of each kind. They wait for a worker, as everybody's reports do."""
+    one, other = (f"group:{name}" for name in GROUPS)
+    wanted: list[tuple[str, dict[str, Any]]] = [
+        (Report.Kind.AGREEMENT, {"rater_a": f"{one}@checked", "rater_b": f"{other}@checked"}),
+        (Report.Kind.FIDELITY, {"judge": JUDGE, "group_a": f"{one}@checked", "group_b": f"{other}@checked"}),
+        (Report.Kind.CALIBRATION, {"group": GROUPS[0], "candidate": PHYSICIAN_CANDIDATE}),
+        (Report.Kind.SCORES, {"rater": JUDGE, "k": 10}),
+    ]
+    for kind, parameters in wanted:
+        create_report(benchmark=demo, kind=kind, parameters=parameters, by=researcher, at=at)

@@ -1,0 +1,158 @@
+"""``load_demo`` gives every page something to show, and everybody who signs in something to do."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from sklearn.metrics import f1_score
+
+from accounts.models import User
+from agreement.models import Report
+from annotation import access
+from annotation.models import Adjudication, Assignment, Batch, Decision, ExpertGroup, Membership, Ruling
+from annotation.ratings import STAGES, group_ratings
+from consilium.demo import GROUPS, PEOPLE, SIGN_INS
+from consilium.lib.ratings import Outcome, shared
+from rubrics.models import Benchmark, Case, Response, RubricItem
+from scoring.models import JudgeRun, TrainedModel, Verdict
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """The demo, loaded once for all tests of this module and taken back at the end."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        call_command("load_demo", verbosity=0)
+        yield
+        transaction.set_rollback(True)
+
+
+def counts() -> dict[str, int]:
+    models = (Benchmark, Case, Response, User, Membership, Batch, Assignment, Decision, Adjudication, Verdict, Report)
+    return {model.__name__: model._default_manager.count() for model in models}
+
+
+def user(email: str) -> User:
+    return User.objects.get(email=f"{email}@example.org")
+
+
+def test_the_benchmark_is_there_and_marked_as_made_up() -> None:
+    demo = Benchmark.objects.get(slug="demo")
+    assert demo.is_demo
+    assert "made up" in demo.title
+    assert demo.rule_sheet
+    assert RubricItem.objects.filter(rubric__in=demo.cases.values("rubrics"), rubric__status="published").count() == 360
+    cases = Case.objects.filter(benchmark=demo)
+    assert Counter(cases.values_list("language", flat=True)) == {"en": 9, "zh": 3}
+    assert Counter(cases.values_list("register", flat=True)) == {"lay": 6, "professional": 6}
+    assert all(case.metadata["made_up"] for case in cases)
+    assert Counter(Response.objects.filter(case__in=cases).values_list("candidate__kind", flat=True)) == {
+        "model": 48,
+        "physician": 24,
+    }
+
+
+def test_a_second_run_changes_nothing() -> None:
+    before, out = counts(), io.StringIO()
+    call_command("load_demo", stdout=out)
+    assert counts() == before
+    assert "there already" in out.getvalue()
+    assert all(email in out.getvalue() for _, email, _ in SIGN_INS)
+
+
+def test_a_benchmark_of_other_people_is_left_alone() -> None:
+    Benchmark.objects.filter(slug="demo").update(is_demo=False)
+    with pytest.raises(CommandError, match="not the demo"):
+        call_command("load_demo")
+
+
+@pytest.mark.parametrize(("role", "email", "password"), SIGN_INS)
+def test_every_sign_in_works(client: Client, role: str, email: str, password: str) -> None:
+    answer = client.post(reverse("account_login"), {"login": email, "password": password})
+    assert answer.status_code == 302, role
+    assert client.get(settings.LOGIN_REDIRECT_URL, follow=True).status_code == 200
+
+
+def test_writers_cannot_sign_in_and_wrote_what_stands_in_their_name() -> None:
+    for number in (1, 2):
+        writer = user(f"writer-{number}")
+        assert not writer.has_usable_password()
+        assert writer.responses.filter(writing_mode="unaided").count() == 12
+
+
+@pytest.mark.parametrize("letter", ["a", "b"])
+def test_everybody_has_something_to_do(letter: str) -> None:
+    own = access.own_assignments(user(f"annotator-{letter}1")).filter(batch__status="open")
+    states = Counter(own.values_list("status", flat=True))
+    assert states["not_started"] >= 2
+    assert states["draft"] == states["returned"] == 1
+    checker = user(f"checker-{letter}1")
+    assert access.waiting_checks(checker).count() >= 2
+    assert access.held_checks(checker).count() == 1
+    conflicts = access.open_adjudications(user(f"adjudicator-{letter}"))
+    assert conflicts.filter(adjudicator=None).exists()
+    half_done = conflicts.exclude(adjudicator=None).get()
+    assert half_done.rulings.count() == 1 < len(half_done.criteria)
+
+
+def test_two_thirds_of_the_candidates_responses_are_settled() -> None:
+    for group in ExpertGroup.objects.filter(benchmark__slug="demo"):
+        closed = Assignment.objects.filter(batch__group=group, batch__status="closed")
+        assert set(closed.values_list("status", flat=True)) == {"accepted"}
+        models = closed.filter(response__candidate__kind="model").values("response").distinct().count()
+        assert models == 32
+        assert closed.filter(response__candidate__kind="physician").count() == 24
+        settled = Adjudication.objects.filter(group=group, response__in=closed.values("response"))
+        assert settled.exists()
+        assert not settled.exclude(status="done").exists()
+    assert Ruling.objects.filter(outcome="faulty").exclude(reason="").count() == 1
+
+
+def test_the_returned_work_says_why_and_keeps_its_first_round() -> None:
+    for row in Assignment.objects.filter(status="returned"):
+        assert row.round == 2
+        assert row.checks.get(result="returned").note
+        assert row.decisions.filter(round=1).count() == row.decisions.filter(round=2).count() == 30
+
+
+def test_work_happened_in_order_and_before_now() -> None:
+    for row in Assignment.objects.exclude(submitted_at=None).select_related("batch"):
+        moments = [row.batch.created_at, row.started_at, row.submitted_at, row.accepted_at or row.submitted_at]
+        moments.append(row.batch.closed_at or timezone.now())
+        assert moments == sorted(moments)
+
+
+def test_the_groups_agree_about_as_well_as_physicians_do() -> None:
+    one, other = (ExpertGroup.objects.get(benchmark__slug="demo", name=name) for name in GROUPS)
+    for stage in STAGES:
+        first, second = group_ratings(one, stage), group_ratings(other, stage)
+        here, there = shared(first, second)
+        a, b = first.outcome[here], second.outcome[there]
+        decided = (a <= Outcome.MET) & (b <= Outcome.MET)
+        assert decided.sum() > 1000
+        assert 0.70 <= f1_score(a[decided], b[decided], average="macro") <= 0.83
+
+
+def test_a_trained_judge_has_a_finished_run_and_reports_wait_for_a_worker() -> None:
+    assert TrainedModel.objects.get().status == "done"
+    run = JudgeRun.objects.get()
+    assert run.status == "finished"
+    assert run.verdicts.count() == run.expected == 72 * 30
+    assert set(Report.objects.values_list("status", flat=True)) == {"pending"}
+    assert Report.objects.values("kind").distinct().count() == 4
+
+
+def test_nobody_sits_on_both_sides() -> None:
+    assert not Membership.objects.filter(user__benchmark_roles__benchmark__slug="demo").exists()
+    assert Membership.objects.count() == sum(bool(person.group) for person in PEOPLE)
