@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class AgreementConfig(AppConfig):
     name = "agreement"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Say what this app offers in the top bar."""
+        from agreement import navigation
+
+        navigation.register()

@@ -48,7 +48,9 @@ def unheard(share: float) -> None:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows by column name: `COLUMNS`, and the ends of the intervals of all of `WITH_INTERVAL` (``raw_low`` …)."""
+    """Rows by column name: `COLUMNS`; the ends of the intervals of all of `WITH_INTERVAL` (``raw_low`` …); ``n_valid``
+    and ``mf1_valid``, the pairs with a valid verdict and MF1 on them.
+    """
 
     rows: list[Row]
     seed: int
@@ -194,6 +196,8 @@ def _row(
         **{column: figure.value for column, figure in figures.items()},
         "n_invalid": int(n_invalid(total)),
         "n_cannot": int(total[Standing.CANNOT]),
+        "n_valid": made.n_valid,
+        "mf1_valid": made.mf1_valid.value,
     }
     for column in WITH_INTERVAL:
         row[f"{column}_low"], row[f"{column}_high"] = figures[column].low, figures[column].high

@@ -20,7 +20,7 @@ BINS = 20
 EXTENDED = (
     *("slice", "n_pairs", "n_responses", "n_cases"),
     *(f"{name}{end}" for name in compare.WITH_INTERVAL for end in ("", "_low", "_high")),
-    *("f1_met", "f1_not_met", "prevalence_a", "prevalence_b", "n_invalid", "n_cannot", "note"),
+    *("f1_met", "f1_not_met", "prevalence_a", "prevalence_b", "n_invalid", "n_cannot", "n_valid", "mf1_valid", "note"),
 )
 DISTRIBUTION = ("mf1_from", "mf1_to", "n_responses")
 
@@ -84,15 +84,17 @@ def judge_fidelity(
     benchmark: Benchmark, *, judge: str, group_a: str, group_b: str, seed: int = 0, progress: Progress = unheard
 ) -> Result:
     """A judge against two groups, and the groups against each other."""
-    made = fidelity.fidelity(benchmark, judge=judge, group_a=group_a, group_b=group_b, seed=seed)
+    triad = fidelity.read_triad(benchmark, judge=judge, group_a=group_a, group_b=group_b)
+    progress(0.5)
+    made = fidelity.fidelity(triad, seed=seed)
     progress(0.9)
     return Result(
         tables={
             "fidelity": Table.of(fidelity.COLUMNS, made.rows, fidelity.TEXT_COLUMNS),
             "robustness": Table.of(fidelity.ROBUSTNESS_COLUMNS, made.robustness, fidelity.TEXT_COLUMNS),
         },
-        facts={**made.labels, "runs": made.runs, "resamples": RESAMPLES},
-        digest=made.digest,
+        facts={**triad.labels, "runs": triad.runs, "resamples": RESAMPLES},
+        digest=triad.digest,
     )
 
 

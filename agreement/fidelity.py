@@ -58,13 +58,10 @@ class Fidelity:
 
     rows: list[Row]
     robustness: list[Row]
-    labels: dict[str, str]  # judge, a, b
-    runs: list[str]
-    digest: str
 
 
 @dataclass(frozen=True, eq=False)
-class _Sides:
+class Sides:
     """Three comparisons on the same pairs, in the same order."""
 
     judge_a: Pairs
@@ -72,10 +69,19 @@ class _Sides:
     ceiling: Pairs
 
 
-def fidelity(
-    benchmark: Benchmark, *, judge: str, group_a: str, group_b: str, seed: int = 0, resamples: int = RESAMPLES
-) -> Fidelity:
-    """Compare ``judge`` with two groups (raters by name); `NothingInCommon` where no pair has all three."""
+@dataclass(frozen=True, eq=False)
+class Triad:
+    """A judge and two groups of a benchmark, joined: their labels, the runs of the judge, and the pairs."""
+
+    labels: dict[str, str]  # judge, a, b
+    runs: list[str]
+    sides: Sides
+    frame: Frame
+    digest: str
+
+
+def read_triad(benchmark: Benchmark, *, judge: str, group_a: str, group_b: str) -> Triad:
+    """Read and join the three; `NothingInCommon` where no pair has all of them."""
     raters = {
         "judge": resolve_rater(benchmark, judge),
         "a": resolve_rater(benchmark, group_a),
@@ -84,7 +90,7 @@ def fidelity(
     j, a, b = (raters[name].ratings() for name in ("judge", "a", "b"))
     due, faulty = due_of(raters["judge"]), faulty_pairs(benchmark)
     sides = _common(
-        _Sides(
+        Sides(
             judge_a=pair(a, j, due_of_b=due, faulty=faulty),
             judge_b=pair(b, j, due_of_b=due, faulty=faulty),
             ceiling=pair(a, b, faulty=faulty),
@@ -96,20 +102,25 @@ def fidelity(
             f"There is no pair that {labels['a']} and {labels['b']} both answered and {labels['judge']} was to decide."
         )
     frame = read_frame(benchmark)
-    rows = _rows(frame, sides, seed=seed, resamples=resamples)
     described = frame.described(
         frame.response_places(sides.ceiling.response), frame.criterion_places(sides.ceiling.criterion)
     )
-    return Fidelity(
-        rows=rows,
-        robustness=_robustness(rows[1:], labels),
+    return Triad(
         labels=labels,
         runs=[run.public_id for run in raters["judge"].runs],
+        sides=sides,
+        frame=frame,
         digest=digest_of(j, a, b, due, faulty, names=(*labels.values(), described)),
     )
 
 
-def _common(sides: _Sides) -> _Sides:
+def fidelity(triad: Triad, *, seed: int = 0, resamples: int = RESAMPLES) -> Fidelity:
+    """All figures of the three comparisons, over all pairs and for each candidate."""
+    rows = _rows(triad.frame, triad.sides, seed=seed, resamples=resamples)
+    return Fidelity(rows=rows, robustness=_robustness(rows[1:], triad.labels))
+
+
+def _common(sides: Sides) -> Sides:
     """Only pairs that count in all three comparisons."""
 
     def keys(pairs: Pairs) -> NDArray[np.int64]:
@@ -126,7 +137,7 @@ def _common(sides: _Sides) -> _Sides:
         own = (pairs.response << 31) | pairs.criterion
         return pairs.chosen(positions(shared, own)[1])
 
-    return _Sides(kept(sides.judge_a), kept(sides.judge_b), kept(sides.ceiling))
+    return Sides(kept(sides.judge_a), kept(sides.judge_b), kept(sides.ceiling))
 
 
 def _tables(frame: Frame, pairs: Pairs) -> tuple[list[str], NDArray[np.int64]]:
@@ -141,7 +152,7 @@ def _tables(frame: Frame, pairs: Pairs) -> tuple[list[str], NDArray[np.int64]]:
     return ["all", *(f"candidate:{frame.candidates[place]}" for place in present)], tallies
 
 
-def _rows(frame: Frame, sides: _Sides, *, seed: int, resamples: int) -> list[Row]:
+def _rows(frame: Frame, sides: Sides, *, seed: int, resamples: int) -> list[Row]:
     names, tallied_a = _tables(frame, sides.judge_a)
     tallied_b, tallied_c = _tables(frame, sides.judge_b)[1], _tables(frame, sides.ceiling)[1]
     a, b, ceiling = (conservative_counts(one) for one in (tallied_a, tallied_b, tallied_c))

@@ -50,3 +50,16 @@ class Report(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.public_id}"
+
+    @property
+    def section(self) -> str:
+        """The part of the benchmark's pages that it stands in."""
+        return SECTION_OF[self.kind]
+
+
+SECTION_OF: dict[str, str] = {
+    Report.Kind.AGREEMENT: "agreement",
+    Report.Kind.FIDELITY: "agreement",
+    Report.Kind.SCORES: "scores",
+    Report.Kind.CALIBRATION: "calibration",
+}

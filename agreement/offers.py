@@ -29,9 +29,9 @@ def group_offers(benchmark: Benchmark, *, stages: bool = True) -> list[Offer]:
     with_work = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
     groups = ExpertGroup.objects.filter(pk__in=with_work.values("batch__group")).order_by("name")
     labels = {
-        "checked": _("%(group)s, after the check"),
-        "final": _("%(group)s, after adjudication"),
-        "first": _("%(group)s, first decisions"),
+        "checked": _("%(group)s (checked)"),
+        "final": _("%(group)s (adjudicated)"),
+        "first": _("%(group)s (first decisions)"),
     }
     wanted = labels if stages else {"checked": "%(group)s"}
     return [
@@ -83,13 +83,13 @@ def physician_candidates(benchmark: Benchmark) -> list[str]:
 
 
 def display_name(rater: str) -> str:
-    """A rater's name as a page shows it: ``group:A@checked`` is “A, after the check”."""
+    """A rater's name as a page shows it: ``group:A@checked`` is “A (checked)”."""
     kind, _colon, name = rater.partition(":")
     base, _at, stage = name.rpartition("@")
     words = {
-        "checked": _("%(group)s, after the check"),
-        "final": _("%(group)s, after adjudication"),
-        "first": _("%(group)s, first decisions"),
+        "checked": _("%(group)s (checked)"),
+        "final": _("%(group)s (adjudicated)"),
+        "first": _("%(group)s (first decisions)"),
     }
     if kind == "group" and stage in words:
         return words[stage] % {"group": base}

@@ -12,7 +12,6 @@ from typing import Any
 
 from consilium.figures.style import HEIGHT, ROW, WIDTH, Palette, configuration
 
-
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
 
 
@@ -52,6 +51,7 @@ def points_and_whiskers(
     description: str,
     line: Line | None = None,
     domain: tuple[float, float] | None = None,
+    colours: Sequence[str] | None = None,
 ) -> Any:
     """A dot with its 95% interval for each row; several series stand below one another within a row, each with a
     shape of its own. Rows and series keep the order in which they first come.
@@ -59,6 +59,7 @@ def points_and_whiskers(
     import altair as alt
 
     labels = list(dict.fromkeys(point.label for point in points))
+    given_out = list(colours or palette.series)
     series = list(dict.fromkeys(point.series for point in points))
     rows = [
         {
@@ -87,14 +88,14 @@ def points_and_whiskers(
     )
     colour = alt.Color(
         "series:N",
-        scale=alt.Scale(domain=series, range=list(palette.series[: len(series)])),
-        legend=alt.Legend() if len(series) > 1 else None,
+        scale=alt.Scale(domain=series, range=given_out[: len(series)]),
+        legend=alt.Legend(columns=_legend_columns(series)) if len(series) > 1 else None,
         sort=None,
     )
     shape = alt.Shape(
         "series:N",
         scale=alt.Scale(domain=series, range=list(SHAPES[: len(series)])),
-        legend=alt.Legend() if len(series) > 1 else None,
+        legend=alt.Legend(columns=_legend_columns(series)) if len(series) > 1 else None,
         sort=None,
     )
     place = {"yOffset": alt.YOffset("series:N", sort=None, scale=alt.Scale(domain=series))} if len(series) > 1 else {}
@@ -105,7 +106,14 @@ def points_and_whiskers(
         x=x, y=y, color=colour, shape=shape, href="href:N", description="words:N", **place
     )
     layers = [*(_vertical(line, palette) if line else []), whiskers, dots]
-    return _styled(alt.layer(*layers).properties(width=WIDTH, height=height), palette, description)
+    # Room for names that a page sets in a wider font than they were measured in.
+    room = {"left": 12 + int(1.2 * min(30, max(map(len, labels), default=0))), "right": 12, "top": 8, "bottom": 8}
+    return _styled(alt.layer(*layers).properties(width=WIDTH, height=height, padding=room), palette, description)
+
+
+def _legend_columns(series: Sequence[str]) -> int:
+    """Long names stand below one another: a page may set them in a wider font than they were measured in."""
+    return 1 if max(map(len, series)) > 16 else 4
 
 
 def _words(point: Point) -> str:
@@ -170,7 +178,9 @@ def histogram(
         "from:Q",
         title=x_title,
         scale=alt.Scale(domain=[start, end], nice=False, zero=False),
-        axis=alt.Axis(grid=False, format="d") if whole else alt.Axis(grid=False, format=".1f", tickCount=11),
+        axis=alt.Axis(grid=False, format="d", labelFlush=False)
+        if whole
+        else alt.Axis(grid=False, format=".1f", tickCount=11, labelFlush=False),
     )
     bars = (
         alt.Chart(alt.Data(values=rows))

@@ -42,9 +42,6 @@ def inline_svg(drawing: Drawing, *, title: str) -> SafeString:
     prefix = "f" + hashlib.sha256(title.encode()).hexdigest()[:8] + "-"
     _clean(root, prefix)
     root.set("class", "figure-svg")
-    width, height = root.attrib.pop("width", None), root.attrib.pop("height", None)
-    if "viewBox" not in root.attrib and width and height:
-        root.set("viewBox", f"0 0 {width} {height}")
     root.set("role", "graphics-document")
     root.set("aria-label", title)
     ElementTree.register_namespace("", SVG)

@@ -47,7 +47,7 @@ PRINT = Palette(
 
 FONT = "Inter, system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', 'PingFang SC', 'Noto Sans SC', sans-serif"
 SIZE = 12
-WIDTH = 620
+WIDTH = 660
 HEIGHT = 300
 ROW = 30
 

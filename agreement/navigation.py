@@ -1,0 +1,16 @@
+"""What ``agreement`` offers in the top bar; `AgreementConfig.ready` registers it."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib import navigation
+
+STAFF = ("admin", "researcher")
+
+
+def register() -> None:
+    """Fill the registry."""
+    navigation.register(label=_("Agreement"), view="agreement:reports", roles=STAFF, order=70)
+    navigation.register(label=_("Scores"), view="agreement:scores", roles=STAFF, order=80)
+    navigation.register(label=_("Calibration"), view="agreement:calibration", roles=STAFF, order=85)

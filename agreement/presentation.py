@@ -1,0 +1,340 @@
+"""What the pages of reports show: headings, headline figures, tables with their intervals, figures, remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from agreement.figures import figures_of, inline, pairs_url, table_of
+from agreement.models import Report
+from agreement.offers import display_name
+from agreement.tables import Row
+from rubrics.models import JobStatus
+
+Context = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A figure as a cell or a tile shows it; ``reason`` stands where there is no value."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+    scale: float = 1.0
+    digits: int = 3
+    unit: str = ""
+
+    def _written(self, value: float) -> str:
+        text = f"{value * self.scale:.{self.digits}f}"
+        return text.replace("-", "\N{MINUS SIGN}") if text.strip("-0.") else text.lstrip("-")
+
+    @property
+    def shown(self) -> str:
+        """The value alone; empty where there is none."""
+        return "" if self.value is None else self._written(self.value) + self.unit
+
+    @property
+    def interval(self) -> str:
+        """Both ends, with room around the dash where an end is negative; empty where there is no interval."""
+        if self.low is None or self.high is None:
+            return ""
+        dash = "–" if min(self.low, self.high) >= 0 else " to "
+        return self._written(self.low) + dash + self._written(self.high)
+
+    @property
+    def cell(self) -> SafeString:
+        """Value and interval as markup, or why there is no value."""
+        if self.value is None:
+            return format_html(
+                '<span class="undefined" title="{}">{}<span class="visually-hidden">: {}</span></span>',
+                self.reason,
+                _("undefined"),
+                self.reason,
+            )
+        if not self.interval:
+            return format_html("{}", self.shown)
+        return format_html('{} <span class="ci">{}</span>', self.shown, self.interval)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A headline figure."""
+
+    label: str
+    number: Number | None = None
+    text: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure on the page with the addresses of its files."""
+
+    name: str
+    title: str
+    caption: str
+    svg: SafeString
+    csv_url: str
+    svg_url: str
+    png_url: str
+
+
+def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: str = "") -> Number:
+    """A figure of a table row, with its interval where the table has one."""
+    return Number(
+        row[name],
+        row.get(f"{name}_low"),
+        row.get(f"{name}_high"),
+        reason=_reason(row, name) if row[name] is None else "",
+        scale=scale,
+        digits=digits,
+        unit=unit,
+    )
+
+
+def _reason(row: Row, name: str) -> str:
+    """The remark of a row that is about one figure."""
+    for remark in str(row.get("note", "")).split("; "):
+        names, colon, why = remark.partition(": ")
+        if colon and name in names.split(", "):
+            return why
+    return str(row.get("note", ""))
+
+
+def title(report: Report) -> str:
+    """What a report is called."""
+    given = report.parameters
+    if report.kind == Report.Kind.AGREEMENT:
+        return _("%(b)s against %(a)s") % {
+            "a": display_name(given["rater_a"]),
+            "b": display_name(given["rater_b"]),
+        }
+    if report.kind == Report.Kind.FIDELITY:
+        return _("%(judge)s beside the human ceiling") % {"judge": display_name(given["judge"])}
+    if report.kind == Report.Kind.CALIBRATION:
+        return _("Threshold k from %(candidate)s, by %(group)s") % {
+            "candidate": given["candidate"],
+            "group": display_name(f"group:{given['group']}"),
+        }
+    return _("Scores by %(rater)s, k = %(k)s") % {"rater": display_name(given["rater"]), "k": given["k"]}
+
+
+def heading(report: Report) -> Context:
+    """What stands above every report, finished or not."""
+    return {"report": report, "title": title(report)}
+
+
+def listed(reports: QuerySet[Report]) -> QuerySet[Report]:
+    """Reports for a list, without the tables that only their own page needs."""
+    return reports.defer("result")
+
+
+_HEADLINE_TABLE = {
+    Report.Kind.AGREEMENT: "candidates",
+    Report.Kind.FIDELITY: "fidelity",
+    Report.Kind.CALIBRATION: "calibration",
+}
+
+
+def list_row(report: Report) -> Context:
+    """A report in a list: its title and, when it is done, its one figure."""
+    return {"report": report, "title": title(report), "headline": _headline(report)}
+
+
+def _headline(report: Report) -> tuple[str, Number] | None:
+    name = _HEADLINE_TABLE.get(Report.Kind(report.kind))
+    if report.status != JobStatus.DONE or name is None:
+        return None
+    stored = Report.objects.filter(pk=report.pk).values_list(
+        f"result__tables__{name}__columns", f"result__tables__{name}__rows__0"
+    )[0]
+    row = dict(zip(*stored, strict=True))
+    if report.kind == Report.Kind.AGREEMENT:
+        return "MF1", number(row, "mf1")
+    if report.kind == Report.Kind.FIDELITY:
+        return _("MF1, mean of both groups"), number(row, "mf1_mean")
+    return "k", number(row, "k", digits=0)
+
+
+def body(report: Report, *, sort: str = "") -> Context:
+    """Everything on the page of a finished report."""
+    context = heading(report)
+    context["figures"] = {shown.name: shown for shown in _shown(report)}
+    context["facts"] = report.result["facts"]
+    context["notes"] = report.result["notes"]
+    context |= _BODIES[report.kind](report, sort)
+    return context
+
+
+def _shown(report: Report) -> Iterable[Shown]:
+    place = [report.benchmark.slug, report.section, report.public_id]
+    for figure in figures_of(report):
+        yield Shown(
+            name=figure.name,
+            title=figure.title,
+            caption=figure.caption,
+            svg=inline(report, figure),
+            csv_url=reverse("agreement:table-csv", args=[*place, figure.table]),
+            svg_url=reverse("agreement:figure-svg", args=[*place, figure.name]),
+            png_url=reverse("agreement:figure-png", args=[*place, figure.name]),
+        )
+
+
+_LABELS = {
+    "mf1": "MF1",
+    "raw": "raw",
+    "kappa": "κ",
+    "ac1": "AC1",
+    "alpha": "α",
+}
+
+
+def _agreement(report: Report, sort: str) -> Context:
+    candidates = table_of(report, "candidates").dicts()
+    overall = candidates[0]
+    facts = report.result["facts"]
+    names = {"a": display_name(facts["rater_a"]), "b": display_name(facts["rater_b"])}
+    tiles = [
+        Tile(
+            _("Macro-F1"),
+            number(overall, "mf1"),
+            detail=_("met %(met)s, not met %(not_met)s")
+            % {
+                "met": number(overall, "f1_met").shown or _("undefined"),
+                "not_met": number(overall, "f1_not_met").shown or _("undefined"),
+            },
+        ),
+        Tile(_("Raw agreement"), number(overall, "raw")),
+        Tile(_("Cohen’s κ"), number(overall, "kappa")),
+        Tile(_("Gwet’s AC1"), number(overall, "ac1")),
+        Tile(_("Krippendorff’s α"), number(overall, "alpha")),
+        Tile(
+            _("Decisions"),
+            text=f"{overall['n_pairs']:,}",
+            detail=_("%(responses)s responses, %(cases)s cases")
+            % {"responses": f"{overall['n_responses']:,}", "cases": f"{overall['n_cases']:,}"},
+        ),
+    ]
+    return {
+        "names": names,
+        "overall": overall,
+        "tiles": tiles,
+        "mf1_valid": number(overall, "mf1_valid"),
+        "candidates": [_agreement_row(report, row) for row in candidates],
+        "slices": [_agreement_row(report, row) for row in table_of(report, "slices").dicts()],
+    }
+
+
+def _agreement_row(report: Report, row: Row) -> Context:
+    name = row["slice"]
+    return {
+        **row,
+        "label": _("All") if name == "all" else name.removeprefix("candidate:"),
+        "is_all": name == "all",
+        "url": pairs_url(report, name),
+        "figures": {key: number(row, key) for key in _LABELS},
+        "met_a": number(row, "prevalence_a", scale=100, digits=1, unit="%"),
+        "met_b": number(row, "prevalence_b", scale=100, digits=1, unit="%"),
+    }
+
+
+def _fidelity(report: Report, sort: str) -> Context:
+    rows = table_of(report, "fidelity").dicts()
+    facts = report.result["facts"]
+    overall = rows[0]
+    names = {key: display_name(facts[key]) for key in ("judge", "a", "b")}
+    return {
+        "names": names,
+        "overall": overall,
+        "tiles": [
+            Tile(_("Judge, mean of both"), number(overall, "mf1_mean")),
+            Tile(_("Human ceiling"), number(overall, "mf1_ceiling")),
+            Tile(_("Judge less ceiling"), number(overall, "mf1_gap")),
+            Tile(
+                _("Decisions"),
+                text=f"{overall['n_pairs']:,}",
+                detail=_("%(cases)s cases, all three on the same pairs") % {"cases": f"{overall['n_cases']:,}"},
+            ),
+        ],
+        "candidates": [
+            {
+                **row,
+                "label": _("All") if row["slice"] == "all" else row["slice"].removeprefix("candidate:"),
+                "is_all": row["slice"] == "all",
+                "url": pairs_url(report, row["slice"]),
+                "figures": {key: number(row, f"mf1_{key}") for key in ("judge_a", "judge_b", "mean", "ceiling", "gap")},
+                "met": {key: number(row, f"met_{key}", scale=100, digits=1, unit="%") for key in ("judge", "a", "b")},
+            }
+            for row in rows
+        ],
+        "robustness": [
+            {
+                **row,
+                "label": " · ".join(display_name(one) for one in pair),
+                "figures": {
+                    "spearman": number(row, "spearman"),
+                    "kendall": number(row, "kendall"),
+                    "difference": number(row, "mean_absolute_difference", digits=1),
+                    "top3": number(row, "top3", digits=2),
+                    "top5": number(row, "top5", digits=2),
+                },
+            }
+            for row, pair in zip(
+                table_of(report, "robustness").dicts(),
+                ((facts["judge"], facts["a"]), (facts["judge"], facts["b"]), (facts["a"], facts["b"])),
+                strict=True,
+            )
+        ],
+    }
+
+
+def _calibration(report: Report, sort: str) -> Context:
+    facts = report.result["facts"]
+    names = {"cacs_at_k": "CACS@k", "pass_at_k": "Pass@k", "rubric_accuracy": _("Rubric Accuracy")}
+    return {
+        "rater": display_name(facts["rater"]),
+        "tiles": [
+            Tile("k", number(facts, "k", digits=0)),
+            Tile(_("Mean hits"), number(facts, "mean", digits=2)),
+            Tile(
+                _("Median"),
+                number(facts, "median", digits=1),
+                detail=_("quartiles %(q1)g and %(q3)g") % facts,
+            ),
+            Tile(_("Hit rate"), text=f"{100 * facts['hit_rate']:.2f}%", detail=_("of all positive criteria")),
+            Tile(
+                _("Responses"),
+                text=f"{facts['n']:,}",
+                detail=_("with %(n)s positive criteria each") % {"n": facts["n_criteria"]},
+            ),
+        ],
+        "sensitivity": [
+            {
+                **row,
+                "label": names[row["setting"]],
+                "is_main": row["setting"] == "cacs_at_k" and row["k"] == facts["k"],
+                "figures": {
+                    "spearman": number(row, "spearman"),
+                    "top3": number(row, "top3", digits=2),
+                    "top5": number(row, "top5", digits=2),
+                },
+            }
+            for row in table_of(report, "sensitivity").dicts()
+        ],
+    }
+
+
+_BODIES: dict[str, Callable[[Report, str], Context]] = {
+    Report.Kind.AGREEMENT: _agreement,
+    Report.Kind.FIDELITY: _fidelity,
+    Report.Kind.CALIBRATION: _calibration,
+}

@@ -1,0 +1,55 @@
+"""The decisions behind a number of a report, page by page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from agreement import access
+from agreement.evidence import SHOWN, SIDES, behind, decided
+from agreement.models import Report
+from agreement.offers import display_name
+from consilium.lib.errors import DomainError
+from rubrics.models import JobStatus
+
+if TYPE_CHECKING:
+    from accounts.views import SignedInRequest
+
+PER_PAGE = 50
+
+
+@require_safe
+@login_required
+def decisions(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
+    """The pairs of one slice (``slice``), differences first; ``show`` narrows them, ``side`` chooses two raters."""
+    report = access.get_report(request.user, slug, public_id)
+    if report.section != section or report.status != JobStatus.DONE:
+        raise Http404
+    slice_name = request.GET.get("slice") or "all"
+    side, show = request.GET.get("side", ""), request.GET.get("show", "")
+    try:
+        evidence = behind(report, slice_name, side=side, show=show)
+    except (KeyError, DomainError):
+        raise Http404 from None
+    page = Paginator(range(len(evidence)), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "benchmark": report.benchmark,
+        "report": report,
+        "slice": slice_name,
+        "candidate": slice_name.removeprefix("candidate:") if slice_name.startswith("candidate:") else "",
+        "rater_a": display_name(evidence.rater_a),
+        "rater_b": display_name(evidence.rater_b),
+        "counts": evidence.counts,
+        "total": sum(evidence.counts.values()),
+        "show": show if show in SHOWN else "",
+        "side": (side if side in SIDES else SIDES[0]) if report.kind == Report.Kind.FIDELITY else "",
+        "changed": evidence.digest != report.input_digest,
+        "page": page,
+        "rows": decided(evidence, list(page)),
+    }
+    return render(request, "agreement/decisions.html", context)

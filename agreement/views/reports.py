@@ -1,0 +1,120 @@
+"""The lists of reports with their forms, and the page of one report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from agreement import access, presentation, services
+from agreement.forms import FORMS, ReportForm
+from agreement.models import SECTION_OF, Report
+from consilium.lib.errors import DomainError
+from rubrics.access import get_benchmark
+from rubrics.models import JobStatus
+
+if TYPE_CHECKING:
+    from accounts.views import SignedInRequest
+
+PER_PAGE = 20
+OPEN = (JobStatus.PENDING, JobStatus.RUNNING)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
+    """The reports of a section, and the forms that ask for new ones."""
+    benchmark = get_benchmark(request.user, slug)
+    kinds = [kind for kind, place in SECTION_OF.items() if place == section]
+    forms: dict[str, ReportForm] = {}
+    status = 200
+    for kind in kinds:
+        posted = request.POST if request.method == "POST" and request.POST.get("kind") == kind else None
+        form = forms[kind] = FORMS[kind](benchmark, posted, prefix=kind if len(kinds) > 1 else None)
+        if posted is None:
+            continue
+        status = 422
+        if not form.is_valid():
+            continue
+        try:
+            made = services.create_report(
+                benchmark=benchmark,
+                kind=kind,
+                parameters=form.parameters(),
+                seed=form.chosen_seed,
+                by=request.user,
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            form.add_error(None, str(error))
+            status = error.status_code
+        else:
+            return redirect("agreement:report", slug, section, made.public_id)
+    reports = Report.objects.filter(benchmark=benchmark, kind__in=kinds).select_related("benchmark", "created_by")
+    page = Paginator(presentation.listed(reports), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "benchmark": benchmark,
+        "section": section,
+        "forms": forms,
+        "ready": any(form.ready for form in forms.values()),
+        "page": page,
+        "rows": [presentation.list_row(one) for one in page],
+    }
+    if section != "agreement":
+        newest = reports.filter(status=JobStatus.DONE).first()
+        if newest:
+            context |= presentation.body(newest, sort=request.GET.get("sort", ""))
+    return render(request, f"agreement/{section}.html", context, status=status)
+
+
+def _of_section(request: SignedInRequest, slug: str, section: str, public_id: str) -> Report:
+    report = access.get_report(request.user, slug, public_id)
+    if report.section != section:
+        raise Http404
+    return report
+
+
+@require_safe
+@login_required
+def report(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
+    """One report: its figures and tables, or how far it is."""
+    one = _of_section(request, slug, section, public_id)
+    context = {"benchmark": one.benchmark, "report": one, "open": one.status in OPEN}
+    if one.status == JobStatus.DONE:
+        context |= presentation.body(one, sort=request.GET.get("sort", ""))
+    else:
+        context |= presentation.heading(one)
+    return render(request, "agreement/report.html", context)
+
+
+@require_safe
+@login_required
+def progress(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
+    """How far a report is; asked again every second while it is open, then the page is loaded anew."""
+    one = _of_section(request, slug, section, public_id)
+    context = {"benchmark": one.benchmark, "report": one, "open": one.status in OPEN}
+    response = render(request, "agreement/report.html#report-progress", context)
+    if not context["open"]:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@login_required
+def recompute(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
+    """The same report once more, as a new one."""
+    one = _of_section(request, slug, section, public_id)
+    try:
+        made = services.recompute_report(report=one, by=request.user, at=timezone.now())
+    except DomainError as error:
+        messages.error(request, str(error))
+        return redirect("agreement:report", slug, section, public_id)
+    messages.info(request, _("The report is computed again. The earlier one stays as it is."))
+    return redirect("agreement:report", slug, section, made.public_id)
