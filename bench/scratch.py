@@ -1,0 +1,79 @@
+"""A product of its own for a measurement: a fresh home, a fresh database, gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@contextmanager
+def scratch_product() -> Iterator[Path]:
+    """Set Django up over an empty embedded server in a temporary folder, migrate it, and remove it at the end.
+
+    ``BENCH_DATABASE_URL`` names an empty database on a server instead. Yields the home folder. The web server and
+    the workers that the block starts inherit the environment.
+    """
+    with tempfile.TemporaryDirectory(prefix="consilium-bench-", ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        home.chmod(0o755)  # the embedded server may run as another user
+        os.environ.update(
+            CONSILIUM_HOME=folder, DJANGO_SETTINGS_MODULE="consilium.settings", SECRET_KEY="bench", ALLOWED_HOSTS="*"
+        )
+        if address := os.environ.get("BENCH_DATABASE_URL"):
+            os.environ["DATABASE_URL"] = address
+        else:
+            os.environ.pop("DATABASE_URL", None)
+        sys.path.insert(0, str(ROOT))
+        os.chdir(ROOT)
+
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        yield home
+        from django.db import connections
+
+        connections.close_all()
+        if "DATABASE_URL" not in os.environ:
+            from consilium.embedded import server_for
+
+            server_for(home).leave()
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value below which ``share`` of the sorted values lie (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table that can be pasted into a note."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for name in columns:
+        table.add_column(name, justify="left" if name == columns[0] else "right")
+    for row in rows:
+        table.add_row(*(f"{value:,.2f}" if isinstance(value, float) else str(value) for value in row))
+    Console(width=120).print(table)
+
+
+class Clock:
+    """Seconds since it was made, and CPU seconds of this process."""
+
+    def __init__(self) -> None:
+        self.wall, self.cpu = time.perf_counter(), time.process_time()
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds so far."""
+        return time.perf_counter() - self.wall
