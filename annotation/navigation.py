@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
 from consilium.lib import navigation
 
 if TYPE_CHECKING:
     from accounts.models import User
+    from annotation.workload import Workload
     from rubrics.models import Benchmark
 
 
@@ -21,6 +25,59 @@ def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
     )
 
 
+def home_cards(user: User) -> Iterable[navigation.HomeCard]:
+    """A card for each benchmark in which ``user`` has a part: what is open, and the button that goes on with it."""
+    from annotation.models import Membership
+    from annotation.workload import workload
+    from rubrics.models import Benchmark
+
+    mine = Membership.objects.filter(user=user.pk, active=True)
+    parts: dict[int, set[str]] = {}
+    for benchmark_id, role in mine.values_list("group__benchmark", "role"):
+        parts.setdefault(benchmark_id, set()).add(role)
+    words = dict(Membership.Role.choices)
+    for benchmark in Benchmark.objects.filter(pk__in=parts):
+        load = workload(user, benchmark)
+        here = parts[benchmark.pk]
+        figures = []
+        if "checker" in here:
+            waiting = load.checks_waiting + load.checks_held
+            figures.append(navigation.HomeFigure(_("To check"), waiting, reverse("annotation:checks")))
+        if "adjudicator" in here:
+            figures.append(
+                navigation.HomeFigure(_("To adjudicate"), load.adjudications, reverse("annotation:adjudications"))
+            )
+        yield navigation.HomeCard(
+            key=benchmark.slug,
+            title=benchmark.title,
+            url=reverse("annotation:work-in", args=[benchmark.slug]),
+            role=", ".join(str(words[role]) for role in sorted(here)),
+            figures=figures,
+            done=sum(work.done for work in load.current) if load.current else None,
+            total=sum(work.total for work in load.current) if load.current else None,
+            action=_action(load),
+            made_up=benchmark.is_demo,
+        )
+
+
+def _action(load: Workload) -> tuple[navigation.Text, str] | None:
+    if load.first is not None:
+        return _("Go on grading"), reverse("annotation:grade", args=[load.first.next_id])
+    if load.checks_held or load.checks_waiting:
+        return _("Go on checking"), reverse("annotation:checks")
+    if load.adjudications:
+        return _("Go on adjudicating"), reverse("annotation:adjudications")
+    return None
+
+
 def register() -> None:
     """Fill the registry."""
     navigation.register_roles(roles)
+    navigation.register_home_card(home_cards)
+    runs = {"admin", "researcher"}
+    navigation.register(label=_("Groups"), view="annotation:groups", roles=runs, order=40)
+    navigation.register(label=_("Batches"), view="annotation:batches", roles=runs, order=50)
+    navigation.register(label=_("Conflicts"), view="annotation:conflicts", roles=runs, order=55)
+    navigation.register(label=_("My work"), view="annotation:work-in", roles={"annotator"}, order=110)
+    navigation.register(label=_("Checking"), view="annotation:checks-in", roles={"checker"}, order=120)
+    navigation.register(label=_("Adjudication"), view="annotation:adjudications-in", roles={"adjudicator"}, order=130)

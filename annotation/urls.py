@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.views import adjudications, checks, grading, work
+from annotation.views import adjudications, batches, checks, grading, groups, work
 
 app_name = "annotation"
 urlpatterns: list[URLPattern] = [
@@ -27,4 +27,19 @@ urlpatterns: list[URLPattern] = [
     path("work/<str:public_id>/", grading.grade, name="grade"),
     path("work/<str:public_id>/criteria/<int:criterion_id>/", grading.criterion, name="criterion"),
     path("work/<str:public_id>/submit/", grading.submit, name="submit"),
+    path("b/<slug:slug>/groups/", groups.groups, name="groups"),
+    path("b/<slug:slug>/groups/new/", groups.create, name="group-new"),
+    path("b/<slug:slug>/groups/<str:public_id>/", groups.group, name="group"),
+    path("b/<slug:slug>/groups/<str:public_id>/members/", groups.add_member, name="member-add"),
+    path("b/<slug:slug>/groups/<str:public_id>/members/<int:membership>/", groups.set_active, name="member"),
+    path("b/<slug:slug>/batches/", batches.batches, name="batches"),
+    path("b/<slug:slug>/batches/new/", batches.new, name="batch-new"),
+    path("b/<slug:slug>/batches/preview/", batches.preview, name="batch-preview"),
+    path("b/<slug:slug>/batches/<str:public_id>/", batches.batch, name="batch"),
+    path("b/<slug:slug>/batches/<str:public_id>/pause/", batches.pause, name="batch-pause"),
+    path("b/<slug:slug>/batches/<str:public_id>/open/", batches.reopen, name="batch-open"),
+    path("b/<slug:slug>/batches/<str:public_id>/close/", batches.close, name="batch-close"),
+    path("b/<slug:slug>/batches/<str:public_id>/extend/", batches.extend, name="batch-extend"),
+    path("b/<slug:slug>/batches/<str:public_id>/progress.csv", batches.progress_csv, name="batch-progress"),
+    path("b/<slug:slug>/conflicts/", batches.conflicts, name="conflicts"),
 ]

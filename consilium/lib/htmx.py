@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 
 if TYPE_CHECKING:
+    from django_htmx.middleware import HtmxDetails
+
     from accounts.models import User
 
-    class SignedInRequest(HttpRequest):
-        """A request behind `signed_in`."""
 
-        user: User
+class SignedInRequest(HttpRequest):
+    """A request behind `signed_in`; no object is ever of this class, it only tells the type of ``user``."""
+
+    user: User
+    htmx: HtmxDetails
 
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def signed_in(view: View) -> View:
@@ -29,7 +34,7 @@ def signed_in(view: View) -> View:
     """
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
             return view(request, *args, **kwargs)
         if getattr(request, "htmx", False):

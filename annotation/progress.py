@@ -1,0 +1,121 @@
+"""How far batches are, for those who run the benchmark: by stage, by physician, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from django.db.models import Count, Q, QuerySet
+
+from annotation.models import Adjudication, Assignment, Batch, BatchItem, Physician
+
+STAGES = tuple(Assignment.Status.values)
+
+
+@dataclass(slots=True)
+class Progress:
+    """Numbers of assignments by status."""
+
+    by_status: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
+
+    @property
+    def total(self) -> int:
+        """All assignments."""
+        return sum(self.by_status.values())
+
+    @property
+    def accepted(self) -> int:
+        """Those that count."""
+        return self.by_status["accepted"]
+
+    @property
+    def handed_in(self) -> int:
+        """Those that the annotator is done with for now."""
+        return self.by_status["submitted"] + self.by_status["in_check"] + self.by_status["accepted"]
+
+    @property
+    def stages(self) -> list[tuple[str, int]]:
+        """Status and number, in the order of the work."""
+        return [(status, self.by_status[status]) for status in STAGES]
+
+
+@dataclass(slots=True)
+class PhysicianProgress(Progress):
+    """One annotator's part."""
+
+    pseudonym: str = ""
+    name: str = ""
+    active: bool = True
+
+
+def progress_of(batches: Iterable[Batch]) -> dict[int, Progress]:
+    """Batch id → progress."""
+    found = {batch.pk: Progress() for batch in batches}
+    rows = Assignment.objects.filter(batch__in=found).order_by().values_list("batch", "status").annotate(Count("pk"))
+    for batch, status, number in rows:
+        found[batch].by_status[status] = number
+    return found
+
+
+def progress_by_physician(batch: Batch) -> list[PhysicianProgress]:
+    """The annotators of a batch, by pseudonym."""
+    found: dict[int, PhysicianProgress] = {}
+    rows = Assignment.objects.filter(batch=batch).order_by().values_list("annotator", "status").annotate(Count("pk"))
+    for annotator, status, number in rows:
+        found.setdefault(annotator, PhysicianProgress()).by_status[status] = number
+    people = Physician.objects.filter(benchmark=batch.group.benchmark_id, user__in=found).select_related("user")
+    members = set(batch.group.memberships.filter(role="annotator", active=True).values_list("user_id", flat=True))
+    for person in people:
+        row = found[person.user_id]
+        row.pseudonym, row.name, row.active = person.pseudonym, str(person.user), person.user_id in members
+    return sorted(found.values(), key=lambda row: row.pseudonym)
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictCounts:
+    """Adjudications: how many responses are settled, of how many in conflict."""
+
+    done: int
+    total: int
+
+    @property
+    def open(self) -> int:
+        """Still to be settled."""
+        return self.total - self.done
+
+
+def conflicts_of(batch: Batch) -> ConflictCounts:
+    """Conflicts within the group on responses of the batch."""
+    responses = BatchItem.objects.filter(batch=batch).values("response")
+    return _counts(Adjudication.objects.filter(group=batch.group_id, other_group=None, response__in=responses))
+
+
+def _counts(rows: QuerySet[Adjudication]) -> ConflictCounts:
+    counts = rows.aggregate(done=Count("pk", filter=Q(status="done")), total=Count("pk"))
+    return ConflictCounts(counts["done"], counts["total"])
+
+
+def conflicts_by_groups(benchmark_id: int) -> list[dict[str, object]]:
+    """A line for each group, and for each pair of groups, that has adjudications: names, counts, conflicts in all."""
+    rows = (
+        Adjudication.objects.filter(group__benchmark=benchmark_id)
+        .order_by("other_group__name", "group__name")
+        .values("group__name", "other_group__name")
+        .annotate(done=Count("pk", filter=Q(status="done")), total=Count("pk"))
+    )
+    return [dict(row) for row in rows]
+
+
+CSV_COLUMNS = ("batch", "physician", "active", "assigned", *STAGES)
+
+
+def progress_rows(batch: Batch) -> Iterator[dict[str, object]]:
+    """Rows of the progress CSV, a physician each, by pseudonym."""
+    for row in progress_by_physician(batch):
+        yield {
+            "batch": batch.title,
+            "physician": row.pseudonym,
+            "active": row.active,
+            "assigned": row.total,
+            **row.by_status,
+        }

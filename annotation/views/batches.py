@@ -1,0 +1,223 @@
+"""Batches, for those who run the benchmark: what is done, what comes next, and the form that makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation import access, services
+from annotation.forms import BatchForm, BetweenForm, ExtendForm
+from annotation.models import Adjudication, Batch
+from annotation.progress import (
+    CSV_COLUMNS,
+    conflicts_by_groups,
+    conflicts_of,
+    progress_by_physician,
+    progress_of,
+    progress_rows,
+)
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.models import Benchmark, Case
+
+NEW = "annotation/batch_new.html"
+
+
+@require_safe
+@signed_in
+def batches(request: SignedInRequest, slug: str) -> HttpResponse:
+    """All batches of a benchmark with their progress."""
+    benchmark = get_benchmark(request.user, slug)
+    rows = list(Batch.objects.filter(group__benchmark=benchmark).select_related("group"))
+    progress = progress_of(rows)
+    context = {
+        "benchmark": benchmark,
+        "rows": [{"batch": row, "progress": progress[row.pk]} for row in rows],
+        "groups": benchmark.groups.count(),
+        "administers": _administers(request, benchmark),
+    }
+    return render(request, "annotation/batches.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The form, and making the batch from it."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    if request.method != "POST":
+        form = BatchForm(benchmark=benchmark, initial={"seed": services.new_seed()})
+        return _form(request, benchmark, form)
+    form = BatchForm(request.POST, benchmark=benchmark)
+    refused: DomainError | None = None
+    if form.is_valid():
+        try:
+            plan = services.plan_batch(
+                group=form.cleaned_data["group"], terms=form.terms(), filter=form.response_filter()
+            )
+            batch = services.create_batch(
+                plan=plan, by=request.user, at=timezone.now(), digest=form.cleaned_data["digest"]
+            )
+        except DomainError as error:
+            form.add_error(None, str(error))
+            refused = error
+        else:
+            messages.success(request, _("The batch is open; its physicians see it now."))
+            return redirect("annotation:batch", slug, batch.public_id)
+    return _form(request, benchmark, form, refused.status_code if refused else 422)
+
+
+def _form(request: SignedInRequest, benchmark: Benchmark, form: BatchForm, status: int = 200) -> HttpResponse:
+    known = Case.objects.filter(benchmark=benchmark).values_list("tags", flat=True)
+    tags = sorted({tag for row in known.iterator() for tag in row})
+    context = {"benchmark": benchmark, "form": form, "tags": tags[:500], "groups": benchmark.groups.count()}
+    return render(request, NEW, context, status=status)
+
+
+@require_safe
+@signed_in
+def preview(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What the form would make: responses, load per physician, checks; nothing is written."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    form = BatchForm(request.GET, benchmark=benchmark)
+    form.fields["title"].required = False
+    context: dict[str, Any] = {"benchmark": benchmark}
+    if form.is_valid():
+        try:
+            context["plan"] = services.plan_batch(
+                group=form.cleaned_data["group"], terms=form.terms(), filter=form.response_filter()
+            )
+        except DomainError as refused:
+            context["refused"] = refused
+    else:
+        context["invalid"] = [str(error) for errors in form.errors.values() for error in errors]
+    return render(request, f"{NEW}#preview", context)
+
+
+@require_safe
+@signed_in
+def batch(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """One batch: progress by stage and by physician, conflicts, and its switches."""
+    return _page(request, access.get_batch(request.user, slug, public_id))
+
+
+def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = None) -> HttpResponse:
+    context = {
+        "benchmark": row.group.benchmark,
+        "batch": row,
+        "progress": progress_of([row])[row.pk],
+        "physicians": progress_by_physician(row),
+        "conflicts": conflicts_of(row),
+        "frame": row.frame.get("filter", {}).items(),
+        "extend_form": ExtendForm(initial={"due_date": row.due_date}),
+        "administers": _administers(request, row.group.benchmark),
+        "refused": refused,
+    }
+    return render(request, "annotation/batch.html", context, status=refused.status_code if refused else 200)
+
+
+@require_POST
+@signed_in
+def pause(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Take no work for now."""
+    return _switch(request, slug, public_id, lambda row: services.pause_batch(batch=row))
+
+
+@require_POST
+@signed_in
+def reopen(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Take work again."""
+    return _switch(request, slug, public_id, lambda row: services.open_batch(batch=row))
+
+
+@require_POST
+@signed_in
+def close(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """End the batch."""
+    return _switch(request, slug, public_id, lambda row: services.close_batch(batch=row, at=timezone.now()))
+
+
+@require_POST
+@signed_in
+def extend(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Set another due date."""
+
+    def change(row: Batch) -> None:
+        form = ExtendForm(request.POST)
+        if not form.is_valid():
+            raise DomainError(_("Write the date as year-month-day."))
+        services.extend_batch(batch=row, due_date=form.cleaned_data["due_date"])
+
+    return _switch(request, slug, public_id, change)
+
+
+def _switch(request: SignedInRequest, slug: str, public_id: str, change: Callable[[Batch], None]) -> HttpResponse:
+    row = access.get_administered_batch(request.user, slug, public_id)
+    try:
+        change(row)
+    except DomainError as refused:
+        row.refresh_from_db()
+        return _page(request, row, refused)
+    return redirect("annotation:batch", slug, public_id)
+
+
+@require_safe
+@signed_in
+def progress_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """The progress table as CSV: physicians by pseudonym, the stages as columns."""
+    row = access.get_batch(request.user, slug, public_id)
+    chunks = stream_csv(CSV_COLUMNS, progress_rows(row), text_columns=("batch", "physician"))
+    response = StreamingHttpResponse(chunks, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="progress-{row.public_id}.csv"'
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Adjudication within groups and between them; POST opens the conflicts between two groups."""
+    benchmark = get_benchmark(request.user, slug)
+    form = BetweenForm(benchmark=benchmark)
+    status = 200
+    if request.method == "POST":
+        benchmark = get_administered_benchmark(request.user, slug)
+        form, status = BetweenForm(request.POST, benchmark=benchmark), 422
+        if form.is_valid():
+            try:
+                made = services.open_conflicts_between(at=timezone.now(), **form.cleaned_data)
+            except DomainError as refused:
+                form.add_error(None, str(refused))
+                status = refused.status_code
+            else:
+                messages.success(
+                    request,
+                    _("%(number)d responses are in conflict; the groups’ adjudicators see them now.") % {"number": made}
+                    if made
+                    else _("No new conflict: the groups agree, or their conflicts were opened before."),
+                )
+                return redirect("annotation:conflicts", slug)
+    groups = list(benchmark.groups.all())
+    context = {
+        "benchmark": benchmark,
+        "rows": conflicts_by_groups(benchmark.pk),
+        "latest": Adjudication.objects.filter(group__benchmark=benchmark)
+        .select_related("response__case", "response__candidate", "group", "other_group")
+        .order_by("status", "agreement", "pk")[:100],
+        "form": form,
+        "groups": groups,
+        "unclosed": Batch.objects.filter(group__in=groups).exclude(status=Batch.Status.CLOSED).select_related("group"),
+        "administers": _administers(request, benchmark),
+    }
+    return render(request, "annotation/conflicts.html", context, status=status)
+
+
+def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
+    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
