@@ -34,10 +34,10 @@ lint: $(STAMP)
 
 # Compile the pins anew, for every Python that pyproject.toml allows.
 lock: .venv/bin/uv
-	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --custom-compile-command "make lock" pyproject.toml -o requirements/base.txt
-	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --custom-compile-command "make lock" --extra dev pyproject.toml -c requirements/base.txt -o requirements/dev.txt
+	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --no-emit-index-url pyproject.toml -o requirements/base.txt
+	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --no-emit-index-url --extra dev pyproject.toml -c requirements/base.txt -o requirements/dev.txt
 
 # Asks pypi.org about known vulnerabilities of the pins.
 audit: $(STAMP)
