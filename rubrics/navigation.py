@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from consilium.lib import navigation
 
 if TYPE_CHECKING:
     from accounts.models import User
     from rubrics.models import Benchmark
+
+STAFF = frozenset({"admin", "researcher"})
 
 
 def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
@@ -19,6 +24,61 @@ def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
     return BenchmarkRole.objects.filter(user=user.pk, benchmark=benchmark).values_list("role", flat=True)
 
 
+def home_cards(user: User) -> Iterator[navigation.HomeCard]:
+    """A card for each benchmark that ``user`` runs; staff without one are shown how to make one."""
+    from django.db.models import Count, IntegerField, OuterRef, Subquery
+    from django.db.models.functions import Coalesce
+
+    from rubrics.models import BenchmarkRole, Case, Response
+
+    def number(rows: object, key: str) -> Coalesce:
+        counted = rows.order_by().values(key).annotate(n=Count("pk")).values("n")  # type: ignore[attr-defined]
+        return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+    held = (
+        BenchmarkRole.objects.filter(user=user.pk)
+        .select_related("benchmark")
+        .annotate(
+            cases=number(Case.objects.filter(benchmark=OuterRef("benchmark")), "benchmark"),
+            responses=number(Response.objects.filter(case__benchmark=OuterRef("benchmark")), "case__benchmark"),
+        )
+        .order_by("benchmark__title")
+    )
+    for role in held:
+        benchmark = role.benchmark
+        yield navigation.HomeCard(
+            key=benchmark.slug,
+            title=benchmark.title,
+            url=reverse("rubrics:overview", args=[benchmark.slug]),
+            role=role.get_role_display(),
+            text=benchmark.description.split("\n", 1)[0][:200],
+            figures=[
+                navigation.HomeFigure(_("Cases"), role.cases, reverse("rubrics:cases", args=[benchmark.slug])),
+                navigation.HomeFigure(
+                    _("Responses"), role.responses, reverse("rubrics:candidates", args=[benchmark.slug])
+                ),
+            ],
+            made_up=benchmark.is_demo,
+        )
+    if user.is_staff:
+        yield navigation.HomeCard(
+            key="",
+            title=_("A benchmark of your own"),
+            url=reverse("rubrics:benchmarks"),
+            text=_("Cases, rubrics, and the people who grade what models answer to them."),
+            action=(_("New benchmark"), reverse("rubrics:benchmark-new")),
+        )
+
+
 def register() -> None:
     """Fill the registry."""
+    from rubrics import overview, steps
+
     navigation.register_roles(roles)
+    navigation.register_home_card(home_cards)
+    navigation.register(label=_("Overview"), view="rubrics:overview", roles=STAFF, order=10)
+    navigation.register(label=_("Cases"), view="rubrics:cases", roles=STAFF, order=20)
+    navigation.register(label=_("Candidates"), view="rubrics:candidates", roles=STAFF, order=30)
+    navigation.register(label=_("Imports"), view="rubrics:imports", roles=STAFF, order=90)
+    navigation.register(label=_("Settings"), view="rubrics:settings", roles={"admin"}, order=95)
+    overview.register(steps.steps)

@@ -1,0 +1,132 @@
+"""Forms of the benchmark pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _now
+from django.utils.translation import gettext_lazy as _
+
+from rubrics import imports, lists
+from rubrics.models import Benchmark, Candidate, Difficulty, Register, slug_characters
+from rubrics.parsing.cases import FORMATS
+
+LARGEST_SHEET = 200_000
+
+
+class NewBenchmarkForm(forms.Form):
+    """What a new benchmark needs."""
+
+    title = forms.CharField(label=_("Title"), max_length=200)
+    slug = forms.CharField(
+        label=_("Short name"),
+        max_length=80,
+        validators=[slug_characters],
+        help_text=_("Stands in addresses and commands, and cannot be changed later. For example: neurology-2026"),
+    )
+    description = forms.CharField(label=_("Description"), required=False, widget=forms.Textarea(attrs={"rows": 3}))
+
+
+class SettingsForm(forms.ModelForm[Benchmark]):
+    """What describes a benchmark to its physicians and judges."""
+
+    class Meta:
+        model = Benchmark
+        fields = ["title", "description", "guidelines", "rule_sheet"]
+        widgets = {
+            "description": forms.Textarea(attrs={"rows": 3}),
+            "guidelines": forms.Textarea(attrs={"rows": 10}),
+            "rule_sheet": forms.Textarea(attrs={"rows": 10}),
+        }
+
+
+class MapsForm(forms.Form):
+    """The maps of a benchmark as one CSV."""
+
+    file = forms.FileField(label=_("Maps"), help_text=_("CSV with the columns map, from, to. It replaces all maps."))
+
+
+class CaseFilters(forms.Form):
+    """The filters of the list of cases; anything that is not offered is refused."""
+
+    q = forms.CharField(
+        label=_("Search"),
+        max_length=200,
+        required=False,
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": _("Key or words of the conversation")}),
+    )
+    difficulty = forms.ChoiceField(label=_("Difficulty"), required=False)
+    register = forms.ChoiceField(label=_("Register"), required=False)
+    language = forms.ChoiceField(label=_("Language"), required=False)
+    tag = forms.ChoiceField(label=_("Tag"), required=False)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        everything, nothing = ("", _now("All")), ("none", _now("Not given"))
+        languages = [(code, code) for code in lists.languages(benchmark)]
+        tags = [(tag, f"{tag} ({count})") for tag, count in lists.tag_counts(benchmark)]
+        self._offer("difficulty", [everything, *Difficulty.choices, nothing])
+        self._offer("register", [everything, *Register.choices, nothing])
+        self._offer("language", [everything, *languages, nothing])
+        self._offer("tag", [everything, *tags])
+
+    def _offer(self, name: str, choices: list[Any]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+
+class ImportForm(forms.Form):
+    """A file to import. Fields that the chosen kind does not take are left aside."""
+
+    kind = forms.ChoiceField(label=_("What is in the file"))
+    file = forms.FileField(label=_("File"))
+    format = forms.ChoiceField(
+        label=_("Format"),
+        required=False,
+        choices=[("", _("By its first line")), *((name, name) for name in FORMATS)],
+    )
+    candidate = forms.CharField(
+        label=_("Candidate"),
+        max_length=200,
+        required=False,
+        help_text=_("Only if all rows belong to one candidate, whatever the rows say."),
+    )
+    candidate_kind = forms.ChoiceField(
+        label=_("Kind of candidate"),
+        required=False,
+        choices=[("", _("As it is; a new one is a model")), *Candidate.Kind.choices],
+    )
+    group = forms.CharField(
+        label=_("Expert group"), max_length=100, required=False, help_text=_("Made if it is not there yet.")
+    )
+    judge = forms.CharField(label=_("Judge"), max_length=200, required=False)
+
+    OPTIONS = ("format", "candidate", "candidate_kind", "group", "judge")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = imports.kinds()
+        field = self.fields["kind"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(each.kind, each.label) for each in known]
+        for option in self.OPTIONS:
+            kinds = [each.kind for each in known if option in each.options]
+            # The page shows a field only for the kinds that take it.
+            self.fields[option].widget.attrs["data-kinds"] = " ".join(kinds)
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for what the kind cannot do without."""
+        cleaned = super().clean() or {}
+        kind = cleaned.get("kind")
+        if kind:
+            for option in imports.find(kind).required:
+                if not cleaned.get(option) and option not in self.errors:
+                    self.add_error(option, _now("This is needed for files of this kind."))
+        return cleaned
+
+    def options(self) -> dict[str, str]:
+        """The options that the chosen kind takes."""
+        known = imports.find(self.cleaned_data["kind"]).options
+        return {name: self.cleaned_data.get(name) or "" for name in known}

@@ -1,0 +1,106 @@
+"""Lists of cases, candidates and responses as pages, files and the API show them: each costs the same at any size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Coalesce, Length, Substr
+
+from rubrics.models import Benchmark, Candidate, Case, Response, RubricItem
+
+EXCERPT = 220
+# What a list of cases may be sorted by; the key breaks ties.
+CASE_ORDERS = {
+    "key": "key",
+    "difficulty": "difficulty",
+    "register": "register",
+    "language": "language",
+    "criteria": "criterion_count",
+    "responses": "response_count",
+}
+RESPONSE_ORDERS = {"case": "case__key", "sample": "sample", "length": "length"}
+
+
+def _count(rows: QuerySet[Any], key: str) -> Coalesce:
+    """The number of ``rows`` for the outer row, without a join that would multiply it."""
+    counted = rows.order_by().values(key).annotate(number=Count("pk")).values("number")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def listed_cases(benchmark: Benchmark) -> QuerySet[Case]:
+    """Cases with ``criterion_count`` (published), ``response_count`` and ``opening`` (of the first turn)."""
+    items = RubricItem.objects.filter(rubric__case=OuterRef("pk"), rubric__status="published", rubric__track="gold")
+    return (
+        Case.objects.filter(benchmark=benchmark)
+        .annotate(
+            criterion_count=_count(items, "rubric__case"),
+            response_count=_count(Response.objects.filter(case=OuterRef("pk")), "case"),
+            opening=Substr(KT("conversation__0__content"), 1, EXCERPT),
+        )
+        .defer("conversation", "reference_answer", "metadata")
+    )
+
+
+def narrowed(cases: QuerySet[Case], chosen: Mapping[str, Any]) -> QuerySet[Case]:
+    """``cases`` by the validated filters: q (in key or conversation), difficulty, register, language, tag."""
+    if text := chosen.get("q"):
+        cases = cases.annotate(words=Cast("conversation", TextField())).filter(
+            Q(key__icontains=text) | Q(words__icontains=text)
+        )
+    for name in ("difficulty", "register", "language"):
+        if value := chosen.get(name):
+            cases = cases.filter(**{name: "" if value == "none" else value})
+    if tag := chosen.get("tag"):
+        cases = cases.filter(tags__contains=[tag])
+    return cases
+
+
+def in_order(rows: QuerySet[Any], sort: str, orders: Mapping[str, str], last: str) -> QuerySet[Any]:
+    """``rows`` by ``sort`` (a name of ``orders``, ``-`` before it: descending); anything else is the first."""
+    name = sort.removeprefix("-")
+    if name not in orders:
+        sort = name = next(iter(orders))
+    field = orders[name]
+    return rows.order_by(f"-{field}" if sort.startswith("-") else field, last)
+
+
+def tag_counts(benchmark: Benchmark, limit: int = 300) -> list[tuple[str, int]]:
+    """Tags of the cases with how many have each, the most frequent ones in alphabetical order."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tag, count(*) FROM rubrics_case, unnest(tags) AS tag WHERE benchmark_id = %s "
+            "GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %s",
+            [benchmark.pk, limit],
+        )
+        return sorted(cursor.fetchall())
+
+
+def languages(benchmark: Benchmark) -> list[str]:
+    """Languages of the cases."""
+    rows = Case.objects.filter(benchmark=benchmark).exclude(language="").order_by("language")
+    return list(rows.values_list("language", flat=True).distinct())
+
+
+def listed_candidates(benchmark: Benchmark) -> QuerySet[Candidate]:
+    """Candidates with ``response_count``, ``case_count`` and ``flagged`` (responses that seem to name their author)."""
+    own = Response.objects.filter(candidate=OuterRef("pk"))
+    cases = own.order_by().values("candidate").annotate(number=Count("case", distinct=True)).values("number")
+    return Candidate.objects.filter(benchmark=benchmark).annotate(
+        response_count=_count(own, "candidate"),
+        case_count=Coalesce(Subquery(cases, output_field=IntegerField()), 0),
+        flagged=_count(own.filter(metadata__has_key="self_identification"), "candidate"),
+    )
+
+
+def listed_responses(candidate: Candidate) -> QuerySet[Response]:
+    """A candidate's responses with ``length`` (code points) and ``opening``, without their texts."""
+    return (
+        Response.objects.filter(candidate=candidate)
+        .select_related("case")
+        .annotate(length=Length("text"), opening=Substr("text", 1, EXCERPT))
+        .defer("text", "case__conversation", "case__metadata", "case__reference_answer")
+    )

@@ -1,0 +1,70 @@
+"""What is done in a benchmark and what comes next: a registry that every app fills in its ``AppConfig.ready``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import NoReverseMatch, reverse
+
+from rubrics.models import Benchmark
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+    Text = str | _StrPromise
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the way from cases to a report.
+
+    ``why`` says what it is for while it is not done; ``detail`` what stands when it is; ``view`` is the name of a URL
+    whose one argument is the slug of the benchmark; ``finished`` of ``total`` draw a bar.
+    """
+
+    order: int
+    label: Text
+    done: bool
+    why: Text
+    detail: Text = ""
+    view: str = ""
+    query: str = ""
+    finished: int | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class ShownStep:
+    """A step with its address, and whether it is the next one to take."""
+
+    step: Step
+    url: str
+    is_next: bool
+
+
+Source = Callable[[Benchmark], Iterable[Step]]
+_sources: list[Source] = []
+
+
+def register(source: Source) -> None:
+    """Add a source of steps; each may run a constant number of queries."""
+    if source not in _sources:
+        _sources.append(source)
+
+
+def steps(benchmark: Benchmark) -> list[ShownStep]:
+    """All steps in order; the first that is not done is the next one."""
+    found = sorted((step for source in _sources for step in source(benchmark)), key=lambda step: step.order)
+    following = next((step for step in found if not step.done), None)
+    return [ShownStep(step, _address(step, benchmark), step is following) for step in found]
+
+
+def _address(step: Step, benchmark: Benchmark) -> str:
+    if not step.view:
+        return ""
+    try:
+        return reverse(step.view, args=[benchmark.slug]) + step.query
+    except NoReverseMatch:  # an app that is installed without its pages
+        return ""

@@ -1,0 +1,1 @@
+"""Pages of benchmarks, cases, candidates and imports."""

@@ -1,0 +1,158 @@
+"""Benchmarks: which there are, a new one, what stands in one, and its settings."""
+
+from __future__ import annotations
+
+from typing import BinaryIO, cast
+
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Count, OuterRef, Subquery
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.errors import DomainError, ImportRefused
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics import access, overview, services
+from rubrics.forms import MapsForm, NewBenchmarkForm, SettingsForm
+from rubrics.models import Benchmark, BenchmarkRole, Candidate, Case, Response, RubricItem
+from rubrics.parsing.maps import COLUMNS
+
+
+@require_safe
+@signed_in
+def benchmarks(request: SignedInRequest) -> HttpResponse:
+    """The benchmarks that the reader runs."""
+    role = BenchmarkRole.objects.filter(benchmark=OuterRef("pk"), user=request.user.pk).values("role")
+    rows = Benchmark.objects.run_by(request.user).annotate(case_count=Count("cases"), own_role=Subquery(role[:1]))
+    return render(
+        request,
+        "rubrics/benchmarks.html",
+        {"benchmarks": rows, "role_labels": dict(BenchmarkRole.Role.choices), "may_create": request.user.is_staff},
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new_benchmark(request: SignedInRequest) -> HttpResponse:
+    """Make a benchmark; for staff alone."""
+    if not request.user.is_staff:
+        raise Http404
+    form = NewBenchmarkForm(request.POST if request.method == "POST" else None)
+    status = 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            benchmark = services.create_benchmark(by=request.user, **form.cleaned_data)
+        except DomainError as error:
+            form.add_error("slug", str(error))
+            status = error.status_code
+        else:
+            return redirect("rubrics:overview", benchmark.slug)
+    elif form.errors:
+        status = 422
+    return render(request, "rubrics/new_benchmark.html", {"form": form}, status=status)
+
+
+@require_safe
+@signed_in
+def benchmark_overview(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What is in a benchmark, how far it is, and what comes next."""
+    benchmark = access.get_benchmark(request.user, slug)
+    items = RubricItem.objects.filter(
+        rubric__case__benchmark=benchmark, rubric__status="published", rubric__track="gold"
+    )
+    counts = {
+        "cases": Case.objects.filter(benchmark=benchmark).count(),
+        "criteria": items.count(),
+        "candidates": Candidate.objects.filter(benchmark=benchmark).count(),
+        "responses": Response.objects.filter(case__benchmark=benchmark).count(),
+    }
+    steps = overview.steps(benchmark)
+    return render(
+        request,
+        "rubrics/overview.html",
+        {
+            "benchmark": benchmark,
+            "counts": counts,
+            "steps": steps,
+            "done": sum(shown.step.done for shown in steps),
+            "is_admin": Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists(),
+        },
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def settings(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Title, description, guidelines and rule sheet; the maps have a form of their own."""
+    benchmark = access.get_administered_benchmark(request.user, slug)
+    # A copy: a refused form must not show in the top bar as if it had been saved.
+    copy = Benchmark.objects.get(pk=benchmark.pk)
+    form = SettingsForm(request.POST if request.method == "POST" else None, instance=copy)
+    if request.method == "POST" and form.is_valid():
+        services.update_benchmark(benchmark=benchmark, **form.cleaned_data)
+        messages.success(request, _("The settings were saved."))
+        return redirect("rubrics:settings", slug)
+    return _settings_page(request, benchmark, form, MapsForm(), 422 if form.errors else 200)
+
+
+@require_POST
+@signed_in
+def maps(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Replace the maps by those of an uploaded CSV."""
+    benchmark = access.get_administered_benchmark(request.user, slug)
+    form = MapsForm(request.POST, request.FILES)
+    settings_form = SettingsForm(instance=Benchmark.objects.get(pk=benchmark.pk))
+    if not form.is_valid():
+        return _settings_page(request, benchmark, settings_form, form, 422)
+    upload = cast(UploadedFile, form.cleaned_data["file"])
+    try:
+        changed = services.replace_maps(benchmark=benchmark, file=cast(BinaryIO, upload))
+    except ImportRefused as refused:
+        return _settings_page(request, benchmark, settings_form, form, refused.status_code, refused)
+    text = _("The maps were replaced.")
+    if changed:
+        text += " " + ngettext(
+            "%(n)d case has another register now.", "%(n)d cases have another register now.", changed
+        ) % {"n": changed}
+    messages.success(request, text)
+    return redirect("rubrics:settings", slug)
+
+
+def _settings_page(
+    request: SignedInRequest,
+    benchmark: Benchmark,
+    form: SettingsForm,
+    maps_form: MapsForm,
+    status: int,
+    refused: ImportRefused | None = None,
+) -> HttpResponse:
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "maps_form": maps_form,
+        "refused": refused,
+        "maps": [(name, len(rows)) for name, rows in benchmark.maps.items() if rows],
+    }
+    return render(request, "rubrics/settings.html", context, status=status)
+
+
+@require_safe
+@signed_in
+def maps_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """The maps as they stand, in the columns of the upload."""
+    benchmark = access.get_administered_benchmark(request.user, slug)
+    rows = [
+        (name, source, target) for name, pairs in benchmark.maps.items() for source, target in sorted(pairs.items())
+    ]
+    return csv_response(f"{slug}-maps.csv", stream_csv(COLUMNS, rows, text_columns=COLUMNS))
+
+
+def csv_response(name: str, pieces: object) -> StreamingHttpResponse:
+    """A file that the browser saves, sent in pieces."""
+    response = StreamingHttpResponse(cast("list[str]", pieces), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

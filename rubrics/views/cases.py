@@ -1,0 +1,113 @@
+"""The cases of a benchmark: the list, its file, and one case with its rubric and responses."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics import access, lists
+from rubrics.forms import CaseFilters
+from rubrics.models import Case, Response, Rubric
+from rubrics.views.benchmarks import csv_response
+
+PER_PAGE = 50
+MOST_RESPONSES = 200
+CSV_COLUMNS = ("key", "difficulty", "register", "language", "tags", "criteria", "responses")
+CSV_TEXT = ("key", "language", "tags")
+
+
+@require_safe
+@signed_in
+def cases(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The cases, narrowed and in order as the address says."""
+    benchmark = access.get_benchmark(request.user, slug)
+    form = CaseFilters(request.GET, benchmark=benchmark)
+    chosen = form.cleaned_data if form.is_valid() else {}
+    rows = lists.narrowed(lists.listed_cases(benchmark), chosen)
+    if not form.is_valid():
+        rows = rows.none()
+    sort = request.GET.get("sort", "")
+    page = Paginator(lists.in_order(rows, sort, lists.CASE_ORDERS, "key"), PER_PAGE).get_page(request.GET.get("page"))
+    return render(
+        request,
+        "rubrics/cases.html",
+        {
+            "benchmark": benchmark,
+            "form": form,
+            "page_obj": page,
+            "sort": sort if sort.removeprefix("-") in lists.CASE_ORDERS else "key",
+            "columns": _columns(),
+            "narrowed": any(chosen.values()) or not form.is_valid(),
+        },
+    )
+
+
+def _columns() -> list[tuple[str, str, bool]]:
+    """Columns that can be sorted by: name, heading, whether it is a number."""
+    return [
+        ("difficulty", _("Difficulty"), False),
+        ("register", _("Register"), False),
+        ("language", _("Language"), False),
+        ("criteria", _("Criteria"), True),
+        ("responses", _("Responses"), True),
+    ]
+
+
+@require_safe
+@signed_in
+def cases_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """The cases of the list, all pages of it, as a file."""
+    benchmark = access.get_benchmark(request.user, slug)
+    form = CaseFilters(request.GET, benchmark=benchmark)
+    rows = lists.listed_cases(benchmark)
+    rows = lists.narrowed(rows, form.cleaned_data) if form.is_valid() else rows.none()
+    ordered = lists.in_order(rows, request.GET.get("sort", ""), lists.CASE_ORDERS, "key")
+    table = (
+        (
+            *(case.key, case.difficulty, case.register, case.language, "; ".join(case.tags)),
+            *(case.criterion_count, case.response_count),
+        )
+        for case in ordered.iterator(chunk_size=500)
+    )
+    return csv_response(f"{slug}-cases.csv", stream_csv(CSV_COLUMNS, table, text_columns=CSV_TEXT))
+
+
+@require_safe
+@signed_in
+def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """A case as a conversation, its rubric, and what candidates answered."""
+    found = access.get_case(request.user, slug, public_id)
+    rubrics = list(found.rubrics.prefetch_related("items__criterion").order_by("track", "-version"))
+    current = next((each for each in rubrics if each.status == Rubric.Status.PUBLISHED and each.track == "gold"), None)
+    responses = list(
+        Response.objects.filter(case=found)
+        .select_related("candidate", "author")
+        .order_by("candidate__kind", "candidate__name", "sample", "pk")[: MOST_RESPONSES + 1]
+    )
+    items = list(current.items.all()) if current else []
+    return render(
+        request,
+        "rubrics/case.html",
+        {
+            "benchmark": found.benchmark,
+            "case": found,
+            "turns": [{"speaker": _speaker(found, turn.get("role", "")), **turn} for turn in found.conversation],
+            "rubric": current,
+            "items": items,
+            "positive_points": sum(item.points for item in items if item.points > 0),
+            "other_rubrics": [each for each in rubrics if each is not current],
+            "responses": responses[:MOST_RESPONSES],
+            "more_responses": len(responses) > MOST_RESPONSES,
+        },
+    )
+
+
+def _speaker(found: Case, role: str) -> str:
+    if role == "user":
+        return {"lay": _("Patient"), "professional": _("Professional")}.get(found.register, _("User"))
+    return {"assistant": _("Assistant"), "system": _("System")}.get(role, role)

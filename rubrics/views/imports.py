@@ -1,0 +1,114 @@
+"""Imports: a file goes in, a page shows how far it is, and what was wrong with it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.core.files.uploadedfile import UploadedFile
+from django.core.paginator import Paginator
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics import access, services
+from rubrics.forms import ImportForm
+from rubrics.models import ImportJob, JobStatus
+from rubrics.views.benchmarks import csv_response
+
+PER_PAGE = 25
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def imports(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The imports of a benchmark, and a form for the next."""
+    benchmark = access.get_benchmark(request.user, slug)
+    status = 200
+    if request.method == "POST":
+        form = ImportForm(request.POST, request.FILES)
+        if form.is_valid():
+            upload = cast(UploadedFile, form.cleaned_data["file"])
+            try:
+                job = services.create_import(
+                    benchmark=benchmark,
+                    kind=form.cleaned_data["kind"],
+                    file=upload,
+                    file_name=upload.name or "",
+                    options=form.options(),
+                    by=request.user,
+                )
+            except DomainError as error:
+                form.add_error(None, str(error))
+                status = error.status_code
+            else:
+                return redirect("rubrics:import", slug, job.public_id)
+        else:
+            status = 422
+    else:
+        form = ImportForm(initial={"kind": request.GET.get("kind", "")})
+    jobs = ImportJob.objects.filter(benchmark=benchmark).select_related("created_by")
+    return render(
+        request,
+        "rubrics/imports.html",
+        {"benchmark": benchmark, "form": form, "page_obj": Paginator(jobs, PER_PAGE).get_page(request.GET.get("page"))},
+        status=status,
+    )
+
+
+def _context(job: ImportJob) -> dict[str, object]:
+    counts = {name: count for name, count in job.counts.items() if name != "warnings"}
+    created = sum(count.get("created", 0) for count in counts.values())
+    return {
+        "benchmark": job.benchmark,
+        "job": job,
+        "counts": counts,
+        "warnings": job.counts.get("warnings", []),
+        "nothing_new": job.status == JobStatus.DONE and not created,
+        "is_open": job.status in (JobStatus.PENDING, JobStatus.RUNNING),
+        "may_restart": job.status in (JobStatus.REFUSED, JobStatus.FAILED),
+        "all_read": job.bytes_read >= job.bytes_total,
+    }
+
+
+@require_safe
+@signed_in
+def import_job(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """One import."""
+    job = access.get_import(request.user, slug, public_id)
+    return render(request, "rubrics/import.html", _context(job))
+
+
+@require_safe
+@signed_in
+def import_state(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """The part of the page that changes while the import runs; it asks for itself again only until that ends."""
+    job = access.get_import(request.user, slug, public_id)
+    return render(request, "rubrics/import.html#import-state", _context(job))
+
+
+@require_POST
+@signed_in
+def import_restart(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Try a refused or failed import again."""
+    job = access.get_import(request.user, slug, public_id)
+    try:
+        services.restart_import(job=job)
+    except DomainError as error:
+        return render(
+            request, "rubrics/import.html", {**_context(job), "problem": str(error)}, status=error.status_code
+        )
+    return redirect("rubrics:import", slug, public_id)
+
+
+@require_safe
+@signed_in
+def import_errors_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """The faults of a refused file."""
+    job = access.get_import(request.user, slug, public_id)
+    columns = ("line", "field", "message")
+    return csv_response(
+        f"{slug}-import-{public_id}-faults.csv", stream_csv(columns, job.errors, text_columns=("field", "message"))
+    )
