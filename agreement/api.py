@@ -1,3 +1,162 @@
-from django.urls import URLPattern
+"""DRF doors of agreement: the raters of a benchmark, and its reports with their tables."""
 
-urlpatterns: list[URLPattern] = []
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.http import Http404, HttpResponseBase, StreamingHttpResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from agreement import access, services
+from agreement.figures import table_of
+from agreement.models import Report
+from agreement.offers import offers
+from consilium.lib.api import StrictSerializer
+from rubrics.access import get_benchmark
+from rubrics.models import JobStatus
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+class OfferSerializer(serializers.Serializer[Any]):
+    """A rater that has decisions: its name as commands and reports take it."""
+
+    rater = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of that name, not the attribute of Field
+    kind = serializers.ChoiceField(choices=["group", "consensus", "judge", "run", "physician"])
+
+
+class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
+    """What a new report is about. ``parameters`` by kind: agreement ``rater_a``, ``rater_b``; fidelity ``judge``,
+    ``group_a``, ``group_b``; calibration ``group``, ``candidate``, ``include_aided``; scores ``rater``, ``k``.
+    """
+
+    kind = serializers.ChoiceField(choices=Report.Kind.choices)
+    parameters = serializers.DictField(child=serializers.JSONField())
+    seed = serializers.IntegerField(min_value=0, max_value=services.LARGEST_SEED, default=0)
+
+
+class ReportSerializer(serializers.Serializer[Report]):
+    """A report in a list."""
+
+    id = serializers.CharField(source="public_id")
+    kind = serializers.ChoiceField(choices=Report.Kind.choices)
+    parameters = serializers.DictField()
+    seed = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=JobStatus.choices)
+    progress = serializers.FloatField()
+    error = serializers.CharField()
+    input_digest = serializers.CharField()
+    software = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class ReportDetailSerializer(ReportSerializer):
+    """A report with what it came to: single facts, remarks, and the names of its tables (see the CSV door)."""
+
+    facts = serializers.SerializerMethodField()
+    notes = serializers.SerializerMethodField()
+    tables = serializers.SerializerMethodField()
+
+    def get_facts(self, report: Report) -> dict[str, Any]:
+        return dict(report.result.get("facts", {}))
+
+    def get_notes(self, report: Report) -> list[str]:
+        return list(report.result.get("notes", []))
+
+    def get_tables(self, report: Report) -> list[str]:
+        return sorted(report.result.get("tables", {}))
+
+
+class Raters(APIView):
+    """The raters of a benchmark that have decisions."""
+
+    @extend_schema(responses=OfferSerializer(many=True), operation_id="raters_list")
+    def get(self, request: Request, slug: str) -> Response:
+        found = offers(get_benchmark(request.user, slug))
+        return Response(OfferSerializer(found, many=True).data)
+
+
+class Reports(APIView):
+    """Reports of a benchmark, the newest first; a new one is computed by a worker."""
+
+    @extend_schema(
+        responses=ReportSerializer(many=True),
+        parameters=[
+            OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
+            OpenApiParameter("offset", int, description="skip so many"),
+        ],
+        operation_id="reports_list",
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        reports = Report.objects.filter(benchmark=get_benchmark(request.user, slug)).defer("result")
+        paginator = _Pages()
+        page = paginator.paginate_queryset(reports, request, view=self) or []
+        return paginator.get_paginated_response([ReportSerializer(one).data for one in page])
+
+    @extend_schema(request=NewReportSerializer, responses={201: ReportDetailSerializer}, operation_id="reports_create")
+    def post(self, request: Request, slug: str) -> Response:
+        benchmark = get_benchmark(request.user, slug)
+        asked = NewReportSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        report = services.create_report(
+            benchmark=benchmark,
+            kind=asked.validated_data["kind"],
+            parameters=asked.validated_data["parameters"],
+            seed=asked.validated_data["seed"],
+            by=cast("User", request.user),
+            at=timezone.now(),
+        )
+        return Response(ReportDetailSerializer(report).data, status=201)
+
+
+class _Pages(LimitOffsetPagination):
+    default_limit = 50
+    max_limit = 200
+
+
+class ReportDetail(APIView):
+    """One report; ask again until ``status`` is done or failed."""
+
+    @extend_schema(responses=ReportDetailSerializer, operation_id="reports_retrieve")
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        return Response(ReportDetailSerializer(access.get_report(request.user, slug, public_id)).data)
+
+
+class ReportTable(APIView):
+    """A table of a finished report as CSV, byte for byte as the page and the command write it."""
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.STR}, operation_id="reports_table")
+    def get(self, request: Request, slug: str, public_id: str, name: str) -> HttpResponseBase:
+        report = access.get_report(request.user, slug, public_id)
+        if report.status != JobStatus.DONE:
+            raise Http404
+        try:
+            table = table_of(report, name)
+        except KeyError:
+            raise Http404 from None
+        response = StreamingHttpResponse(table.csv(), content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+        return response
+
+
+urlpatterns: list[URLPattern] = [
+    path("benchmarks/<slug:slug>/raters/", Raters.as_view(), name="raters"),
+    path("benchmarks/<slug:slug>/reports/", Reports.as_view(), name="reports"),
+    path("benchmarks/<slug:slug>/reports/<str:public_id>/", ReportDetail.as_view(), name="report"),
+    path(
+        "benchmarks/<slug:slug>/reports/<str:public_id>/tables/<slug:name>.csv",
+        ReportTable.as_view(),
+        name="report-table",
+    ),
+]

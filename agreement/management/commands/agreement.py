@@ -1,0 +1,95 @@
+"""`agreement --benchmark B --rater A --rater B --out DIR`: two raters of a benchmark on every slice."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from agreement import compare
+from agreement.computing import agreement
+from agreement.tables import Row
+from consilium.lib.csvfile import write_csv
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare two raters of a benchmark and write agreement.csv. The first --rater is the reference. A rater is "
+        "group:NAME[@first|checked|final], physician:PSEUDONYM, consensus, run:ID, jury:A+B+C, or a judge's name."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
+        parser.add_argument("--rater", action="append", required=True, help="twice: the reference, then the other")
+        parser.add_argument("--out", type=Path, required=True, help="folder for agreement.csv; made if missing")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        raters: list[str] = options["rater"]
+        if len(raters) != 2:
+            raise CommandError("--rater is given twice: the reference, then the other")
+        if options["seed"] < 0:
+            raise CommandError("--seed must be 0 or more")
+        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
+        if benchmark is None:
+            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        try:
+            made = agreement(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        out: Path = options["out"]
+        table = made.tables["agreement"]
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            write_csv(out / "agreement.csv", table.columns, table.rows, text_columns=table.text)
+        except OSError as error:
+            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        self.stdout.write(self._summary(made.tables["candidates"].dicts(), made.facts, options["seed"]))
+        self.stdout.write(f"Written to {out}: agreement.csv ({len(table.rows):,} rows)")
+
+    def _summary(self, rows: list[Row], facts: Row, seed: int) -> str:
+        """The figures over all pairs and for each candidate, as text."""
+        from rich.console import Console
+        from rich.table import Table
+
+        shown = Table(title=f"{facts['rater_b']} against {facts['rater_a']}", title_justify="left")
+        shown.add_column("", overflow="fold")
+        columns = ("pairs", "MF1", "95%", "raw", "kappa", "AC1", "alpha", "met A", "met B", "invalid", "cannot")
+        for name in columns:
+            shown.add_column(name, justify="right", no_wrap=True)
+        for row in rows:
+            interval = "" if row["mf1_low"] is None else f"{row['mf1_low']:.3f}–{row['mf1_high']:.3f}"
+            shown.add_row(
+                row["slice"].removeprefix("candidate:"),
+                f"{row['n_pairs']:,}",
+                _number(row["mf1"]),
+                interval,
+                *(_number(row[name]) for name in ("raw", "kappa", "ac1", "alpha", "prevalence_a", "prevalence_b")),
+                f"{row['n_invalid']:,}",
+                f"{row['n_cannot']:,}",
+            )
+        text = io.StringIO()
+        console = Console(file=text, width=140, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
+        console.print(shown)
+        if rows[0]["note"]:
+            console.print(rows[0]["note"], soft_wrap=True)
+        if facts["n_responses"]:
+            console.print(
+                f"{facts['n_below']} of {facts['n_responses']} responses ({facts['share_below']:.1%}) have MF1 below "
+                f"{facts['below']}; median {facts['median']:.3f}.",
+                soft_wrap=True,
+            )
+        console.print(
+            f"Intervals: bootstrap over cases, {compare.RESAMPLES} resamples, seed {seed}; "
+            "only where 10 cases stand behind a figure.",
+            soft_wrap=True,
+        )
+        return text.getvalue()
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
