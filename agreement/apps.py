@@ -7,6 +7,8 @@ class AgreementConfig(AppConfig):
 
     def ready(self) -> None:
         """Say what this app offers in the top bar."""
-        from agreement import navigation
+        from agreement import navigation, steps
+        from rubrics import overview
 
         navigation.register()
+        overview.register(steps.steps)

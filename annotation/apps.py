@@ -7,7 +7,9 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         """Tell the top bar and the home page what is here, and the imports which files are read."""
-        from annotation import imports, navigation
+        from annotation import imports, navigation, steps
+        from rubrics import overview
 
         navigation.register()
         imports.register()
+        overview.register(steps.steps)

@@ -1,0 +1,53 @@
+"""The steps of a benchmark that this app knows: two groups, a batch for each, decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import Count, Q
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from annotation.models import Assignment, Batch, ExpertGroup, Membership
+from rubrics.models import Benchmark
+from rubrics.overview import Step
+
+WANTED_GROUPS = 2
+
+
+def steps(benchmark: Benchmark) -> Iterator[Step]:
+    """What the physicians' part takes."""
+    members = Membership.objects.filter(group__benchmark=benchmark, active=True)
+    staffed = members.values("group").distinct().count()
+    yield Step(
+        order=40,
+        label=_("Make two expert groups"),
+        done=staffed >= WANTED_GROUPS,
+        why=_(
+            "Two groups that know nothing of each other; how far they agree says how far the rubrics can be trusted."
+        ),
+        detail=ngettext("%(n)d group with members", "%(n)d groups with members", staffed) % {"n": staffed},
+        view="annotation:groups",
+    )
+    groups = ExpertGroup.objects.filter(benchmark=benchmark, batches__isnull=False).distinct().count()
+    batches = Batch.objects.filter(group__benchmark=benchmark).count()
+    yield Step(
+        order=50,
+        label=_("Give each group a batch of responses"),
+        done=groups >= WANTED_GROUPS,
+        why=_("A batch says who grades which responses, and how many of them a second physician checks."),
+        detail=ngettext("%(n)d batch", "%(n)d batches", batches) % {"n": batches},
+        view="annotation:batches",
+    )
+    work = Assignment.objects.filter(batch__group__benchmark=benchmark).aggregate(
+        total=Count("pk"), accepted=Count("pk", filter=Q(status=Assignment.Status.ACCEPTED))
+    )
+    yield Step(
+        order=60,
+        label=_("Physicians grade, checkers check"),
+        done=0 < work["total"] == work["accepted"],
+        why=_("Each physician grades on a page of their own; this bar counts what is accepted."),
+        view="annotation:batches",
+        finished=work["accepted"],
+        total=work["total"],
+    )
