@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
-from rubrics.models import Benchmark, Candidate, Case, ImportJob
+from rubrics.models import Benchmark, Candidate, Case, ImportJob, Response
 
 
 def get_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
@@ -32,3 +32,9 @@ def get_candidate(user: User | AnonymousUser, slug: str, public_id: str) -> Cand
 def get_import(user: User | AnonymousUser, slug: str, public_id: str) -> ImportJob:
     """An import into a benchmark that ``user`` runs."""
     return get_object_or_404(ImportJob.objects.filter(benchmark=get_benchmark(user, slug)), public_id=public_id)
+
+
+def get_response(user: User | AnonymousUser, slug: str, public_id: str) -> Response:
+    """A response of a benchmark that ``user`` runs."""
+    responses = Response.objects.filter(case__benchmark=get_benchmark(user, slug)).select_related("case", "candidate")
+    return get_object_or_404(responses, public_id=public_id)

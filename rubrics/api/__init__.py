@@ -1,0 +1,19 @@
+"""The API doors of benchmarks, cases, candidates, responses and imports."""
+
+from django.urls import URLPattern, path
+
+from rubrics.api import doors
+
+urlpatterns: list[URLPattern] = [
+    path("benchmarks/", doors.benchmarks, name="api-benchmarks"),
+    path("benchmarks/<slug:slug>/", doors.benchmark, name="api-benchmark"),
+    path("benchmarks/<slug:slug>/cases/", doors.cases, name="api-cases"),
+    path("benchmarks/<slug:slug>/cases/<str:public_id>/", doors.case, name="api-case"),
+    path("benchmarks/<slug:slug>/candidates/", doors.candidates, name="api-candidates"),
+    path("benchmarks/<slug:slug>/candidates/<str:public_id>/", doors.candidate, name="api-candidate"),
+    path("benchmarks/<slug:slug>/responses/", doors.responses, name="api-responses"),
+    path("benchmarks/<slug:slug>/responses/<str:public_id>/", doors.response, name="api-response"),
+    path("benchmarks/<slug:slug>/imports/", doors.imports, name="api-imports"),
+    path("benchmarks/<slug:slug>/imports/<str:public_id>/", doors.import_job, name="api-import"),
+    path("benchmarks/<slug:slug>/imports/<str:public_id>/restart/", doors.import_restart, name="api-import-restart"),
+]

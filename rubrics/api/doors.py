@@ -1,0 +1,231 @@
+"""DRF doors of benchmarks, cases, candidates, responses and imports, for those who run the benchmark."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, cast
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import status
+from rest_framework.decorators import api_view, parser_classes
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from rubrics import access, lists, services
+from rubrics import models as rows
+from rubrics.api import serializers as shapes
+from rubrics.forms import CaseFilters, ImportForm
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+PAGED = [
+    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
+    OpenApiParameter("offset", int, description="skip so many"),
+]
+
+
+class _Pages(LimitOffsetPagination):
+    default_limit = 50
+    max_limit = 200
+
+
+def _page(request: Request, found: QuerySet[Any], serializer: type[shapes.Plain]) -> Response:
+    pages = _Pages()
+    page = pages.paginate_queryset(found, request) or []
+    return pages.get_paginated_response(serializer(page, many=True).data)
+
+
+def _valid(serializer: shapes.Plain) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return cast("dict[str, Any]", serializer.validated_data)
+
+
+def _only(request: Request, *names: str) -> None:
+    """Refuse parameters that this door does not know: a filter that is dropped silently shows too much."""
+    unknown = sorted(set(request.query_params) - {*names, "limit", "offset"})
+    if unknown:
+        raise ValidationError({name: [_("This parameter is not known here.")] for name in unknown})
+
+
+def _me(request: Request) -> User:
+    return cast("User", request.user)
+
+
+@extend_schema(
+    methods=["GET"], responses=shapes.BenchmarkSerializer(many=True), parameters=PAGED, operation_id="benchmarks_list"
+)
+@extend_schema(methods=["POST"], request=shapes.NewBenchmarkSerializer, responses={201: shapes.BenchmarkSerializer})
+@api_view(["GET", "POST"])
+def benchmarks(request: Request) -> Response:
+    """List the benchmarks that you run, or make one (staff)."""
+    if request.method == "GET":
+        _only(request)
+        return _page(request, rows.Benchmark.objects.run_by(request.user).order_by("slug"), shapes.BenchmarkSerializer)
+    if not _me(request).is_staff:
+        raise NotFound
+    made = services.create_benchmark(by=_me(request), **_valid(shapes.NewBenchmarkSerializer(data=request.data)))
+    return Response(shapes.BenchmarkSerializer(made).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(methods=["GET"], responses=shapes.BenchmarkSerializer)
+@extend_schema(methods=["PATCH"], request=shapes.BenchmarkSerializer, responses=shapes.BenchmarkSerializer)
+@api_view(["GET", "PATCH"])
+def benchmark(request: Request, slug: str) -> Response:
+    """Show a benchmark, or change what describes it (admin)."""
+    if request.method == "GET":
+        return Response(shapes.BenchmarkSerializer(access.get_benchmark(request.user, slug)).data)
+    found = access.get_administered_benchmark(request.user, slug)
+    changes = _valid(shapes.BenchmarkSerializer(data=request.data, partial=True))
+    standing = {name: getattr(found, name) for name in ("title", "description", "guidelines", "rule_sheet")}
+    services.update_benchmark(benchmark=found, **{**standing, **changes})
+    return Response(shapes.BenchmarkSerializer(found).data)
+
+
+CASE_FILTERS = ("q", "difficulty", "register", "language", "tag", "sort")
+
+
+@extend_schema(
+    responses=shapes.CaseSerializer(many=True),
+    parameters=[*PAGED, *(OpenApiParameter(name, str) for name in CASE_FILTERS)],
+    operation_id="cases_list",
+)
+@api_view(["GET"])
+def cases(request: Request, slug: str) -> Response:
+    """List the cases; ``sort`` is key, difficulty, register, language, criteria or responses, or ``-key`` and so on."""
+    found = access.get_benchmark(request.user, slug)
+    _only(request, *CASE_FILTERS)
+    form = CaseFilters(request.query_params, benchmark=found)
+    if not form.is_valid():
+        raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
+    sort = request.query_params.get("sort", "key")
+    _known(sort.removeprefix("-"), lists.CASE_ORDERS, "sort")
+    narrowed = lists.narrowed(lists.listed_cases(found), form.cleaned_data)
+    return _page(request, lists.in_order(narrowed, sort, lists.CASE_ORDERS, "key"), shapes.CaseSerializer)
+
+
+def _known(value: str, choices: Collection[str], name: str) -> None:
+    if value not in choices:
+        raise ValidationError({name: [_("One of: %(names)s.") % {"names": ", ".join(choices)}]})
+
+
+@extend_schema(responses=shapes.CaseDetailSerializer)
+@api_view(["GET"])
+def case(request: Request, slug: str, public_id: str) -> Response:
+    """Show a case with its conversation and criteria."""
+    return Response(shapes.CaseDetailSerializer(access.get_case(request.user, slug, public_id)).data)
+
+
+@extend_schema(responses=shapes.CandidateSerializer(many=True), parameters=PAGED, operation_id="candidates_list")
+@api_view(["GET"])
+def candidates(request: Request, slug: str) -> Response:
+    """List the candidates."""
+    found = access.get_benchmark(request.user, slug)
+    _only(request)
+    return _page(request, lists.listed_candidates(found).order_by("name"), shapes.CandidateSerializer)
+
+
+@extend_schema(responses=shapes.CandidateSerializer)
+@api_view(["GET"])
+def candidate(request: Request, slug: str, public_id: str) -> Response:
+    """Show a candidate."""
+    found = access.get_candidate(request.user, slug, public_id)
+    return Response(shapes.CandidateSerializer(lists.listed_candidates(found.benchmark).get(pk=found.pk)).data)
+
+
+@extend_schema(
+    methods=["GET"],
+    responses=shapes.ResponseSerializer(many=True),
+    parameters=[
+        *PAGED,
+        OpenApiParameter("candidate", str, description="id of a candidate"),
+        OpenApiParameter("case", str, description="id of a case"),
+    ],
+    operation_id="responses_list",
+)
+@extend_schema(
+    methods=["POST"],
+    request=shapes.NewResponsesSerializer,
+    responses={201: shapes.CountsSerializer, 422: OpenApiResponse()},
+)
+@api_view(["GET", "POST"])
+def responses(request: Request, slug: str) -> Response:
+    """List responses, or add some: all or none; a fault's line is the place in the list, from 1."""
+    found = access.get_benchmark(request.user, slug)
+    if request.method == "GET":
+        _only(request, "candidate", "case")
+        listed = rows.Response.objects.filter(case__benchmark=found).select_related("case", "candidate")
+        for name in ("candidate", "case"):
+            if value := request.query_params.get(name):
+                listed = listed.filter(**{f"{name}__public_id": value})
+        return _page(request, listed.order_by("pk"), shapes.ResponseSerializer)
+    asked = _valid(shapes.NewResponsesSerializer(data=request.data))
+    lines = "\n".join(json.dumps(row) for row in asked["responses"])
+    counts = services.import_responses(
+        benchmark=found,
+        file=io.BytesIO(lines.encode()),
+        options={"candidate_kind": asked.get("candidate_kind", "")},
+        by=_me(request),
+        at=timezone.now(),
+        progress=lambda _read: None,
+    )
+    return Response({"counts": counts}, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(responses=shapes.ResponseSerializer)
+@api_view(["GET"])
+def response(request: Request, slug: str, public_id: str) -> Response:
+    """Show a response."""
+    return Response(shapes.ResponseSerializer(access.get_response(request.user, slug, public_id)).data)
+
+
+@extend_schema(
+    methods=["GET"], responses=shapes.ImportSerializer(many=True), parameters=PAGED, operation_id="imports_list"
+)
+@extend_schema(
+    methods=["POST"],
+    request={"multipart/form-data": shapes.NewImportSerializer},
+    responses={201: shapes.ImportSerializer},
+)
+@api_view(["GET", "POST"])
+@parser_classes([MultiPartParser])
+def imports(request: Request, slug: str) -> Response:
+    """List the imports, or upload a file: a worker imports all of it or nothing; ask the import how far it is."""
+    found = access.get_benchmark(request.user, slug)
+    if request.method == "GET":
+        _only(request)
+        return _page(request, rows.ImportJob.objects.filter(benchmark=found), shapes.ImportSerializer)
+    asked = _valid(shapes.NewImportSerializer(data=request.data))
+    job = services.create_import(
+        benchmark=found,
+        kind=asked["kind"],
+        file=asked["file"],
+        file_name=asked["file"].name or "",
+        options={name: asked[name] for name in ImportForm.OPTIONS if name in asked},
+        by=_me(request),
+    )
+    return Response(shapes.ImportSerializer(job).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(responses=shapes.ImportSerializer)
+@api_view(["GET"])
+def import_job(request: Request, slug: str, public_id: str) -> Response:
+    """Show an import: how far it is, what it created, or what is wrong with the file."""
+    return Response(shapes.ImportSerializer(access.get_import(request.user, slug, public_id)).data)
+
+
+@extend_schema(request=None, responses=shapes.ImportSerializer)
+@api_view(["POST"])
+def import_restart(request: Request, slug: str, public_id: str) -> Response:
+    """Try a refused or failed import again."""
+    job = access.get_import(request.user, slug, public_id)
+    services.restart_import(job=job)
+    return Response(shapes.ImportSerializer(job).data)

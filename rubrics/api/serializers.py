@@ -1,0 +1,184 @@
+"""What goes in and out of the doors, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from consilium.lib.api import StrictSerializer
+from rubrics import models as rows
+
+Plain = serializers.Serializer[Any]
+MOST_RESPONSES = 500
+
+
+class BenchmarkSerializer(StrictSerializer, Plain):
+    """A benchmark."""
+
+    slug = serializers.CharField(read_only=True)
+    title = serializers.CharField(max_length=200)
+    description = serializers.CharField(allow_blank=True, required=False)
+    guidelines = serializers.CharField(allow_blank=True, required=False)
+    rule_sheet = serializers.CharField(allow_blank=True, required=False)
+    maps = serializers.DictField(read_only=True)
+    is_demo = serializers.BooleanField(read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+class NewBenchmarkSerializer(StrictSerializer, Plain):
+    """A benchmark to be made."""
+
+    slug = serializers.CharField(max_length=80, validators=[rows.slug_characters])
+    title = serializers.CharField(max_length=200)
+    description = serializers.CharField(allow_blank=True, default="")
+
+
+class CaseSerializer(Plain):
+    """A case in a list."""
+
+    id = serializers.CharField(source="public_id")
+    key = serializers.CharField()
+    difficulty = serializers.CharField()
+    register = serializers.CharField()
+    language = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    criterion_count = serializers.IntegerField()
+    response_count = serializers.IntegerField()
+
+
+class CriterionSerializer(Plain):
+    """A criterion in its place in the published rubric."""
+
+    id = serializers.IntegerField(source="criterion_id")
+    position = serializers.IntegerField()
+    text = serializers.CharField(source="criterion.text")
+    points = serializers.IntegerField()
+    tags = serializers.ListField(child=serializers.CharField())
+
+
+class CaseTurnSerializer(Plain):
+    """A turn of a conversation."""
+
+    role = serializers.CharField()
+    content = serializers.CharField()
+
+
+class CaseDetailSerializer(Plain):
+    """A case with its conversation and the criteria of its published rubric."""
+
+    id = serializers.CharField(source="public_id")
+    key = serializers.CharField()
+    conversation = CaseTurnSerializer(many=True)
+    reference_answer = serializers.CharField()
+    difficulty = serializers.CharField()
+    register = serializers.CharField()
+    language = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    metadata = serializers.DictField()
+    criteria = serializers.SerializerMethodField()
+
+    @extend_schema_field(CriterionSerializer(many=True))
+    def get_criteria(self, case: rows.Case) -> list[dict[str, Any]]:
+        """The items of the published gold rubric."""
+        items = rows.RubricItem.objects.filter(rubric__in=case.rubrics.filter(status="published", track="gold"))
+        return list(CriterionSerializer(items.select_related("criterion").order_by("position"), many=True).data)
+
+
+class CandidateSerializer(Plain):
+    """A candidate; ``flagged`` counts responses that seem to name their author."""
+
+    id = serializers.CharField(source="public_id")
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=rows.Candidate.Kind.choices)
+    response_count = serializers.IntegerField()
+    case_count = serializers.IntegerField()
+    flagged = serializers.IntegerField()
+
+
+class ResponseSerializer(Plain):
+    """What a candidate answered to a case."""
+
+    id = serializers.CharField(source="public_id")
+    case = serializers.CharField(source="case.key")
+    candidate = serializers.CharField(source="candidate.name")
+    setting = serializers.CharField()
+    sample = serializers.IntegerField()
+    response = serializers.CharField(source="text")
+    external_id = serializers.CharField()
+    writing_mode = serializers.CharField()
+    metadata = serializers.DictField()
+    created_at = serializers.DateTimeField()
+
+
+class NewResponseSerializer(StrictSerializer, Plain):
+    """A response to be added, in the fields of the file format."""
+
+    case = serializers.CharField(max_length=200, help_text="Key of the case.")
+    candidate = serializers.CharField(max_length=200)
+    sample = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+    response = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    setting = serializers.CharField(max_length=40, default="chat")
+    external_id = serializers.CharField(max_length=200, required=False)
+    writing_mode = serializers.ChoiceField(choices=["unaided", "aided"], required=False)
+    metadata = serializers.DictField(required=False)
+
+
+class NewResponsesSerializer(StrictSerializer, Plain):
+    """Responses to be added, all of them or none."""
+
+    responses = NewResponseSerializer(many=True)
+    candidate_kind = serializers.ChoiceField(choices=rows.Candidate.Kind.choices, required=False)
+
+    def validate_responses(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Not empty, and no more than a request should carry; a file takes any number."""
+        if not value or len(value) > MOST_RESPONSES:
+            raise serializers.ValidationError(_("Send 1 to %(n)s responses.") % {"n": MOST_RESPONSES})
+        return value
+
+
+class CountsSerializer(Plain):
+    """What an import did: for each kind of row how many were created and how many stood already."""
+
+    counts = serializers.DictField()
+
+
+class FaultSerializer(Plain):
+    """A fault of a file; line 0 is the file as a whole."""
+
+    line = serializers.IntegerField()
+    field = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ImportSerializer(Plain):
+    """An import and what became of it."""
+
+    id = serializers.CharField(source="public_id")
+    kind = serializers.ChoiceField(choices=rows.ImportJob.Kind.choices)
+    file_name = serializers.CharField()
+    options = serializers.DictField()
+    status = serializers.ChoiceField(choices=rows.JobStatus.choices)
+    bytes_total = serializers.IntegerField()
+    bytes_read = serializers.IntegerField()
+    counts = serializers.DictField()
+    faults = FaultSerializer(source="errors", many=True)
+    fault_total = serializers.IntegerField(source="error_total")
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class NewImportSerializer(StrictSerializer, Plain):
+    """A file to be imported. Which options a kind takes: cases ``format``; responses ``candidate``,
+    ``candidate_kind``; decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``.
+    """
+
+    kind = serializers.ChoiceField(choices=rows.ImportJob.Kind.choices)
+    file = serializers.FileField(max_length=255)
+    format = serializers.CharField(required=False)
+    candidate = serializers.CharField(required=False)
+    candidate_kind = serializers.CharField(required=False)
+    group = serializers.CharField(required=False)
+    judge = serializers.CharField(required=False)
