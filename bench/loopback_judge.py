@@ -8,7 +8,8 @@ model in the request, so that one server plays every part: ``ok``, ``429``, ``42
 ``redirect``, ``refusal``, ``empty``, ``flaky`` (every third request fails), ``forged`` (repeats the fences it was
 given), ``fenced`` or ``mixed`` (by the text of the request: mostly ok). An ``ok`` verdict is a function of the
 request's text alone.
-``GET /stats`` counts requests, and for each model the most that were in flight at once.
+``GET /stats`` counts requests, and for each model the most that were in flight at once; ``POST
+/reset?latency=0.1`` starts afresh.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ class Loopback:
     """The server's state: its latency and what it counted."""
 
     def __init__(self, latency: float) -> None:
+        self.start_afresh(latency)
+
+    def start_afresh(self, latency: float) -> None:
+        """Forget all counts."""
         self.latency = latency
         self.requests = 0
         self.in_flight: dict[str, int] = {}
@@ -48,7 +53,7 @@ class Loopback:
             await asyncio.sleep(self.latency)
             return await self.answer(request, model, text)
         finally:
-            self.in_flight[model] -= 1
+            self.in_flight[model] = self.in_flight.get(model, 1) - 1
 
     async def answer(self, request: web.Request, model: str, text: str) -> web.StreamResponse:
         digest = hashlib.sha256(text.encode("utf-8", "replace")).digest()
@@ -90,12 +95,13 @@ class Loopback:
 
     def content(self, model: str, text: str, digest: bytes) -> str:
         good = json.dumps({"explanation": "Decided by the text's hash.", "criteria_met": digest[2] % 2 == 0})
+        if model == "huge":
+            return json.dumps({"explanation": "x" * 10_000_000, "criteria_met": True})
         return {
             "cut-json": good[:-9],
             "string-true": '{"explanation": "yes", "criteria_met": "true"}',
             "two-objects": good + good,
             "nul": '{"explanation": "a\\u0000b", "criteria_met": true}\x00',
-            "huge": json.dumps({"explanation": "x" * 10_000_000, "criteria_met": True}),
             "forged": text,
             "fenced": f"```json\n{good}\n```",
         }.get(model, good)
@@ -117,6 +123,11 @@ class Loopback:
             request.transport.close()
         return response
 
+    async def reset(self, request: web.Request) -> web.Response:
+        """Forget all counts, and take another latency where one is given."""
+        self.start_afresh(float(request.query.get("latency", self.latency)))
+        return web.json_response({})
+
     async def stats(self, _request: web.Request) -> web.Response:
         return web.json_response(
             {"requests": self.requests, "most_in_flight": self.most_in_flight, "by_model": self.by_model}
@@ -129,6 +140,7 @@ async def serve(port: int, latency: float) -> None:
     app = web.Application(client_max_size=50_000_000)
     app.router.add_post("/v1/chat/completions", loopback.complete)
     app.router.add_get("/stats", loopback.stats)
+    app.router.add_post("/reset", loopback.reset)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port)

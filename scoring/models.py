@@ -104,6 +104,35 @@ class JudgeRun(models.Model):
         return f"Run {self.public_id} of {self.judge}"
 
 
+class RunSlice(models.Model):
+    """A worker's share of a run: the items whose response falls into it. One worker at a time, by an advisory lock."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending", _("Waiting")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        STOPPED = "stopped", _("Stopped")
+
+    OPEN = (Status.PENDING, Status.RUNNING)
+
+    run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="slices")
+    number = models.PositiveSmallIntegerField()  # from 0
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
+    reason = models.TextField(blank=True)  # why it stopped, in words
+    failed = models.BooleanField(default=False)  # it stopped by a fault of our own
+    rung_at = models.DateTimeField(null=True, blank=True)  # when a task was last sent for it
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    # How often work on it began since the last verdict; a bound on what a worker that dies here can cost.
+    barren_starts = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="scoring_slice_once")]
+
+    def __str__(self) -> str:
+        return f"Slice {self.number} of {self.run}"
+
+
 class JudgeRunItem(models.Model):
     """A response that a run is to judge, against the rubric that stood when the run was made."""
 

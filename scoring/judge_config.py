@@ -1,0 +1,135 @@
+"""What a judge is made of, checked: the one reading of `Judge.config`, for forms, the API, commands and workers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, TypeVar
+
+from django.conf import settings
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from consilium.lib.errors import DomainError
+from consilium.llm.endpoint import Endpoint, RetryPolicy, check_key_name, check_url
+from consilium.llm.prompts import TEMPLATES
+
+# "+" joins the members of a jury; the words before ":" are kinds of raters.
+RESERVED_NAME = re.compile(r"\+|^(group|physician|run|jury|ppi):|^consensus$|^\s|\s$|[\x00-\x1f]")
+
+
+class _Config(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, protected_namespaces=())
+
+
+class ChatConfig(_Config):
+    """A judge of kind ``chat``. The key is named by its environment variable and is nowhere else."""
+
+    endpoint: str = Field(min_length=8, max_length=500)
+    model: str = Field(min_length=1, max_length=200)
+    key_env: str = Field(default="", max_length=100)
+    prompt: str = "healthbench"
+    temperature: float | None = Field(default=0.0, ge=0, le=2, allow_inf_nan=False)
+    seed: int | None = Field(default=None, ge=0, lt=2**31)
+    max_tokens: int = Field(default=1024, ge=16, le=32_768)
+    timeout_s: float = Field(default=60.0, ge=0.1, le=600, allow_inf_nan=False)
+    concurrency: int = Field(default=16, ge=1, le=512)
+    # How many workers share a run; each gets its part of the concurrency.
+    slices: int = Field(default=1, ge=1, le=32)
+    response_format: Literal["json_schema", "json_object", "text"] = "json_object"
+    attempts: int = Field(default=5, ge=1, le=10)
+    re_asks: int = Field(default=2, ge=0, le=5)
+    first_wait_s: float = Field(default=0.5, ge=0.0, le=10, allow_inf_nan=False)
+    longest_wait_s: float = Field(default=20.0, ge=0.0, le=60, allow_inf_nan=False)
+
+    @field_validator("prompt")
+    @classmethod
+    def _known_prompt(cls, value: str) -> str:
+        if value not in TEMPLATES:
+            raise ValueError(f"known prompts: {', '.join(sorted(TEMPLATES))}")
+        return value
+
+    @field_validator("endpoint")
+    @classmethod
+    def _allowed_endpoint(cls, value: str) -> str:
+        try:
+            return check_url(value, settings.JUDGE_ALLOWED_HOSTS)
+        except DomainError as error:
+            raise ValueError(str(error)) from None
+
+    @field_validator("key_env")
+    @classmethod
+    def _usable_key(cls, value: str) -> str:
+        try:
+            return check_key_name(value)
+        except DomainError as error:
+            raise ValueError(str(error)) from None
+
+    def for_client(self) -> Endpoint:
+        """The endpoint as the client takes it, with this slice's part of the concurrency."""
+        return Endpoint(
+            url=self.endpoint,
+            model=self.model,
+            key_env=self.key_env,
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            timeout_s=self.timeout_s,
+            concurrency=max(1, self.concurrency // self.slices),
+            response_format=self.response_format,
+            retry=RetryPolicy(
+                attempts=self.attempts,
+                re_asks=self.re_asks,
+                first_wait_s=self.first_wait_s,
+                longest_wait_s=self.longest_wait_s,
+            ),
+        )
+
+
+class TrainedConfig(_Config):
+    """A judge of kind ``trained``: whose decisions it learns from, and how they are split."""
+
+    group: str = Field(default="", max_length=100)  # empty: all groups of the benchmark
+    seed: int = Field(default=0, ge=0, lt=2**31)
+    held_out: list[str] = Field(default_factory=list, max_length=100)  # empty: chosen by the seed
+
+
+def chat_config(values: dict[str, Any]) -> ChatConfig:
+    """Check the settings of a chat judge; `InvalidConfig` names each field that is wrong."""
+    return _checked(ChatConfig, values)
+
+
+def trained_config(values: dict[str, Any]) -> TrainedConfig:
+    """Check the settings of a trained judge."""
+    return _checked(TrainedConfig, values)
+
+
+class InvalidConfig(DomainError):
+    """Settings of a judge that cannot be used; ``fields`` maps names to what is wrong with them."""
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        self.fields = fields
+        super().__init__(" ".join(f"{name}: {message}" for name, message in fields.items()))
+
+
+C = TypeVar("C", bound=_Config)
+
+
+def _checked(kind: type[C], values: dict[str, Any]) -> C:
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise InvalidConfig(
+            {
+                str(fault["loc"][0] if fault["loc"] else ""): str(fault["msg"]).removeprefix("Value error, ")
+                for fault in error.errors(include_url=False, include_input=False, include_context=False)
+            }
+        ) from None
+
+
+def check_judge_name(name: str) -> str:
+    """A judge's name stands in rater texts such as ``jury:A+B``; `DomainError` if it could be misread there."""
+    if not name or len(name) > 100 or RESERVED_NAME.search(name):
+        raise DomainError(
+            "A judge’s name has 1 to 100 characters, no “+”, no blank at its ends, and does not begin with "
+            "group:, physician:, run: or jury:."
+        )
+    return name

@@ -1,0 +1,105 @@
+"""Judges as versions: what is changed is a new version; runs keep what they used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from accounts.models import User
+from annotation.models import ExpertGroup
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+from rubrics.models import Benchmark, Candidate
+from scoring.judge_config import chat_config, check_judge_name, trained_config
+from scoring.models import Judge, TrainedModel
+
+
+def _new_version(*, benchmark: Benchmark, name: str, kind: str, config: Mapping[str, Any], by: User | None) -> Judge:
+    check_judge_name(name)
+    known = Judge.objects.filter(benchmark=benchmark, name=name)
+    other = known.exclude(kind=kind).first()
+    if other is not None:
+        raise DomainError(
+            f"“{name}” is the name of a judge of another kind here ({other.get_kind_display()}). Choose another name."
+        )
+    newest = known.aggregate(newest=Max("version"))["newest"] or 0
+    try:
+        with transaction.atomic():
+            return Judge.objects.create(
+                benchmark=benchmark, name=name, version=newest + 1, kind=kind, config=dict(config), created_by=by
+            )
+    except IntegrityError:
+        raise Conflict(f"Somebody else has just made a new version of “{name}”. Look at it, then try again.") from None
+
+
+@transaction.atomic
+def create_chat_judge(*, benchmark: Benchmark, name: str, config: Mapping[str, Any], by: User | None) -> Judge:
+    """A judge that asks a chat endpoint; `InvalidConfig` where a setting cannot be used."""
+    checked = chat_config(dict(config))
+    return _new_version(
+        benchmark=benchmark, name=name, kind=Judge.Kind.CHAT, config=checked.model_dump(mode="json"), by=by
+    )
+
+
+@transaction.atomic
+def create_trained_judge(
+    *,
+    benchmark: Benchmark,
+    name: str,
+    group: str = "",
+    seed: int = 0,
+    held_out: Sequence[str] = (),
+    by: User | None,
+    at: datetime,
+    ring: bool = True,
+) -> Judge:
+    """A judge to be fitted on physicians' decisions: of one expert group, or of all of the benchmark's.
+
+    The fitting itself is a Celery task; ``ring`` False leaves it to the caller.
+    """
+    from scoring.tasks import train_judge
+
+    config = trained_config({"group": group, "seed": seed, "held_out": sorted(set(held_out))})
+    if config.group and not ExpertGroup.objects.filter(benchmark=benchmark, name=config.group).exists():
+        raise DomainError(f"There is no expert group “{config.group}” in this benchmark.")
+    there = set(Candidate.objects.filter(benchmark=benchmark, name__in=config.held_out).values_list("name", flat=True))
+    missing = [candidate for candidate in config.held_out if candidate not in there]
+    if missing:
+        raise DomainError(f"There is no candidate “{missing[0]}” in this benchmark.")
+    judge = _new_version(
+        benchmark=benchmark, name=name, kind=Judge.Kind.TRAINED, config=config.model_dump(mode="json"), by=by
+    )
+    model = TrainedModel.objects.create(judge=judge, heartbeat_at=at)
+    if ring:
+        train_judge.delay_on_commit(model.pk)
+    return judge
+
+
+@transaction.atomic
+def train_again(*, judge: Judge, at: datetime) -> None:
+    """Fit a judge again whose fitting failed; `Conflict` if it did not."""
+    from scoring.tasks import train_judge
+
+    model = TrainedModel.objects.get(judge=judge)
+    transition(model, source=["failed"], target="pending", error="", heartbeat_at=at)
+    train_judge.delay_on_commit(model.pk)
+
+
+def imported_judge(*, benchmark: Benchmark, name: str, by: User | None) -> Judge:
+    """The judge that stands for verdicts made elsewhere, made if it is not there."""
+    known = Judge.objects.filter(benchmark=benchmark, name=name, kind=Judge.Kind.IMPORTED).first()
+    return known or _new_version(benchmark=benchmark, name=name, kind=Judge.Kind.IMPORTED, config={}, by=by)
+
+
+def find_judge(*, benchmark: Benchmark, name: str) -> Judge:
+    """The newest version of the judge called ``name``: of the benchmark itself, else of any other."""
+    judges = Judge.objects.filter(name=name).exclude(kind=Judge.Kind.IMPORTED).order_by("-version", "-pk")
+    judge = judges.filter(benchmark=benchmark).first() or judges.first()
+    if judge is None:
+        known = sorted(set(Judge.objects.exclude(kind=Judge.Kind.IMPORTED).values_list("name", flat=True)))
+        raise DomainError(f"There is no judge “{name}” that could run. Judges: {', '.join(known) or 'none'}.")
+    return judge

@@ -1,0 +1,269 @@
+"""Runs: a judge over a set of responses. The rows say what is due; tasks are only rung for them.
+
+States: pending → running → finished | incomplete | failed; running → cancelling → cancelled; and from cancelled,
+incomplete and failed back to pending by `resume_run`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Q
+
+from accounts.models import User
+from annotation.models import Batch
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+from consilium.llm.prompts import TEMPLATES, prompt_hash
+from rubrics.models import Benchmark, Candidate
+from scoring.judge_config import chat_config
+from scoring.models import Judge, JudgeRun, RunSlice, TrainedModel, Verdict
+from scoring.work.locks import slice_is_free
+
+# A bell that was not heard for this long is rung again.
+RING_AGAIN = timedelta(seconds=60)
+RESUMABLE = (JudgeRun.Status.CANCELLED, JudgeRun.Status.INCOMPLETE, JudgeRun.Status.FAILED)
+# A trained judge needs no network; more workers than this do not help it on one machine.
+TRAINED_SLICES = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunFrame:
+    """Which responses a run is over: those of a batch, or of the benchmark, with a published rubric.
+
+    ``batch`` is a batch's public id; ``candidates`` are names and ``kinds`` kinds of candidates, empty for all.
+    """
+
+    batch: str = ""
+    candidates: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSize:
+    """What a frame holds."""
+
+    responses: int
+    verdicts: int
+
+
+def _frame_sql(benchmark: Benchmark, frame: RunFrame) -> tuple[str, dict[str, Any]]:
+    """SELECT response, rubric of the frame, and its parameters."""
+    params: dict[str, Any] = {"benchmark": benchmark.pk}
+    where = ["c.benchmark_id = %(benchmark)s"]
+    rubric = "JOIN rubrics_rubric b ON b.case_id = c.id AND b.status = 'published' AND b.track = 'gold'"
+    rubric_id = "b.id"
+    if frame.batch:
+        batch = Batch.objects.filter(group__benchmark=benchmark, public_id=frame.batch).first()
+        if batch is None:
+            raise DomainError("There is no such batch in this benchmark.")
+        rubric = "JOIN annotation_batchitem b ON b.response_id = r.id AND b.batch_id = %(batch)s"
+        rubric_id = "b.rubric_id"
+        params["batch"] = batch.pk
+    if frame.candidates:
+        known = set(
+            Candidate.objects.filter(benchmark=benchmark, name__in=frame.candidates).values_list("name", flat=True)
+        )
+        unknown = [name for name in frame.candidates if name not in known]
+        if unknown:
+            raise DomainError(f"There is no candidate “{unknown[0]}” in this benchmark.")
+        where.append("d.name = ANY(%(candidates)s)")
+        params["candidates"] = list(frame.candidates)
+    if frame.kinds:
+        where.append("d.kind = ANY(%(kinds)s)")
+        params["kinds"] = list(frame.kinds)
+    return (
+        f"""
+        SELECT r.id AS response_id, {rubric_id} AS rubric_id
+        FROM rubrics_response r
+        JOIN rubrics_case c ON c.id = r.case_id
+        JOIN rubrics_candidate d ON d.id = r.candidate_id
+        {rubric}
+        WHERE {" AND ".join(where)}
+        """,
+        params,
+    )
+
+
+def frame_size(*, benchmark: Benchmark, frame: RunFrame, replicates: int = 1) -> FrameSize:
+    """How many responses and verdicts a run over ``frame`` would have; for the form, before anything is made."""
+    query, params = _frame_sql(benchmark, frame)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            SELECT count(DISTINCT f.response_id), count(i.id)
+            FROM ({query}) AS f LEFT JOIN rubrics_rubricitem i ON i.rubric_id = f.rubric_id
+            """,
+            params,
+        )
+        responses, criteria = cursor.fetchone()
+    return FrameSize(int(responses), int(criteria) * replicates)
+
+
+def _snapshot(judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
+    """The judge in full as it is now, and the hash of what all of its requests share."""
+    made: dict[str, Any] = {
+        "name": judge.name,
+        "version": judge.version,
+        "kind": judge.kind,
+        "public_id": judge.public_id,
+        "config": judge.config,
+    }
+    if judge.kind == Judge.Kind.CHAT:
+        config = chat_config(judge.config)  # the operator's list may have changed since
+        template = TEMPLATES[config.prompt]
+        made["rule_sheet"] = benchmark.rule_sheet
+        made["template"] = {"name": template.name, "system": template.system, "user": template.user}
+        return made, prompt_hash(template, benchmark.rule_sheet)
+    if judge.kind == Judge.Kind.TRAINED:
+        model = TrainedModel.objects.defer("artifact").filter(judge=judge).first()
+        if model is None or model.status != "done":
+            raise DomainError(f"“{judge.name}” is not trained yet. Wait until its training is done.")
+        made["model_sha256"] = model.sha256
+        return made, model.sha256
+    raise DomainError(f"“{judge.name}” stands for verdicts made elsewhere; it cannot run.")
+
+
+@transaction.atomic
+def create_run(
+    *, benchmark: Benchmark, judge: Judge, frame: RunFrame, by: User | None, at: datetime, replicates: int = 1
+) -> JudgeRun:
+    """Make a run with its items, and ring for a worker once this is committed."""
+    if replicates < 1 or replicates > 20:
+        raise DomainError("A run has 1 to 20 replicates.")
+    if replicates > 1 and judge.kind == Judge.Kind.TRAINED:
+        raise DomainError("A trained judge always says the same; it has no replicates.")
+    snapshot, shared_hash = _snapshot(judge, benchmark)
+    run = JudgeRun.objects.create(
+        benchmark=benchmark,
+        judge=judge,
+        frame={**asdict(frame), "candidates": list(frame.candidates), "kinds": list(frame.kinds)},
+        snapshot=snapshot,
+        prompt_hash=shared_hash,
+        replicates=replicates,
+        created_by=by,
+        created_at=at,
+    )
+    query, params = _frame_sql(benchmark, frame)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO scoring_judgerunitem (run_id, response_id, rubric_id) "
+            f"SELECT %(run)s, f.response_id, f.rubric_id FROM ({query}) AS f ORDER BY f.response_id",
+            {**params, "run": run.pk},
+        )
+    run.expected = _due(run)
+    if not run.expected:
+        raise DomainError("No response with a published rubric matches this choice.")
+    run.save(update_fields=["expected"])
+    slices = int(judge.config.get("slices", 1)) if judge.kind == Judge.Kind.CHAT else TRAINED_SLICES
+    RunSlice.objects.bulk_create(RunSlice(run=run, number=number) for number in range(slices))
+    _ring(run, range(slices), at=at)
+    return run
+
+
+def _due(run: JudgeRun) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM scoring_judgerunitem i JOIN rubrics_rubricitem r ON r.rubric_id = i.rubric_id "
+            "WHERE i.run_id = %s",
+            [run.pk],
+        )
+        return int(cursor.fetchone()[0]) * run.replicates
+
+
+def _ring(run: JudgeRun, numbers: Sequence[int] | range, *, at: datetime) -> None:
+    """Send a task for each slice once the transaction is committed."""
+    from scoring.tasks import judge_slice
+
+    RunSlice.objects.filter(run=run, number__in=list(numbers)).update(rung_at=at)
+    for number in numbers:
+        judge_slice.delay_on_commit(run.pk, number)
+
+
+@transaction.atomic
+def cancel_run(*, run: JudgeRun, at: datetime) -> None:
+    """Ask a run to stop; what is in the air is let go, what was written stays. `Conflict` if it has ended."""
+    locked = JudgeRun.objects.select_for_update().get(pk=run.pk)
+    if locked.status not in JudgeRun.LIVE:
+        raise Conflict("This run has ended already.")
+    RunSlice.objects.filter(run=locked, status=RunSlice.Status.PENDING).update(status=RunSlice.Status.STOPPED)
+    if locked.status != JudgeRun.Status.CANCELLING:
+        transition(locked, source=JudgeRun.LIVE, target=JudgeRun.Status.CANCELLING)
+    _settle(locked, at=at)
+    run.refresh_from_db()
+
+
+@transaction.atomic
+def resume_run(*, run: JudgeRun, at: datetime) -> None:
+    """Go on with a run that was cancelled or could not finish: only what is missing is asked."""
+    if run.imported:
+        raise DomainError("These verdicts were made elsewhere; there is nothing to go on with.")
+    if run.judge.kind == Judge.Kind.CHAT:
+        chat_config(run.snapshot["config"])
+    transition(run, source=RESUMABLE, target=JudgeRun.Status.PENDING, error="", finished_at=None)
+    RunSlice.objects.filter(run=run).update(status=RunSlice.Status.PENDING, reason="", failed=False, barren_starts=0)
+    _ring(run, list(RunSlice.objects.filter(run=run).values_list("number", flat=True)), at=at)
+
+
+@transaction.atomic
+def settle_run(*, run_id: int, at: datetime) -> None:
+    """End a run none of whose slices is open any more; nothing happens to one that still works."""
+    run = JudgeRun.objects.select_for_update().filter(pk=run_id).first()
+    if run is not None:
+        _settle(run, at=at)
+
+
+def _settle(run: JudgeRun, *, at: datetime) -> None:
+    if run.status not in JudgeRun.LIVE or run.slices.filter(status__in=RunSlice.OPEN).exists():
+        return
+    missing = run.expected - Verdict.objects.filter(run=run).count()
+    stopped = list(run.slices.filter(status=RunSlice.Status.STOPPED).exclude(reason=""))
+    reasons = "\n".join(dict.fromkeys(one.reason for one in stopped))
+    if not missing:
+        target, reasons = JudgeRun.Status.FINISHED, ""
+    elif run.status == JudgeRun.Status.CANCELLING:
+        target = JudgeRun.Status.CANCELLED
+    elif any(one.failed for one in stopped):
+        target = JudgeRun.Status.FAILED
+    else:
+        target = JudgeRun.Status.INCOMPLETE
+    transition(run, source=JudgeRun.LIVE, target=target, error=reasons, finished_at=at)
+
+
+def sweep(*, at: datetime) -> int:
+    """Ring again for open slices that no worker holds, and end cancelled ones; how many bells were rung.
+
+    Whether a worker is at it is asked of the advisory lock that it holds: a worker that died has let go of it.
+    """
+    rung = 0
+    open_slices = RunSlice.objects.filter(run__status__in=JudgeRun.LIVE, status__in=RunSlice.OPEN)
+    waiting = Q(status=RunSlice.Status.PENDING) & (Q(rung_at=None) | Q(rung_at__lt=at - RING_AGAIN))
+    for row in open_slices.filter(waiting | Q(status=RunSlice.Status.RUNNING)).select_related("run"):
+        with transaction.atomic():
+            if not slice_is_free(row.run_id, row.number):
+                continue
+            if row.run.status == JudgeRun.Status.CANCELLING:
+                RunSlice.objects.filter(pk=row.pk, status__in=RunSlice.OPEN).update(status=RunSlice.Status.STOPPED)
+                settle_run(run_id=row.run_id, at=at)
+                continue
+            _ring(row.run, [row.number], at=at)
+            rung += 1
+    # A worker may have died between its last slice and the end of the run.
+    for run_id in (
+        JudgeRun.objects.filter(status__in=JudgeRun.LIVE).exclude(slices__in=open_slices).values_list("pk", flat=True)
+    ):
+        settle_run(run_id=run_id, at=at)
+    return rung
+
+
+def frame_of(values: Mapping[str, Any]) -> RunFrame:
+    """A frame as it was stored with a run."""
+    return RunFrame(
+        batch=str(values.get("batch", "")),
+        candidates=tuple(values.get("candidates", ())),
+        kinds=tuple(values.get("kinds", ())),
+    )

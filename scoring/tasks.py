@@ -1,0 +1,33 @@
+"""Celery's bells. A task carries ids and decides nothing."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.utils import timezone
+
+
+@shared_task(ignore_result=True)
+def judge_slice(run_id: int, number: int) -> None:
+    """Work on a slice of a judge run; where the time was up, ring again."""
+    from scoring.work.slice import work_on_slice
+
+    if work_on_slice(run_id, number, clock=timezone.now):
+        judge_slice.delay(run_id, number)
+
+
+@shared_task(ignore_result=True)
+def train_judge(trained_model_id: int) -> None:
+    """Fit a trained judge."""
+    from scoring.trained.fitting import fit
+
+    fit(trained_model_id, clock=timezone.now)
+
+
+@shared_task(ignore_result=True)
+def sweep_runs() -> None:
+    """Ring again for what a lost worker or a flushed broker left behind."""
+    from scoring.services.runs import sweep
+    from scoring.trained.fitting import sweep_training
+
+    sweep(at=timezone.now())
+    sweep_training(at=timezone.now())
