@@ -45,6 +45,11 @@ class BatchWork:
         return self.waiting + self.accepted
 
     @property
+    def paused(self) -> bool:
+        """The admin has stopped the work for now."""
+        return bool(self.batch.status == Batch.Status.PAUSED)
+
+    @property
     def overdue(self) -> bool:
         """Past its date with work left."""
         due: date | None = self.batch.due_date

@@ -69,8 +69,19 @@
     if (next) select(next);
     else select(row(target.dataset.row));
   }
+  function press(target, outcome) {
+    target.dataset.outcome = outcome;
+    target.querySelectorAll("[data-set]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === outcome)));
+  }
   function save(target, outcome, reason) {
     const id = target.dataset.row;
+    const before = target.dataset.outcome;
+    // Who rules with the keyboard is on the next conflict before the server has answered.
+    if (adjudicating) {
+      press(target, outcome);
+      target.querySelector("[data-reason-box]").hidden = true;
+      goOn(target);
+    }
     saving = saving.then(async () => {
       let status = 0;
       const receive = (event) => {
@@ -86,8 +97,9 @@
       }
       if (status === 200) document.getElementById("refusal").replaceChildren();
       if (status === 0 || status >= 500) window.consilium.toast(text("lost"), "error");
+      if (status !== 200 && adjudicating) press(row(id), before);
       summarise();
-      if (status === 200) goOn(row(id));
+      if (status === 200 && !adjudicating) select(row(id));
       return status;
     });
     return saving;

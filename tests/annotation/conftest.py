@@ -87,8 +87,8 @@ def build_workshop(*, criteria: int | list[int] = 3, responses: int = 3, text: s
         conversation=[
             {
                 "role": "user",
-                "content": "I am 58 and take a blood thinner since my valve was replaced. I cut my hand an hour ago, not "
-                "deep, but it keeps oozing. Should I skip tonight's tablet?",
+                "content": "I am 58 and take a blood thinner since my valve was replaced. I cut my hand an hour ago, "
+                "not deep, but it keeps oozing. Should I skip tonight's tablet?",
             }
         ],
     )

@@ -1,0 +1,190 @@
+"""Groups, batches and conflicts, for those who run the benchmark: researchers read, admins write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.decorators import api_view
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.models import User
+from annotation import access, services
+from annotation.api import serializers as shapes
+from annotation.models import Batch, ExpertGroup, Membership, Physician
+from annotation.progress import conflicts_by_groups, progress_of
+from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.models import Benchmark
+
+
+@extend_schema(methods=["GET"], responses=shapes.GroupSerializer(many=True), operation_id="groups_list")
+@extend_schema(methods=["POST"], request=shapes.GroupSerializer, responses={201: shapes.GroupSerializer})
+@api_view(["GET", "POST"])
+def groups(request: Request, slug: str) -> Response:
+    """List the expert groups, or make one."""
+    if request.method == "GET":
+        rows = get_benchmark(request.user, slug).groups.all()
+        return Response(shapes.GroupSerializer(rows, many=True).data)
+    benchmark = get_administered_benchmark(request.user, slug)
+    data = _valid(shapes.GroupSerializer(data=request.data))
+    made = services.create_group(benchmark=benchmark, name=data["name"])
+    return Response(shapes.GroupSerializer(made).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(methods=["GET"], responses=shapes.GroupSerializer)
+@extend_schema(methods=["PATCH"], request=shapes.GroupSerializer, responses=shapes.GroupSerializer)
+@api_view(["GET", "PATCH"])
+def group(request: Request, slug: str, public_id: str) -> Response:
+    """Show a group, or rename it."""
+    if request.method == "GET":
+        return Response(shapes.GroupSerializer(access.get_group(request.user, slug, public_id)).data)
+    row = access.get_administered_group(request.user, slug, public_id)
+    services.rename_group(group=row, name=_valid(shapes.GroupSerializer(data=request.data))["name"])
+    return Response(shapes.GroupSerializer(row).data)
+
+
+@extend_schema(methods=["GET"], responses=shapes.MemberSerializer(many=True), operation_id="members_list")
+@extend_schema(methods=["POST"], request=shapes.MemberSerializer, responses={201: shapes.MemberSerializer})
+@api_view(["GET", "POST"])
+def members(request: Request, slug: str, public_id: str) -> Response:
+    """List the members of a group, or give a person a part in it."""
+    if request.method == "GET":
+        row = access.get_group(request.user, slug, public_id)
+        administers = Benchmark.objects.administered_by(request.user).filter(pk=row.benchmark_id).exists()
+        rows = row.memberships.select_related("user").order_by("pk")
+        return Response(_members(row, list(rows), administers=administers))
+    row = access.get_administered_group(request.user, slug, public_id)
+    made = services.add_member(group=row, **_valid(shapes.MemberSerializer(data=request.data)))
+    return Response(_members(row, [made], administers=True)[0], status=status.HTTP_201_CREATED)
+
+
+def _members(group: ExpertGroup, rows: list[Membership], *, administers: bool) -> list[dict[str, Any]]:
+    pseudonyms = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
+    return [
+        {
+            "id": row.pk,
+            "pseudonym": pseudonyms.get(row.user_id, ""),
+            "email": row.user.email if administers else "",
+            "name": row.user.name if administers else "",
+            "role": row.role,
+            "active": row.active,
+        }
+        for row in rows
+    ]
+
+
+@extend_schema(request=shapes.ActiveSerializer, responses=shapes.MemberSerializer)
+@api_view(["PATCH"])
+def member(request: Request, slug: str, public_id: str, membership: int) -> Response:
+    """Stop a member, or let them work again."""
+    row = access.get_administered_membership(request.user, slug, public_id, membership)
+    services.set_member_active(membership=row, **_valid(shapes.ActiveSerializer(data=request.data)))
+    return Response(_members(row.group, [row], administers=True)[0])
+
+
+@extend_schema(methods=["GET"], responses=shapes.BatchSerializer(many=True), operation_id="batches_list")
+@extend_schema(methods=["POST"], request=shapes.NewBatchSerializer, responses={201: shapes.BatchSerializer})
+@api_view(["GET", "POST"])
+def batches(request: Request, slug: str) -> Response:
+    """List the batches with their progress, or make one: the same plan as its preview, by seed."""
+    if request.method == "GET":
+        benchmark = get_benchmark(request.user, slug)
+        pages = LimitOffsetPagination()
+        found = Batch.objects.filter(group__benchmark=benchmark).select_related("group")
+        rows = pages.paginate_queryset(found, request) or []
+        return pages.get_paginated_response(_batches(rows))
+    benchmark = get_administered_benchmark(request.user, slug)
+    serializer = shapes.NewBatchSerializer(data=request.data)
+    plan = _plan(request, benchmark, serializer)
+    made = services.create_batch(
+        plan=plan,
+        by=request.user if isinstance(request.user, User) else None,
+        at=timezone.now(),
+        digest=serializer.validated_data["digest"],
+    )
+    return Response(_batches([made])[0], status=status.HTTP_201_CREATED)
+
+
+@extend_schema(request=shapes.NewBatchSerializer, responses=shapes.PlanSerializer)
+@api_view(["POST"])
+def batch_preview(request: Request, slug: str) -> Response:
+    """What such a batch would hold, and the load of each physician; nothing is written."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    plan = _plan(request, benchmark, shapes.NewBatchSerializer(data=request.data))
+    return Response(shapes.PlanSerializer(plan).data)
+
+
+def _plan(request: Request, benchmark: Benchmark, serializer: shapes.NewBatchSerializer) -> services.BatchPlan:
+    data = _valid(serializer)
+    row = access.get_administered_group(request.user, benchmark.slug, data["group"])
+    return services.plan_batch(group=row, terms=serializer.terms(), filter=serializer.response_filter())
+
+
+@extend_schema(methods=["GET"], responses=shapes.BatchSerializer)
+@extend_schema(methods=["PATCH"], request=shapes.BatchSerializer, responses=shapes.BatchSerializer)
+@api_view(["GET", "PATCH"])
+def batch(request: Request, slug: str, public_id: str) -> Response:
+    """Show a batch, or set its due date."""
+    if request.method == "GET":
+        return Response(_batches([access.get_batch(request.user, slug, public_id)])[0])
+    row = access.get_administered_batch(request.user, slug, public_id)
+    services.extend_batch(batch=row, **_valid(shapes.BatchSerializer(data=request.data)))
+    return Response(_batches([row])[0])
+
+
+@extend_schema(request=None, responses=shapes.BatchSerializer)
+@api_view(["POST"])
+def batch_pause(request: Request, slug: str, public_id: str) -> Response:
+    """Take no work for now."""
+    row = access.get_administered_batch(request.user, slug, public_id)
+    services.pause_batch(batch=row)
+    return Response(_batches([row])[0])
+
+
+@extend_schema(request=None, responses=shapes.BatchSerializer)
+@api_view(["POST"])
+def batch_open(request: Request, slug: str, public_id: str) -> Response:
+    """Take work again."""
+    row = access.get_administered_batch(request.user, slug, public_id)
+    services.open_batch(batch=row)
+    return Response(_batches([row])[0])
+
+
+@extend_schema(request=None, responses=shapes.BatchSerializer)
+@api_view(["POST"])
+def batch_close(request: Request, slug: str, public_id: str) -> Response:
+    """End the batch for good."""
+    row = access.get_administered_batch(request.user, slug, public_id)
+    services.close_batch(batch=row, at=timezone.now())
+    return Response(_batches([row])[0])
+
+
+def _batches(rows: list[Batch]) -> list[dict[str, Any]]:
+    progress = progress_of(rows)
+    for row in rows:
+        row.progress = progress[row.pk].by_status  # type: ignore[attr-defined]  # for the serializer
+    return list(shapes.BatchSerializer(rows, many=True).data)
+
+
+@extend_schema(methods=["GET"], responses=shapes.ConflictCountSerializer(many=True), operation_id="conflicts_list")
+@extend_schema(methods=["POST"], request=shapes.BetweenSerializer, responses={201: {"type": "object"}})
+@api_view(["GET", "POST"])
+def conflicts(request: Request, slug: str) -> Response:
+    """Count adjudications, or open those between two groups whose batches are closed."""
+    if request.method == "GET":
+        rows = conflicts_by_groups(get_benchmark(request.user, slug).pk)
+        return Response(shapes.ConflictCountSerializer(rows, many=True).data)
+    data = _valid(shapes.BetweenSerializer(data=request.data))
+    one = access.get_administered_group(request.user, slug, data["group"])
+    two = access.get_administered_group(request.user, slug, data["other"])
+    made = services.open_conflicts_between(group=one, other=two, at=timezone.now())
+    return Response({"opened": made}, status=status.HTTP_201_CREATED)
+
+
+def _valid(serializer: shapes.Plain) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)

@@ -1,0 +1,338 @@
+"""What goes in and out of the doors, field by field. Physicians' serializers read `annotation.screens`, so that they
+cannot hold more than the pages do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.models import Batch, Membership, Outcome, RulingOutcome
+from annotation.services import BatchTerms, DecisionInput, ResponseFilter, new_seed
+from consilium.lib.api import StrictSerializer
+from rubrics.models import Candidate, Difficulty, Register
+
+Plain = serializers.Serializer[Any]
+
+
+# Groups and batches ---------------------------------------------------------------------------------------------------
+
+
+class GroupSerializer(StrictSerializer, Plain):
+    """An expert group."""
+
+    id = serializers.CharField(source="public_id", read_only=True)
+    name = serializers.CharField(max_length=100)
+
+
+class MemberSerializer(StrictSerializer, Plain):
+    """A member; the address and the name are for the admin alone, and empty for researchers."""
+
+    id = serializers.IntegerField(source="pk", read_only=True)
+    pseudonym = serializers.CharField(read_only=True)
+    email = serializers.EmailField()
+    name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
+    role = serializers.ChoiceField(choices=Membership.Role.choices)
+    active = serializers.BooleanField(read_only=True)
+
+
+class ActiveSerializer(StrictSerializer, Plain):
+    """Let a member work, or stop them."""
+
+    active = serializers.BooleanField()
+
+
+class FilterSerializer(StrictSerializer, Plain):
+    """Which responses a batch draws from; what is left out leaves nothing out."""
+
+    candidates = serializers.ListField(child=serializers.CharField(), default=list, help_text="Public ids.")
+    kinds = serializers.ListField(child=serializers.ChoiceField(choices=Candidate.Kind.choices), default=list)
+    difficulties = serializers.ListField(child=serializers.ChoiceField(choices=Difficulty.choices), default=list)
+    registers = serializers.ListField(child=serializers.ChoiceField(choices=Register.choices), default=list)
+    languages = serializers.ListField(child=serializers.CharField(), default=list)
+    tags = serializers.ListField(child=serializers.CharField(), default=list, help_text="Cases with any of them.")
+    cases = serializers.ListField(child=serializers.CharField(), default=list, help_text="Keys.")
+    skip_given = serializers.BooleanField(default=True, help_text="Leave out what the group was given before.")
+    draw = serializers.IntegerField(min_value=1, allow_null=True, default=None, help_text="How many, at random.")
+
+
+class NewBatchSerializer(StrictSerializer, Plain):
+    """A batch to be made, or only previewed."""
+
+    title = serializers.CharField(max_length=200)
+    group = serializers.CharField(help_text="Public id.")
+    filter = FilterSerializer(required=False)
+    annotators_per_item = serializers.IntegerField(min_value=1, max_value=20, default=1)
+    check_policy = serializers.ChoiceField(choices=Batch.CheckPolicy.choices, default=Batch.CheckPolicy.ALL)
+    check_fraction = serializers.FloatField(min_value=0, max_value=1, default=1.0)
+    order = serializers.ChoiceField(choices=Batch.Order.choices, default=Batch.Order.BY_CASE)
+    due_date = serializers.DateField(allow_null=True, default=None)
+    seed = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
+    digest = serializers.CharField(required=False, default="", help_text="Of the preview that this batch shall equal.")
+
+    def response_filter(self) -> ResponseFilter:
+        """The filter for the service."""
+        return ResponseFilter(**self.validated_data.get("filter", {}))
+
+    def terms(self) -> BatchTerms:
+        """The terms for the service."""
+        data = self.validated_data
+        names = ("title", "annotators_per_item", "check_policy", "check_fraction", "order", "due_date")
+        return BatchTerms(**{name: data[name] for name in names}, seed=data.get("seed", new_seed()))
+
+
+class LoadSerializer(Plain):
+    """What one physician would get."""
+
+    pseudonym = serializers.CharField()
+    responses = serializers.IntegerField()
+    criteria = serializers.IntegerField()
+    open_work = serializers.IntegerField()
+
+
+class PlanSerializer(Plain):
+    """A batch before it is made."""
+
+    digest = serializers.CharField()
+    seed = serializers.IntegerField(source="terms.seed")
+    in_frame = serializers.IntegerField()
+    responses = serializers.SerializerMethodField()
+    decisions = serializers.IntegerField(source="criteria")
+    checks = serializers.IntegerField(source="allocation.checks")
+    inclusion_probability = serializers.FloatField()
+    loads = LoadSerializer(many=True)
+    warnings = serializers.ListField(child=serializers.CharField())
+
+    def get_responses(self, plan: Any) -> int:
+        """How many are drawn."""
+        return len(plan.responses)
+
+
+class BatchSerializer(StrictSerializer, Plain):
+    """A batch with its progress; only the due date can be set here."""
+
+    id = serializers.CharField(source="public_id", read_only=True)
+    title = serializers.CharField(read_only=True)
+    group = serializers.CharField(source="group.public_id", read_only=True)
+    status = serializers.CharField(read_only=True)
+    order = serializers.CharField(read_only=True)
+    annotators_per_item = serializers.IntegerField(read_only=True)
+    check_policy = serializers.CharField(read_only=True)
+    check_fraction = serializers.FloatField(read_only=True)
+    due_date = serializers.DateField(allow_null=True)
+    seed = serializers.IntegerField(read_only=True)
+    frame = serializers.JSONField(read_only=True)
+    imported = serializers.BooleanField(read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+    closed_at = serializers.DateTimeField(read_only=True)
+    progress = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+
+
+class ConflictCountSerializer(Plain):
+    """How many responses are adjudicated, within a group or between two."""
+
+    group = serializers.CharField(source="group__name")
+    other_group = serializers.CharField(source="other_group__name", allow_null=True)
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+
+
+class BetweenSerializer(StrictSerializer, Plain):
+    """Two groups, by public id."""
+
+    group = serializers.CharField()
+    other = serializers.CharField()
+
+
+# Work -----------------------------------------------------------------------------------------------------------------
+
+
+class EvidenceSerializer(StrictSerializer, Plain):
+    """A passage of the response, in code points."""
+
+    start = serializers.IntegerField(min_value=0)
+    end = serializers.IntegerField(min_value=1)
+    quote = serializers.CharField(required=False, trim_whitespace=False)
+
+
+class DecisionSerializer(StrictSerializer, Plain):
+    """The whole state of a decision. ``version`` is the one last seen, 0 for none; ``client_id`` names the save."""
+
+    criterion = serializers.IntegerField()
+    outcome = serializers.ChoiceField(choices=Outcome.choices, allow_null=True)
+    borderline = serializers.BooleanField(default=False)
+    note = serializers.CharField(allow_blank=True, default="", max_length=5_000)
+    evidence = EvidenceSerializer(many=True, required=False)
+    version = serializers.IntegerField(min_value=0, default=0)
+    client_id = serializers.UUIDField(allow_null=True, default=None)
+
+    def change(self) -> DecisionInput:
+        """For the service."""
+        return decision_input(self.validated_data)
+
+
+def decision_input(data: dict[str, Any]) -> DecisionInput:
+    """Validated data as the service takes it."""
+    return DecisionInput(**{**data, "evidence": data.get("evidence", [])})
+
+
+class AssignmentSerializer(Plain):
+    """One piece of the physician's own work. Which candidate answered stands nowhere."""
+
+    id = serializers.CharField(source="public_id")
+    batch = serializers.CharField(source="batch.title")
+    batch_status = serializers.CharField(source="batch.status")
+    due_date = serializers.DateField(source="batch.due_date", allow_null=True)
+    position = serializers.IntegerField()
+    status = serializers.CharField()
+    round = serializers.IntegerField()
+
+
+class TurnSerializer(Plain):
+    """A turn of the conversation."""
+
+    role = serializers.CharField()
+    content = serializers.CharField(source="text")
+
+
+class LineSerializer(Plain):
+    """A criterion."""
+
+    id = serializers.IntegerField()
+    number = serializers.IntegerField()
+    text = serializers.CharField()
+    points = serializers.IntegerField()
+    axis = serializers.CharField()
+
+
+class GradingRowSerializer(Plain):
+    """A criterion and the decision on it."""
+
+    criterion = LineSerializer(source="line")
+    outcome = serializers.CharField()
+    borderline = serializers.BooleanField()
+    note = serializers.CharField()
+    evidence = serializers.ListField(child=serializers.DictField())
+    version = serializers.IntegerField()
+
+
+class ReadingSerializer(Plain):
+    """What a piece of work is about."""
+
+    conversation = TurnSerializer(many=True)
+    response = serializers.CharField()
+    language = serializers.CharField()
+
+
+class AssignmentDetailSerializer(AssignmentSerializer):
+    """The same with everything that its page shows."""
+
+    total = serializers.IntegerField()
+    returned_note = serializers.CharField()
+    reading = ReadingSerializer()
+    rows = GradingRowSerializer(many=True)
+
+
+class CheckListSerializer(Plain):
+    """A check that waits or is held."""
+
+    id = serializers.CharField(source="public_id")
+    batch = serializers.CharField(source="batch.title")
+    status = serializers.CharField()
+    round = serializers.IntegerField()
+    submitted_at = serializers.DateTimeField()
+
+
+class CheckRowSerializer(Plain):
+    """A criterion, the annotator's decision, and the checker's amendment (empty: none)."""
+
+    criterion = LineSerializer(source="line")
+    given = GradingRowSerializer()
+    outcome = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class CheckSerializer(CheckListSerializer):
+    """A held check with everything that its page shows."""
+
+    reading = ReadingSerializer()
+    rows = CheckRowSerializer(many=True)
+
+
+class AmendmentSerializer(StrictSerializer, Plain):
+    """Another outcome for a criterion; the annotator's own outcome takes an amendment back."""
+
+    criterion = serializers.IntegerField()
+    outcome = serializers.ChoiceField(choices=Outcome.choices)
+    reason = serializers.CharField(allow_blank=True, default="", max_length=2_000)
+
+
+class ReturnSerializer(StrictSerializer, Plain):
+    """Why work is sent back."""
+
+    note = serializers.CharField(max_length=5_000)
+
+
+class AdjudicationListSerializer(Plain):
+    """A conflict that is open."""
+
+    id = serializers.CharField(source="public_id")
+    agreement = serializers.FloatField()
+    conflicts = serializers.SerializerMethodField()
+    held = serializers.SerializerMethodField()
+    between_groups = serializers.SerializerMethodField()
+
+    def get_conflicts(self, row: Any) -> int:
+        """How many criteria."""
+        return len(row.criteria)
+
+    def get_held(self, row: Any) -> bool:
+        """Taken by whoever asks."""
+        return row.adjudicator_id is not None
+
+    def get_between_groups(self, row: Any) -> bool:
+        """Between two groups, rather than within one."""
+        return row.other_group_id is not None
+
+
+class VoteSerializer(Plain):
+    """What a rater said."""
+
+    outcome = serializers.CharField()
+    borderline = serializers.BooleanField()
+    note = serializers.CharField()
+    evidence = serializers.ListField(child=serializers.DictField())
+    amended_because = serializers.CharField()
+
+
+class SideSerializer(Plain):
+    """A rater under a letter."""
+
+    letter = serializers.CharField()
+    outcome = serializers.CharField()
+    votes = VoteSerializer(many=True)
+
+
+class AdjudicationRowSerializer(Plain):
+    """A criterion, what the raters said, and the ruling (empty: none)."""
+
+    criterion = LineSerializer(source="line")
+    in_conflict = serializers.BooleanField()
+    sides = SideSerializer(many=True)
+    outcome = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class AdjudicationSerializer(AdjudicationListSerializer):
+    """A held adjudication with everything that its page shows."""
+
+    reading = ReadingSerializer()
+    rows = AdjudicationRowSerializer(many=True)
+
+
+class RulingSerializer(StrictSerializer, Plain):
+    """A ruling on one conflict; faulty needs a reason."""
+
+    criterion = serializers.IntegerField()
+    outcome = serializers.ChoiceField(choices=RulingOutcome.choices)
+    reason = serializers.CharField(allow_blank=True, default="", max_length=2_000)

@@ -1,0 +1,254 @@
+"""A physician's own work: grading, checking, adjudicating, under the same blinding as the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import NotFound
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.models import User
+from annotation import access, screens, services
+from annotation.api import serializers as shapes
+from annotation.models import Adjudication, Assignment
+from rubrics.models import Case
+
+
+def _me(request: Request) -> User:
+    assert isinstance(request.user, User)  # every door asks for a signed-in user
+    return request.user
+
+
+def _page(request: Request, rows: QuerySet[Any], serializer: type[shapes.Plain]) -> Response:
+    pages = LimitOffsetPagination()
+    return pages.get_paginated_response(serializer(pages.paginate_queryset(rows, request) or [], many=True).data)
+
+
+def _valid(serializer: shapes.Plain) -> Any:
+    serializer.is_valid(raise_exception=True)
+    return serializer.validated_data
+
+
+def _reading(case: Case, text: str) -> dict[str, Any]:
+    turns = screens.reading_of(case, "").turns
+    return {"conversation": turns, "response": text, "language": case.language}
+
+
+# Grading --------------------------------------------------------------------------------------------------------------
+
+
+@extend_schema(responses=shapes.AssignmentSerializer(many=True), operation_id="assignments_list")
+@api_view(["GET"])
+def assignments(request: Request) -> Response:
+    """Your own work in the order of its queue, whatever its state."""
+    rows = access.own_assignments(request.user).select_related("batch").order_by("batch", "position", "pk")
+    return _page(request, rows, shapes.AssignmentSerializer)
+
+
+@extend_schema(responses=shapes.AssignmentDetailSerializer)
+@api_view(["GET"])
+def assignment(request: Request, public_id: str) -> Response:
+    """One piece of your work: conversation, response, criteria and what you decided."""
+    return Response(_assignment(access.get_own_assignment(request.user, public_id)))
+
+
+def _assignment(row: Assignment) -> dict[str, Any]:
+    row.total = screens.queue_place(row).total  # type: ignore[attr-defined]  # for the serializer
+    row.returned_note = screens.returned_note(row)  # type: ignore[attr-defined]
+    row.reading = _reading(row.case, row.response.text)  # type: ignore[attr-defined]
+    row.rows = screens.grading_rows(row)  # type: ignore[attr-defined]
+    return dict(shapes.AssignmentDetailSerializer(row).data)
+
+
+@extend_schema(
+    request=shapes.DecisionSerializer(many=True),
+    responses={200: shapes.AssignmentDetailSerializer, 409: OpenApiTypes.OBJECT},
+)
+@api_view(["POST"])
+def decisions(request: Request, public_id: str) -> Response:
+    """Save decisions, all or none. 409 with ``current`` where one was saved elsewhere since you saw it."""
+    row = access.get_own_assignment(request.user, public_id)
+    serializer = shapes.DecisionSerializer(data=request.data, many=True)
+    changes = [shapes.decision_input(data) for data in _valid(serializer)]
+    try:
+        services.save_decisions(assignment=row, annotator=_me(request), changes=changes, at=timezone.now())
+    except services.StaleDecision as stale:
+        current = {
+            "criterion": stale.current.criterion_id,
+            "outcome": stale.current.outcome,
+            "borderline": stale.current.borderline,
+            "note": stale.current.note,
+            "evidence": stale.current.evidence,
+            "version": stale.current.version,
+        }
+        return Response({"detail": str(stale), "current": current}, status=stale.status_code)
+    return Response(_assignment(row))
+
+
+@extend_schema(request=None, responses={200: shapes.AssignmentDetailSerializer, 422: OpenApiTypes.OBJECT})
+@api_view(["POST"])
+def submit(request: Request, public_id: str) -> Response:
+    """Hand the work in. 422 with ``missing`` (ids of criteria) while something is undecided."""
+    row = access.get_own_assignment(request.user, public_id)
+    try:
+        services.submit(assignment=row, annotator=_me(request), at=timezone.now())
+    except services.Unanswered as refused:
+        return Response({"detail": str(refused), "missing": refused.criteria}, status=refused.status_code)
+    return Response(_assignment(row))
+
+
+# Checking -------------------------------------------------------------------------------------------------------------
+
+
+@extend_schema(responses=shapes.CheckListSerializer(many=True), operation_id="checks_list")
+@api_view(["GET"])
+def checks(request: Request) -> Response:
+    """Work of your group that waits for a check, and what you hold."""
+    ids = [*access.waiting_checks(request.user).values_list("pk", flat=True)]
+    ids += access.held_checks(request.user).values_list("pk", flat=True)
+    rows = Assignment.objects.filter(pk__in=ids).select_related("batch").order_by("submitted_at", "pk")
+    return _page(request, rows, shapes.CheckListSerializer)
+
+
+@extend_schema(request=None, responses=shapes.CheckSerializer)
+@api_view(["POST"])
+def check_next(request: Request) -> Response:
+    """Take the longest waiting check; 404 if nothing waits."""
+    return _claimed_check(request, access.waiting_checks(request.user))
+
+
+@extend_schema(request=None, responses=shapes.CheckSerializer)
+@api_view(["POST"])
+def check_claim(request: Request, public_id: str) -> Response:
+    """Take this check."""
+    return _claimed_check(request, access.get_waiting_check(request.user, public_id))
+
+
+def _claimed_check(request: Request, waiting: QuerySet[Assignment]) -> Response:
+    row = services.claim_check(checker=_me(request), waiting=waiting, at=timezone.now())
+    if row is None:
+        raise NotFound
+    return Response(_check(access.get_held_check(request.user, row.public_id)))
+
+
+@extend_schema(responses=shapes.CheckSerializer)
+@api_view(["GET"])
+def check(request: Request, public_id: str) -> Response:
+    """A check that you hold: the response and the annotator's decisions."""
+    return Response(_check(access.get_held_check(request.user, public_id)))
+
+
+def _check(row: Assignment) -> dict[str, Any]:
+    row.reading = _reading(row.case, row.response.text)  # type: ignore[attr-defined]  # for the serializer
+    row.rows = screens.check_rows(row)  # type: ignore[attr-defined]
+    return dict(shapes.CheckSerializer(row).data)
+
+
+@extend_schema(request=shapes.AmendmentSerializer, responses=shapes.CheckSerializer)
+@api_view(["POST"])
+def amendments(request: Request, public_id: str) -> Response:
+    """Put another outcome over the annotator's, with the reason."""
+    row = access.get_held_check(request.user, public_id)
+    data = _valid(shapes.AmendmentSerializer(data=request.data))
+    services.amend(assignment=row, checker=_me(request), at=timezone.now(), **data)
+    return Response(_check(row))
+
+
+@extend_schema(request=None, responses={204: None})
+@api_view(["POST"])
+def check_accept(request: Request, public_id: str) -> Response:
+    """Accept the work with its amendments."""
+    row = access.get_held_check(request.user, public_id)
+    services.accept_check(assignment=row, checker=_me(request), at=timezone.now())
+    return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@extend_schema(request=shapes.ReturnSerializer, responses={204: None})
+@api_view(["POST"])
+def check_return(request: Request, public_id: str) -> Response:
+    """Send the work back with a note."""
+    row = access.get_held_check(request.user, public_id)
+    data = _valid(shapes.ReturnSerializer(data=request.data))
+    services.return_check(assignment=row, checker=_me(request), at=timezone.now(), **data)
+    return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@extend_schema(request=None, responses={204: None})
+@api_view(["POST"])
+def check_release(request: Request, public_id: str) -> Response:
+    """Put the work back for another checker."""
+    row = access.get_held_check(request.user, public_id)
+    services.release_check(assignment=row, checker=_me(request))
+    return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+# Adjudication ---------------------------------------------------------------------------------------------------------
+
+
+@extend_schema(responses=shapes.AdjudicationListSerializer(many=True), operation_id="adjudications_list")
+@api_view(["GET"])
+def adjudications(request: Request) -> Response:
+    """Conflicts that you hold or may take, lowest agreement first."""
+    rows = access.open_adjudications(request.user).order_by("agreement", "pk")
+    return _page(request, rows, shapes.AdjudicationListSerializer)
+
+
+@extend_schema(request=None, responses=shapes.AdjudicationSerializer)
+@api_view(["POST"])
+def adjudication_next(request: Request) -> Response:
+    """Take the conflict of lowest agreement; 404 if none waits."""
+    return _claimed_adjudication(request, access.open_adjudications(request.user))
+
+
+@extend_schema(request=None, responses=shapes.AdjudicationSerializer)
+@api_view(["POST"])
+def adjudication_claim(request: Request, public_id: str) -> Response:
+    """Take this conflict."""
+    return _claimed_adjudication(request, access.get_open_adjudication(request.user, public_id))
+
+
+def _claimed_adjudication(request: Request, waiting: QuerySet[Adjudication]) -> Response:
+    row = services.claim_adjudication(adjudicator=_me(request), waiting=waiting)
+    if row is None:
+        raise NotFound
+    return Response(_adjudication(access.get_held_adjudication(request.user, row.public_id)))
+
+
+@extend_schema(responses=shapes.AdjudicationSerializer)
+@api_view(["GET"])
+def adjudication(request: Request, public_id: str) -> Response:
+    """An adjudication that you hold: the response, and what the raters said, as A and B."""
+    return Response(_adjudication(access.get_held_adjudication(request.user, public_id)))
+
+
+def _adjudication(row: Adjudication) -> dict[str, Any]:
+    row.reading = _reading(row.response.case, row.response.text)  # type: ignore[attr-defined]  # for the serializer
+    row.rows = screens.adjudication_rows(row, everything=True)  # type: ignore[attr-defined]
+    return dict(shapes.AdjudicationSerializer(row).data)
+
+
+@extend_schema(request=shapes.RulingSerializer, responses=shapes.AdjudicationSerializer)
+@api_view(["POST"])
+def rulings(request: Request, public_id: str) -> Response:
+    """Decide one conflict."""
+    row = access.get_held_adjudication(request.user, public_id)
+    data = _valid(shapes.RulingSerializer(data=request.data))
+    services.rule(adjudication=row, adjudicator=_me(request), at=timezone.now(), **data)
+    return Response(_adjudication(row))
+
+
+@extend_schema(request=None, responses={204: None})
+@api_view(["POST"])
+def adjudication_finish(request: Request, public_id: str) -> Response:
+    """End the adjudication once every conflict has a ruling."""
+    row = access.get_held_adjudication(request.user, public_id)
+    services.finish_adjudication(adjudication=row, adjudicator=_me(request), at=timezone.now())
+    return Response(status=status.HTTP_204_NO_CONTENT)

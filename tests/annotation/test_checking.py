@@ -1,0 +1,319 @@
+"""The secondary check and adjudication, through their doors."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from annotation import access, services
+from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Decision, Ruling
+from annotation.ratings import consensus_ratings, group_ratings
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.ratings import Outcome
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.factories import ExpertGroupFactory, decide, make_batch, member
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def checked() -> Workshop:
+    return build_workshop(check_policy="all")
+
+
+def take(workshop: Workshop, client: Client) -> Assignment:
+    """Claim the next check as the page's button does."""
+    answer = client.post("/work/checks/next/")
+    found = re.fullmatch(r"/work/checks/(\w+)/", answer["Location"])
+    assert found, answer["Location"]
+    return Assignment.objects.get(public_id=found[1])
+
+
+def test_accept_makes_the_work_count(checked: Workshop) -> None:
+    decide(checked.queue()[0], "met", "not_met")
+    client = signed_in(checked.checker)
+    assert "Waiting" in client.get("/work/checks/").content.decode()
+    row = take(checked, client)
+    assert (row.status, row.checker) == ("in_check", checked.checker)
+    assert client.get(f"/work/checks/{row.public_id}/").status_code == 200
+    assert len(group_ratings(checked.group, "checked")) == 0
+    assert client.post(f"/work/checks/{row.public_id}/accept/")["Location"] == "/work/checks/"
+    row.refresh_from_db()
+    assert row.status == "accepted"
+    assert Check.objects.get().result == "accepted"
+    assert group_ratings(checked.group, "checked").outcome.tolist() == [1, 0, 0]
+    assert client.get(f"/work/checks/{row.public_id}/").status_code == 404
+
+
+def test_an_amendment_needs_a_reason_stands_beside_the_decision_and_can_be_taken_back(checked: Workshop) -> None:
+    decide(checked.queue()[0], "met")
+    client = signed_in(checked.checker)
+    row = take(checked, client)
+    first, second, _third = services.criteria_of(row)
+    url = f"/work/checks/{row.public_id}/criteria/{first}/"
+    refused = client.post(url, {"outcome": "not_met", "reason": "  "})
+    assert (refused.status_code, refused["HX-Retarget"]) == (422, "#refusal")
+    assert "needs a reason" in refused.content.decode()
+    saved = client.post(url, {"outcome": "not_met", "reason": "It names no dose."})
+    assert 'data-amended="not_met"' in saved.content.decode()
+    client.post(f"/work/checks/{row.public_id}/criteria/{second}/", {"outcome": "cannot_assess", "reason": "Unclear."})
+    client.post(f"/work/checks/{row.public_id}/criteria/{second}/", {"outcome": "met", "reason": ""})
+    client.post(f"/work/checks/{row.public_id}/accept/")
+    assert list(Decision.objects.order_by("criterion").values_list("outcome", flat=True)) == ["met"] * 3
+    assert group_ratings(checked.group, "first").outcome.tolist() == [1, 1, 1]
+    assert group_ratings(checked.group, "checked").outcome.tolist() == [0, 1, 1]
+    assert Amendment.objects.get(criterion=second).outcome == ""  # taken back; the row stays for the record
+
+
+def test_return_opens_a_second_round_and_the_first_stays(checked: Workshop) -> None:
+    row = checked.queue()[0]
+    decide(row, "met")
+    client = signed_in(checked.checker)
+    take(checked, client)
+    assert client.post(f"/work/checks/{row.public_id}/return/", {"note": " "}).status_code == 422
+    answer = client.post(f"/work/checks/{row.public_id}/return/", {"note": "Look at the first again."})
+    assert answer.status_code == 302
+    row.refresh_from_db()
+    assert (row.status, row.round) == ("returned", 2)
+    own = signed_in(checked.annotator)
+    assert "Look at the first again." in own.get("/work/").content.decode()
+    assert "Look at the first again." in own.get(f"/work/{row.public_id}/").content.decode()
+    first = services.criteria_of(row)[0]
+    # A tab left open since round 1 has seen version 1; the copy in round 2 is one further, so that it is stale.
+    with pytest.raises(services.StaleDecision):
+        services.save_decision(
+            assignment=row,
+            annotator=checked.annotator,
+            change=services.DecisionInput(criterion=first, outcome="cannot_assess", version=1),
+            at=timezone.now(),
+        )
+    services.save_decision(
+        assignment=row,
+        annotator=checked.annotator,
+        change=services.DecisionInput(criterion=first, outcome="not_met", version=2),
+        at=timezone.now(),
+    )
+    services.submit(assignment=row, annotator=checked.annotator, at=timezone.now())
+    rounds = Decision.objects.filter(criterion=first).order_by("round").values_list("round", "outcome")
+    assert list(rounds) == [(1, "met"), (2, "not_met")]
+    # It waits for the checker who knows it; another one is not offered it.
+    other = checked.people("checker")[1]
+    assert not access.waiting_checks(other).exists()
+    assert take(checked, client) == row
+    client.post(f"/work/checks/{row.public_id}/accept/")
+    assert group_ratings(checked.group, "first").outcome.tolist() == [1, 1, 1]
+    assert group_ratings(checked.group, "checked").outcome.tolist() == [0, 1, 1]
+
+
+def test_work_that_was_put_back_can_be_taken_by_another_checker(checked: Workshop) -> None:
+    decide(checked.queue()[0])
+    one, two = (signed_in(user) for user in checked.people("checker"))
+    row = take(checked, one)
+    assert two.post("/work/checks/next/")["Location"] == "/work/checks/"  # nothing left
+    assert two.post(f"/work/checks/{row.public_id}/claim/").status_code == 404
+    assert two.post(f"/work/checks/{row.public_id}/accept/").status_code == 404
+    one.post(f"/work/checks/{row.public_id}/release/")
+    services.set_member_active(
+        membership=checked.group.memberships.get(user=checked.checker, role="checker"), active=False
+    )
+    assert take(checked, two) == row
+
+
+def test_nobody_checks_their_own_work_or_their_own_response(checked: Workshop) -> None:
+    for user in checked.people():
+        member(checked.group, "checker", user)
+    decide(checked.queue()[0])
+    assert not access.waiting_checks(checked.annotator).exists()
+    row = checked.queue()[0]
+    assert signed_in(checked.annotator).post(f"/work/checks/{row.public_id}/claim/").status_code == 404
+    with pytest.raises(DomainError, match="another part"):
+        services.claim_check(checker=checked.annotator, waiting=Assignment.objects.filter(pk=row.pk), at=timezone.now())
+
+
+def test_a_paused_batch_takes_no_check(checked: Workshop) -> None:
+    decide(checked.queue()[0])
+    client = signed_in(checked.checker)
+    row = take(checked, client)
+    services.pause_batch(batch=checked.batch)
+    page = client.get(f"/work/checks/{row.public_id}/")
+    assert "paused" in page.content.decode()
+    for door in ("accept/", "release/"):
+        answer = client.post(f"/work/checks/{row.public_id}/{door}")
+        assert answer.status_code == 409
+        assert "This batch is paused" in answer.content.decode()
+    row.refresh_from_db()
+    assert row.status == "in_check"
+
+
+# Adjudication -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def twice() -> Workshop:
+    return build_workshop(annotators_per_item=2)
+
+
+def test_a_conflict_opens_when_all_work_is_accepted_and_differs(twice: Workshop) -> None:
+    first, second = Assignment.objects.filter(batch=twice.batch, response=twice.queue()[0].response_id).select_related(
+        "annotator"
+    )
+    decide(first, "met", "not_met", "met")
+    assert not Adjudication.objects.exists()
+    decide(second, "not_met", "not_met", "cannot_assess")
+    row = Adjudication.objects.get()
+    criteria = services.criteria_of(first)
+    assert row.criteria == [criteria[0], criteria[2]]
+    assert row.agreement == pytest.approx(1 / 3)
+    assert group_ratings(twice.group, "checked").outcome.tolist() == [
+        Outcome.UNDECIDED, Outcome.NOT_MET, Outcome.UNDECIDED,
+    ]  # fmt: skip
+
+
+def test_no_conflict_where_they_agree(twice: Workshop) -> None:
+    for row in Assignment.objects.filter(batch=twice.batch).select_related("annotator"):
+        decide(row)
+    assert not Adjudication.objects.exists()
+
+
+def test_closing_a_batch_opens_the_conflicts_that_waited_for_unfinished_work() -> None:
+    workshop = build_workshop(annotators_per_item=2, responses=1)
+    third = member(workshop.group)
+    extra = make_batch(workshop.group, skip_given=False, title="One more")
+    assert Assignment.objects.get(batch=extra).annotator == third
+    for row, outcome in zip(
+        Assignment.objects.filter(batch=workshop.batch).select_related("annotator"), ("met", "not_met"), strict=True
+    ):
+        decide(row, outcome)
+    assert not Adjudication.objects.exists()  # the third opinion may still come
+    services.close_batch(batch=extra, at=timezone.now())
+    assert Adjudication.objects.get().agreement == 0
+
+
+def claim_adjudication(workshop: Workshop, client: Client) -> Adjudication:
+    answer = client.post("/work/adjudications/next/")
+    found = re.fullmatch(r"/work/adjudications/(\w+)/", answer["Location"])
+    assert found
+    return Adjudication.objects.get(public_id=found[1])
+
+
+def test_rulings_settle_the_group_and_finish_refuses_until_all_are_made(twice: Workshop) -> None:
+    twice.conflict()
+    client = signed_in(twice.adjudicator)
+    row = claim_adjudication(twice, client)
+    page = client.get(f"/work/adjudications/{row.public_id}/").content.decode()
+    assert page.count('data-conflict="1"') == 2
+    assert 'data-conflict=""' not in page
+    assert 'data-conflict=""' in client.get(f"/work/adjudications/{row.public_id}/?show=all").content.decode()
+    one, two = row.criteria
+    url = f"/work/adjudications/{row.public_id}/criteria/"
+    assert client.post(f"{url}{one}/", {"outcome": "met", "reason": ""}).status_code == 200
+    finish = f"/work/adjudications/{row.public_id}/finish/"
+    refused = client.post(finish)
+    assert refused.status_code == 422
+    assert "1 conflict is not decided yet" in refused.content.decode()
+    assert client.post(f"{url}{two}/", {"outcome": "faulty", "reason": ""}).status_code == 422
+    assert client.post(f"{url}{two}/", {"outcome": "faulty", "reason": "It asks for two things."}).status_code == 200
+    agreed = next(c for c in services.criteria_of(twice.queue()[0]) if c not in row.criteria)
+    assert client.post(f"{url}{agreed}/", {"outcome": "met"}).status_code == 422
+    assert client.post(finish)["Location"] == "/work/adjudications/"
+    assert group_ratings(twice.group, "final").outcome.tolist() == [Outcome.MET, Outcome.FAULTY, Outcome.MET]
+    assert group_ratings(twice.group, "checked").outcome.tolist()[:2] == [Outcome.UNDECIDED] * 2
+    assert client.get(f"/work/adjudications/{row.public_id}/").status_code == 404
+    assert client.post(f"{url}{one}/", {"outcome": "not_met"}).status_code == 404
+    assert Ruling.objects.count() == 2
+
+
+def test_only_a_free_adjudicator_may_take_a_conflict(twice: Workshop) -> None:
+    member(twice.group, "adjudicator", twice.annotator)
+    row = twice.conflict()
+    assert not access.open_adjudications(twice.annotator).exists()
+    with pytest.raises(DomainError, match="another part"):
+        services.claim_adjudication(adjudicator=twice.annotator, waiting=Adjudication.objects.all())
+    stranger = build_workshop()
+    assert not access.open_adjudications(stranger.adjudicator).exists()
+    other = member(twice.group, "adjudicator")
+    services.claim_adjudication(adjudicator=twice.adjudicator, waiting=access.open_adjudications(twice.adjudicator))
+    assert not access.open_adjudications(other).exists()
+    with pytest.raises(Conflict):
+        services.finish_adjudication(adjudication=row, adjudicator=other, at=timezone.now())
+
+
+def test_raters_are_letters_in_an_order_that_varies_by_response() -> None:
+    workshop = build_workshop(annotators_per_item=2, responses=24)
+    strict, mild = workshop.people()
+    for row in Assignment.objects.filter(batch=workshop.batch).select_related("annotator"):
+        decide(row, "not_met" if row.annotator == strict else "met")
+    client = signed_in(workshop.adjudicator)
+    first_is_mild = 0
+    for _ in range(24):
+        row = claim_adjudication(workshop, client)
+        page = client.get(f"/work/adjudications/{row.public_id}/").content.decode()
+        sides = re.findall(r'<div class="side"><b>([AB])</b><span class="outcome (met|not_met)">', page)
+        assert [letter for letter, _outcome in sides] == ["A", "B"] * 3
+        assert len(set(sides)) == 2  # one person is one letter through the whole response
+        first_is_mild += dict(sides)["A"] == "met"
+        assert page.count(strict.name) == page.count(mild.name) == 0
+    assert 4 <= first_is_mild <= 20  # a fair coin falls outside with probability 0.0003
+
+
+# Between two groups ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_groups(workshop: Workshop) -> tuple[Workshop, Batch]:
+    other = ExpertGroupFactory(benchmark=workshop.benchmark, name="Group B", annotators=1, checkers=0, adjudicators=1)
+    batch = make_batch(other, title="The other side")
+    for row in Assignment.objects.filter(batch=workshop.batch).select_related("annotator"):
+        decide(row, "met", "met", "not_met")
+    for row in Assignment.objects.filter(batch=batch).select_related("annotator"):
+        decide(row, "met", "not_met", "not_met")
+    return workshop, batch
+
+
+def open_between(workshop: Workshop, batch: Batch, user: User | None = None) -> Any:
+    data = {"group": workshop.group.public_id, "other": batch.group.public_id}
+    return signed_in(user or workshop.admin).post(f"/b/{workshop.benchmark.slug}/conflicts/", data)
+
+
+def test_conflicts_between_groups_wait_for_both_to_end_and_change_neither(
+    two_groups: tuple[Workshop, Batch],
+) -> None:
+    workshop, batch = two_groups
+    services.close_batch(batch=batch, at=timezone.now())
+    refused = open_between(workshop, batch)
+    assert refused.status_code == 422
+    assert "Close the batches of both groups first" in refused.content.decode()
+    services.close_batch(batch=workshop.batch, at=timezone.now())
+    assert open_between(workshop, batch, workshop.annotator).status_code == 404
+    assert open_between(workshop, batch).status_code == 302
+    rows = list(Adjudication.objects.all())
+    assert len(rows) == 3
+    assert [row.agreement for row in rows] == [pytest.approx(2 / 3)] * 3
+    assert open_between(workshop, batch).status_code == 302
+    assert Adjudication.objects.count() == 3  # opening twice makes nothing twice
+    # Either group's adjudicator may take one.
+    judge = batch.group.people["adjudicator"][0] if hasattr(batch.group, "people") else None
+    judge = judge or batch.group.memberships.get(role="adjudicator").user
+    for person in (workshop.adjudicator, judge):
+        client = signed_in(person)
+        row = claim_adjudication(workshop, client)
+        page = client.get(f"/work/adjudications/{row.public_id}/").content.decode()
+        for secret in ("Group A", "Group B", "canary"):
+            assert secret not in page
+        client.post(f"/work/adjudications/{row.public_id}/criteria/{row.criteria[0]}/", {"outcome": "not_met"})
+        client.post(f"/work/adjudications/{row.public_id}/finish/")
+    assert group_ratings(workshop.group, "final").outcome.tolist() == [1, 1, 0] * 3
+    assert group_ratings(batch.group, "final").outcome.tolist() == [1, 0, 0] * 3
+    consensus = consensus_ratings(workshop.group, batch.group).outcome.tolist()
+    assert sorted(consensus) == sorted([1, 0, 0, 1, 0, 0, 1, Outcome.UNDECIDED, 0])

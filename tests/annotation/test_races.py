@@ -1,0 +1,122 @@
+"""Requests at the same moment, in threads over their own connections."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from threading import Barrier, Thread
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from annotation import access, services
+from annotation.models import Adjudication, Assignment, Check, Decision
+from consilium.lib.errors import Conflict
+from tests.annotation.conftest import build_workshop
+from tests.factories import decide, member
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(*jobs: Callable[[], object]) -> list[object]:
+    """Run the jobs in threads that start together; what each returned or raised."""
+    barrier, results = Barrier(len(jobs)), [None] * len(jobs)
+
+    def run(number: int, job: Callable[[], object]) -> None:
+        try:
+            barrier.wait(10)
+            results[number] = job()
+        except Exception as error:  # the test looks at it
+            results[number] = error
+        finally:
+            connection.close()
+
+    threads = [Thread(target=run, args=(number, job)) for number, job in enumerate(jobs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return results
+
+
+def test_two_checkers_never_hold_one_piece_of_work_and_none_is_left_over() -> None:
+    workshop = build_workshop(check_policy="all", responses=12)
+    for user in workshop.people():
+        for row in workshop.queue(user):
+            decide(row)
+    checkers = [*workshop.people("checker"), *(member(workshop.group, "checker") for _ in range(4))]
+
+    def claim(user: object) -> object:
+        return services.claim_check(checker=user, waiting=access.waiting_checks(user), at=timezone.now())  # type: ignore[arg-type]
+
+    taken: list[object] = []
+    for _ in range(3):
+        taken += at_once(*(lambda user=user: claim(user) for user in checkers))
+    rows = [row for row in taken if isinstance(row, Assignment)]
+    assert not [result for result in taken if isinstance(result, Exception)]
+    assert max(Counter(row.pk for row in rows).values()) == 1
+    assert len(rows) == 12  # 18 asked for 12
+    assert Check.objects.count() == 12
+    assert not Assignment.objects.filter(status="submitted").exists()
+
+
+def test_two_tabs_saving_one_decision_leave_one_winner_and_one_question() -> None:
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    criterion = services.criteria_of(row)[0]
+
+    def save(outcome: str) -> object:
+        change = services.DecisionInput(criterion=criterion, outcome=outcome, version=0, client_id=uuid4())
+        return services.save_decision(
+            assignment=Assignment.objects.get(pk=row.pk), annotator=row.annotator, change=change, at=timezone.now()
+        )
+
+    results = at_once(lambda: save("met"), lambda: save("not_met"))
+    assert sorted(type(result).__name__ for result in results) == ["Decision", "StaleDecision"]
+    assert Decision.objects.count() == 1
+
+
+def test_two_acceptances_of_the_same_moment_open_the_conflict_once() -> None:
+    for _ in range(5):
+        workshop = build_workshop(annotators_per_item=2, responses=1)
+        rows = list(Assignment.objects.filter(batch=workshop.batch).select_related("annotator"))
+        for row, outcome in zip(rows, ("met", "not_met"), strict=True):
+            decide(row, outcome, submit=False)
+        results = at_once(
+            *(
+                lambda row=row: services.submit(assignment=row, annotator=row.annotator, at=timezone.now())
+                for row in rows
+            )
+        )
+        assert results == [None, None]
+        assert Adjudication.objects.filter(group=workshop.group).count() == 1
+
+
+def test_a_batch_that_closes_takes_a_save_wholly_or_refuses_it() -> None:
+    for _ in range(5):
+        workshop = build_workshop()
+        row = workshop.queue()[0]
+        results = at_once(
+            lambda row=row: decide(row, submit=False),
+            lambda batch=workshop.batch: services.close_batch(batch=batch, at=timezone.now()),
+        )
+        assert results[1] is None
+        saved = Decision.objects.filter(assignment=row).count()
+        assert (results[0], saved) == (None, 3) or (isinstance(results[0], Conflict) and saved == 0)
+
+
+def test_two_adjudicators_never_hold_one_conflict() -> None:
+    workshop = build_workshop(annotators_per_item=2, responses=4)
+    for row in Assignment.objects.filter(batch=workshop.batch).select_related("annotator"):
+        decide(row, "met" if row.annotator == workshop.annotator else "not_met")
+    people = [workshop.adjudicator, *(member(workshop.group, "adjudicator") for _ in range(5))]
+    results = at_once(
+        *(
+            lambda user=user: services.claim_adjudication(adjudicator=user, waiting=access.open_adjudications(user))
+            for user in people
+        )
+    )
+    held = [row.pk for row in results if isinstance(row, Adjudication)]
+    assert len(held) == len(set(held)) == 4
