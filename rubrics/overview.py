@@ -33,6 +33,7 @@ class Step:
     query: str = ""
     finished: int | None = None
     total: int | None = None
+    admin_only: bool = False  # researchers see the step and no link
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,14 @@ def register(source: Source) -> None:
         _sources.append(source)
 
 
-def steps(benchmark: Benchmark) -> list[ShownStep]:
+def steps(benchmark: Benchmark, *, is_admin: bool) -> list[ShownStep]:
     """All steps in order; the first that is not done is the next one."""
     found = sorted((step for source in _sources for step in source(benchmark)), key=lambda step: step.order)
     following = next((step for step in found if not step.done), None)
-    return [ShownStep(step, _address(step, benchmark), step is following) for step in found]
+    return [
+        ShownStep(step, _address(step, benchmark) if is_admin or not step.admin_only else "", step is following)
+        for step in found
+    ]
 
 
 def _address(step: Step, benchmark: Benchmark) -> str:

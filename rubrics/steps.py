@@ -19,7 +19,7 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         label=_("Import cases with their rubrics"),
         done=cases > 0,
         why=_("HealthBench examples or ClinConsensus cases; everything else hangs on them."),
-        detail=ngettext("%(n)d case", "%(n)d cases", cases) % {"n": cases},
+        detail=ngettext("%(n)s case", "%(n)s cases", cases) % {"n": f"{cases:,}"},
         view="rubrics:imports",
         query="?kind=cases",
     )
@@ -29,6 +29,7 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         done=bool(benchmark.rule_sheet.strip()),
         why=_("What “met” means: physicians read it beside the response, and judges get it in their prompt."),
         view="rubrics:settings",
+        admin_only=True,
     )
     responses = Response.objects.filter(case__benchmark=benchmark).count()
     yield Step(
@@ -36,7 +37,7 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         label=_("Add the responses to be graded"),
         done=responses > 0,
         why=_("One file for each candidate, or one for all of them."),
-        detail=ngettext("%(n)d response", "%(n)d responses", responses) % {"n": responses},
+        detail=ngettext("%(n)s response", "%(n)s responses", responses) % {"n": f"{responses:,}"},
         view="rubrics:imports",
         query="?kind=responses",
     )

@@ -36,9 +36,7 @@ def run_file(
         try:
             benchmark.full_clean()
         except ValidationError as error:
-            raise DomainError(
-                " ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
-            ) from error
+            raise DomainError(f"--benchmark {slug}: {' '.join(error.messages)}") from error
         benchmark.save()
     with pghistory.context(url=f"command import {kind}"):
         return find(kind).handler(benchmark=benchmark, file=file, options=options, by=None, at=at, progress=progress)

@@ -70,7 +70,7 @@ class Fields:
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         text = self.text(name, longest=KEY_LENGTH)
-        if text != text.strip():
+        if text.strip() not in ("", text):
             self.fault(name, "There is white space around this id.")
         return text
 

@@ -70,7 +70,8 @@ def benchmark_overview(request: SignedInRequest, slug: str) -> HttpResponse:
         "candidates": Candidate.objects.filter(benchmark=benchmark).count(),
         "responses": Response.objects.filter(case__benchmark=benchmark).count(),
     }
-    steps = overview.steps(benchmark)
+    is_admin = Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
+    steps = overview.steps(benchmark, is_admin=is_admin)
     return render(
         request,
         "rubrics/overview.html",
@@ -79,7 +80,7 @@ def benchmark_overview(request: SignedInRequest, slug: str) -> HttpResponse:
             "counts": counts,
             "steps": steps,
             "done": sum(shown.step.done for shown in steps),
-            "is_admin": Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists(),
+            "is_admin": is_admin,
         },
     )
 

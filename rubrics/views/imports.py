@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from consilium.lib.csvfile import stream_csv
@@ -58,9 +59,25 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
+# In the order of the page: JSON in the database keeps none.
+COUNTED = {
+    "cases": _("Cases"),
+    "criteria": _("Criteria"),
+    "candidates": _("Candidates"),
+    "responses": _("Responses"),
+    "groups": _("Expert groups"),
+    "physicians": _("Physicians"),
+    "decisions": _("Decisions"),
+    "judges": _("Judges"),
+    "runs": _("Runs"),
+    "verdicts": _("Verdicts"),
+}
+
+
 def _context(job: ImportJob) -> dict[str, object]:
-    counts = {name: count for name, count in job.counts.items() if name != "warnings"}
-    created = sum(count.get("created", 0) for count in counts.values())
+    names = [*(name for name in COUNTED if name in job.counts), *(set(job.counts) - {*COUNTED, "warnings"})]
+    counts = [(COUNTED.get(name, name), job.counts[name]) for name in names]
+    created = sum(count.get("created", 0) for _label, count in counts)
     return {
         "benchmark": job.benchmark,
         "job": job,

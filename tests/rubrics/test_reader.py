@@ -1,0 +1,245 @@
+"""The strict reader: what it takes it gives back whole, what it refuses it names by line and field."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consilium.lib.errors import ImportRefused, LineError
+from rubrics.parsing.decisions import DecisionReader
+from rubrics.parsing.faults import KEPT, Faults
+from rubrics.parsing.reader import Limits, RecordReader, too_deep
+
+# JSON texts can hold any code point that UTF-8 can, but PostgreSQL stores no NUL.
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**17), 10**17)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=12,
+)
+records = st.dictionaries(texts, values, max_size=5)
+
+
+def read(data: bytes, **limits: Any) -> tuple[list[tuple[int, dict[str, Any]]], Faults]:
+    faults = Faults()
+    return list(RecordReader(io.BytesIO(data), faults, limits=Limits(**limits))), faults
+
+
+def only_fault(data: bytes, **limits: Any) -> LineError:
+    rows, faults = read(data, **limits)
+    assert faults.total == 1, (rows, faults.first)
+    return faults.first[0]
+
+
+@given(st.lists(records, min_size=1, max_size=5), st.booleans(), st.sampled_from(["\n", "\r\n", "\n\n"]))
+def test_every_json_object_comes_back_as_it_was(given_records, ascii_only, end) -> None:
+    data = end.join(json.dumps(record, ensure_ascii=ascii_only) for record in given_records).encode()
+    rows, faults = read(data)
+    assert faults.first == []
+    assert [record for _line, record in rows] == given_records
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_break_the_reader(data) -> None:
+    rows, faults = read(data)
+    for _line, record in rows:
+        json.dumps(record).encode()
+    for fault in faults.first:
+        # Faults are stored as JSON by PostgreSQL, which takes neither NUL nor half a surrogate pair.
+        assert "\x00" not in str(fault)
+        str(fault).encode()
+
+
+@given(values, st.integers(1, 6))
+def test_depth_is_that_of_the_brackets_outside_texts(value, depth) -> None:
+    def deepest(inner: Any) -> int:
+        if isinstance(inner, dict):
+            return 1 + max(map(deepest, inner.values()), default=0)
+        if isinstance(inner, list):
+            return 1 + max(map(deepest, inner), default=0)
+        return 0
+
+    assert too_deep(json.dumps(value).encode(), depth) == (deepest(value) > depth)
+
+
+def test_lines_end_at_line_feeds_alone() -> None:
+    separators = "\u2028\u2029\x85\x0b\x0c\x1c"
+    rows, faults = read(json.dumps({"a": separators}, ensure_ascii=True).encode() + b'\n{"b": "\xe2\x80\xa8"}')
+    assert faults.first == []
+    assert rows == [(1, {"a": separators}), (2, {"b": "\u2028"})]
+
+
+GOOD = b'{"ok": 1}\n'
+POISON = {
+    "a byte order mark": (b'\xef\xbb\xbf{"a": 1}', 1, "", "byte order mark"),
+    "UTF-16": ('{"a": 1}'.encode("utf-16"), 1, "", "UTF-16"),
+    "UTF-16 without a mark": ('{"a": 1}'.encode("utf-16-le"), 1, "", "UTF-16"),
+    "Latin-1": (GOOD + '{"a": "é"}'.encode("latin-1"), 2, "", "not UTF-8"),
+    "a surrogate in UTF-8": (GOOD + b'{"a": "\xed\xa0\x80"}', 2, "", "not UTF-8"),
+    "a raw NUL": (GOOD + b'{"a": "\x00"}', 2, "", "not JSON"),
+    "an escaped NUL": (GOOD + rb'{"a": {"b": ["x", "\u0000"]}}', 2, "a.b[1]", "NUL"),
+    "an escaped NUL in a key": (GOOD + rb'{"\u0000": 1}', 2, "", "NUL"),
+    "half a surrogate pair": (GOOD + rb'{"a": "\uD83D!"}', 2, "a", "surrogate"),
+    "NaN": (GOOD + b'{"a": NaN}', 2, "", "NaN"),
+    "minus infinity": (GOOD + b'{"a": -Infinity}', 2, "", "-Infinity"),
+    "1e400": (GOOD + b'{"a": 1e400}', 2, "", "too large"),
+    "5,000 digits": (GOOD + b'{"a": ' + b"9" * 5000 + b"}", 2, "", "too large"),
+    "a key twice": (GOOD + b'{"a": {"key": 1, "key": 2}}', 2, "key", "twice"),
+    "100,000 brackets": (GOOD + b'{"a": ' + b"[" * 100_000, 2, "", "nested"),
+    "a list": (GOOD + b"[1]", 2, "", "one JSON object"),
+    "a number": (GOOD + b"1", 2, "", "one JSON object"),
+    "half a line": (GOOD + b'{"a": "b', 2, "", "not JSON"),
+    "two objects on a line": (GOOD + b'{"a": 1} {"b": 2}', 2, "", "not JSON"),
+    "nothing": (b"", 0, "", "empty"),
+    "white space": (b"\n \n\r\n", 0, "", "empty"),
+}
+
+
+@pytest.mark.parametrize(("data", "line", "field", "words"), POISON.values(), ids=POISON.keys())
+def test_poison_is_refused_by_line_and_field(data, line, field, words) -> None:
+    fault = only_fault(data)
+    assert (fault.line, fault.field) == (line, field)
+    assert words in fault.message
+
+
+def test_what_only_looks_like_poison_is_taken() -> None:
+    line = rb'{"a": "\\u0000 \\ud800 \ud83d\ude00 [[[[", "b": -12345678901234567, "c": "NaN"}'
+    rows, faults = read(line)
+    assert faults.first == []
+    assert rows == [(1, {"a": "\\u0000 \\ud800 😀 [[[[", "b": -12345678901234567, "c": "NaN"})]
+
+
+class Endless(io.RawIOBase):
+    """A line of two gigabytes without an end, made as it is read."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+        self.largest = 0
+
+    def readline(self, limit: int | None = -1) -> bytes:
+        assert limit is not None
+        assert limit > 0, "the reader asked for a whole line of any length"
+        self.largest = max(self.largest, limit)
+        take = min(limit, self.left)
+        self.left -= take
+        return b"x" * take
+
+
+def test_a_line_of_two_gigabytes_takes_bounded_memory() -> None:
+    file, faults = Endless(2 << 30), Faults()
+    assert list(RecordReader(file, faults)) == []  # type: ignore[arg-type]
+    assert [fault.line for fault in faults.first] == [1]
+    assert file.left == 0
+    assert file.largest < 17 << 20
+
+
+def test_lines_after_a_long_one_are_still_read() -> None:
+    rows, faults = read(b'{"a": "' + b"x" * 100 + b'"}\n{"b": 2}\n' + b'{"c": "' + b"y" * 12 + b'"}\n', line_bytes=21)
+    assert [(fault.line, fault.field) for fault in faults.first] == [(1, "")]
+    assert rows == [(2, {"b": 2}), (3, {"c": "y" * 12})]
+
+
+def test_a_file_over_the_limit_is_refused() -> None:
+    assert only_fault(GOOD * 30, total_bytes=100).line == 11
+
+
+def test_the_first_fifty_faults_are_kept_and_all_are_counted() -> None:
+    rows, faults = read(b"oops\n" * 60 + GOOD)
+    assert [line for line, _record in rows] == [61]
+    with pytest.raises(ImportRefused) as caught:
+        faults.refuse_if_any()
+    assert len(caught.value.errors) == KEPT == 50
+    assert caught.value.total == 60
+
+
+def decisions(data: str | bytes) -> tuple[list[Any], Faults, DecisionReader]:
+    faults = Faults()
+    reader = DecisionReader(io.BytesIO(data.encode() if isinstance(data, str) else data), faults)
+    return list(reader), faults, reader
+
+
+def test_decisions_come_as_csv_or_jsonl_alike() -> None:
+    table = (
+        "\ufeffcase,candidate,sample,criterion,rater,outcome,stage,note,mood\r\n"
+        'c1,m,0,2,P1,met,,"two\nlines, and ""quotes""",good\r\n'
+        "c1,m,,Names the drug,P1,cannot_assess,checker,,\r\n"
+    )
+    lines = "\n".join(
+        json.dumps(row)
+        for row in [
+            {
+                "prompt_id": "c1",
+                "model": "m",
+                "criterion": 2,
+                "rater": "P1",
+                "criteria_met": True,
+                "note": 'two\nlines, and "quotes"',
+                "mood": "good",
+            },
+            {
+                "case": "c1",
+                "candidate": "m",
+                "sample": 0,
+                "criterion": "Names the drug",
+                "rater": "P1",
+                "outcome": "cannot_assess",
+                "stage": "checker",
+            },
+        ]
+    )
+    from_table, faults, reader = decisions(table)
+    assert faults.first == []
+    assert reader.unused == {"mood"}
+    from_lines, faults, _reader = decisions(lines)
+    assert faults.first == []
+    as_tuples = [
+        [
+            (row.case, row.candidate, row.sample, row.criterion, row.rater, row.outcome, row.stage, row.note)
+            for row in rows
+        ]
+        for rows in (from_table, from_lines)
+    ]
+    assert as_tuples[0] == as_tuples[1]
+    assert [row.line for row in from_table] == [2, 4]
+
+
+def test_faults_of_a_table_are_named_by_line_and_column() -> None:
+    header = "case,candidate,sample,criterion,rater,outcome\n"
+    _rows, faults, _reader = decisions(
+        header + "c,m,x,1,P,met\nc,m,0,0,P,met\nc,m,0,1,,met\nc,m,0,1,P,perhaps\nc,m,0,1,P\nc,m,0,1,P,met\n"
+    )
+    assert [(fault.line, fault.field) for fault in faults.first] == [
+        (2, "sample"), (3, "criterion"), (4, "rater"), (5, "outcome"), (6, ""),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "words"),
+    [
+        ("case,case\nx,y\n", 1, "twice"),
+        ("what,ever\n1,2\n", 1, "must name the columns"),
+        ('case,candidate\n"open,2\n', 2, "not CSV"),
+        (b"case,candidate\n\xff,1\n", 2, "not UTF-8"),
+        ("case,candidate\na\x00b,1\n", 2, "NUL"),
+    ],
+)
+def test_tables_that_cannot_be_read(data, line, words) -> None:
+    _rows, faults, _reader = decisions(data)
+    assert (faults.first[0].line, words in faults.first[0].message) == (line, True), faults.first
+
+
+@given(st.sampled_from("=+-@\t＝"), texts)
+def test_a_cell_that_was_made_inert_is_read_as_it_was(start, rest) -> None:
+    from consilium.lib.csvfile import inert
+    from rubrics.parsing.decisions import typed
+
+    assert typed(inert(start + rest)) == start + rest

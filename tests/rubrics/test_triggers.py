@@ -1,0 +1,92 @@
+"""What the database itself refuses, whoever asks."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from rubrics.models import Case, Rubric, RubricItem
+from tests.factories import CaseFactory, ResponseFactory
+
+pytestmark = pytest.mark.django_db
+
+ADD_AN_ITEM = """
+    INSERT INTO rubrics_rubricitem (rubric_id, criterion_id, position, points, tags, source_note)
+    SELECT r.id, c.id, 99, 1, '{}', '' FROM rubrics_rubric r JOIN rubrics_criterion c ON c.case_id = r.case_id
+    WHERE c.text = 'A criterion without a place.'
+"""
+# The statement, and a word of the refusal that shows which rule held.
+REFUSED = {
+    "rewording a criterion": ("UPDATE rubrics_criterion SET text = 'other'", "rubrics_criterion"),
+    "moving a criterion": ("UPDATE rubrics_criterion SET case_id = case_id", "rubrics_criterion"),
+    "changing points": ("UPDATE rubrics_rubricitem SET points = 9", "Only the items of a draft"),
+    "reordering": ("UPDATE rubrics_rubricitem SET position = position + 10", "Only the items of a draft"),
+    "taking an item away": ("DELETE FROM rubrics_rubricitem", "Only the items of a draft"),
+    "adding an item": (ADD_AN_ITEM, "Only the items of a draft"),
+    "taking a rubric back": ("UPDATE rubrics_rubric SET status = 'draft'", "can only be superseded"),
+    "deleting a published rubric": ("DELETE FROM rubrics_rubric", "Cannot delete rows from rubrics_rubric"),
+    "changing a case": ("UPDATE rubrics_case SET conversation = '[]'", "is frozen"),
+    "changing a response": ("UPDATE rubrics_response SET text = 'other'", "rubrics_response"),
+    "giving a response away": ("UPDATE rubrics_response SET candidate_id = candidate_id + 1", "rubrics_response"),
+}
+
+
+@pytest.fixture
+def case() -> Case:
+    made = CaseFactory()
+    made.criteria.create(text="A criterion without a place.")
+    ResponseFactory(case=made)
+    return made
+
+
+@pytest.mark.parametrize(("statement", "words"), REFUSED.values(), ids=REFUSED.keys())
+def test_raw_sql_cannot_change_what_decisions_rest_on(case, statement, words) -> None:
+    with pytest.raises(DatabaseError, match=words), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+@pytest.mark.parametrize("points", [0, 11, -11])
+def test_points_are_from_minus_ten_to_ten_and_never_zero(case, points) -> None:
+    draft = Rubric.objects.create(case=case, version=2)
+    criterion = case.criteria.first()
+    with pytest.raises(DatabaseError, match="rubrics_item_points"), transaction.atomic():
+        RubricItem.objects.create(rubric=draft, criterion=criterion, position=1, points=points)
+
+
+def test_two_published_rubrics_of_a_track_cannot_stand(case) -> None:
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Rubric.objects.create(case=case, version=2, status="published")
+
+
+def test_a_draft_can_be_changed_and_published_over_the_old_one(case) -> None:
+    old = case.rubrics.get()
+    draft = Rubric.objects.create(case=case, version=2)
+    kept = old.items.first()
+    assert kept is not None
+    RubricItem.objects.create(rubric=draft, criterion=kept.criterion, position=1, points=2)
+    draft.items.update(points=3)
+    Rubric.objects.filter(pk=old.pk).update(status="superseded")
+    Rubric.objects.filter(pk=draft.pk).update(status="published")
+    assert case.rubrics.current().get().items.get().points == 3
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Rubric.objects.filter(pk=old.pk).update(status="published")
+
+
+def event_tables() -> list[str]:
+    with connection.cursor() as cursor:
+        names = connection.introspection.table_names(cursor)
+    return [
+        name for name in names if name.endswith("event") and name.startswith(("rubrics_", "annotation_", "scoring_"))
+    ]
+
+
+@pytest.mark.parametrize("statement", ["UPDATE {} SET pgh_label = 'x'", "DELETE FROM {}", "TRUNCATE {}"])
+def test_the_audit_trail_refuses_every_change(case, statement) -> None:
+    tables = event_tables()
+    assert {"rubrics_rubricevent", "rubrics_benchmarkroleevent", "annotation_decisionevent"} <= set(tables)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM rubrics_rubricevent")
+        assert cursor.fetchone()[0] > 0
+    for table in tables if statement.startswith("TRUNCATE") else ["rubrics_rubricevent"]:
+        with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement.format(table))
