@@ -47,6 +47,7 @@ def agreement(
         "rater_b": joined.rater_b.label,
         "runs": [run.public_id for run in (*joined.rater_a.runs, *joined.rater_b.runs)],
         "resamples": made.resamples,
+        "headline": headline(made.overall, "mf1"),
     }
     own = [made.overall, *made.starting("candidate:")]
     return Result(
@@ -59,6 +60,17 @@ def agreement(
         facts=facts,
         digest=joined.digest,
     )
+
+
+def headline(row: Row, name: str) -> Row:
+    """The one figure by which a list tells reports apart; its reason where it is undefined."""
+    value = row[name]
+    return {
+        "value": value,
+        "low": row[f"{name}_low"],
+        "high": row[f"{name}_high"],
+        "reason": row.get("note", "") if value is None else "",
+    }
 
 
 def distribution(responses: list[Row]) -> tuple[Table, Row]:
@@ -93,7 +105,12 @@ def judge_fidelity(
             "fidelity": Table.of(fidelity.COLUMNS, made.rows, fidelity.TEXT_COLUMNS),
             "robustness": Table.of(fidelity.ROBUSTNESS_COLUMNS, made.robustness, fidelity.TEXT_COLUMNS),
         },
-        facts={**triad.labels, "runs": triad.runs, "resamples": RESAMPLES},
+        facts={
+            **triad.labels,
+            "runs": triad.runs,
+            "resamples": RESAMPLES,
+            "headline": headline(made.rows[0], "mf1_mean"),
+        },
         digest=triad.digest,
     )
 
@@ -123,7 +140,13 @@ def calibration(
                 ("setting", "k", "candidate", "value", "note"), made.values, ("setting", "candidate", "note")
             ),
         },
-        facts={**made.calibration, "rater": made.rater, "candidate": candidate, "resamples": RESAMPLES},
+        facts={
+            **made.calibration,
+            "rater": made.rater,
+            "candidate": candidate,
+            "resamples": RESAMPLES,
+            "headline": headline(made.calibration, "k"),
+        },
         notes=made.notes,
         digest=made.digest,
     )

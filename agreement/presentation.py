@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agreement.figures import figures_of, inline, pairs_url, table_of
 from agreement.models import Report
@@ -138,31 +139,27 @@ def listed(reports: QuerySet[Report]) -> QuerySet[Report]:
     return reports.defer("result")
 
 
-_HEADLINE_TABLE = {
-    Report.Kind.AGREEMENT: "candidates",
-    Report.Kind.FIDELITY: "fidelity",
-    Report.Kind.CALIBRATION: "calibration",
+# What the one figure of a kind is called, and to how many places it is shown.
+_HEADLINES = {
+    Report.Kind.AGREEMENT: ("MF1", 3),
+    Report.Kind.FIDELITY: (gettext_lazy("MF1, mean of both groups"), 3),
+    Report.Kind.CALIBRATION: ("k", 0),
 }
 
 
-def list_row(report: Report) -> Context:
-    """A report in a list: its title and, when it is done, its one figure."""
-    return {"report": report, "title": title(report), "headline": _headline(report)}
-
-
-def _headline(report: Report) -> tuple[str, Number] | None:
-    name = _HEADLINE_TABLE.get(Report.Kind(report.kind))
-    if report.status != JobStatus.DONE or name is None:
-        return None
-    stored = Report.objects.filter(pk=report.pk).values_list(
-        f"result__tables__{name}__columns", f"result__tables__{name}__rows__0"
-    )[0]
-    row = dict(zip(*stored, strict=True))
-    if report.kind == Report.Kind.AGREEMENT:
-        return "MF1", number(row, "mf1")
-    if report.kind == Report.Kind.FIDELITY:
-        return _("MF1, mean of both groups"), number(row, "mf1_mean")
-    return "k", number(row, "k", digits=0)
+def list_rows(reports: Iterable[Report]) -> list[Context]:
+    """Reports of a list: the title of each and, when it is done, its one figure; one query for all of them."""
+    shown = list(reports)
+    done = [report.pk for report in shown if report.status == JobStatus.DONE]
+    stored = dict(Report.objects.filter(pk__in=done).values_list("pk", "result__facts__headline"))
+    rows = []
+    for report in shown:
+        headline = None
+        if stored.get(report.pk):
+            name, digits = _HEADLINES[Report.Kind(report.kind)]
+            headline = name, Number(**stored[report.pk], digits=digits)
+        rows.append({"report": report, "title": title(report), "headline": headline})
+    return rows
 
 
 def body(report: Report, *, sort: str = "") -> Context:

@@ -65,7 +65,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
         "forms": forms,
         "ready": any(form.ready for form in forms.values()),
         "page": page,
-        "rows": [presentation.list_row(one) for one in page],
+        "rows": presentation.list_rows(page),
     }
     if section != "agreement":
         newest = reports.filter(status=JobStatus.DONE).first()
