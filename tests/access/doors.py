@@ -1,0 +1,225 @@
+"""Which role may pass which door. An address that is not listed here fails a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.access.world import ROLES, World
+
+Arguments = Callable[[World], dict[str, Any]]
+
+EVERYBODY = frozenset(ROLES)
+SIGNED_IN = EVERYBODY - {"anonymous"}
+STAFF = frozenset({"admin", "researcher"})
+ADMIN = frozenset({"admin"})
+CREATORS = frozenset(
+    {"superuser"}
+)  # in the test world the superuser is also a member of staff, who may create benchmarks
+MEMBERS = frozenset({"annotator", "second_annotator", "checker", "adjudicator", "group_b_annotator"})
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Who gets in; what stands in the address; ``writes_only`` doors answer GET with 405.
+
+    ``framework`` doors come with Django, allauth or DRF: they hold nothing of a benchmark, and their own tests.
+    """
+
+    roles: frozenset[str]
+    arguments: Arguments | None = None
+    writes_only: bool = False
+    framework: bool = False
+
+
+def slug(world: World) -> dict[str, Any]:
+    return {"slug": world.benchmark.slug}
+
+
+def of(**fields: Callable[[World], Any]) -> Arguments:
+    """The benchmark's slug and what the fields give."""
+    return lambda world: {"slug": world.benchmark.slug, **{name: field(world) for name, field in fields.items()}}
+
+
+def bare(**fields: Callable[[World], Any]) -> Arguments:
+    """What the fields give, without a benchmark."""
+    return lambda world: {name: field(world) for name, field in fields.items()}
+
+
+def framework(*names: str) -> dict[str, Door]:
+    return {name: Door(EVERYBODY, framework=True) for name in names}
+
+
+DOORS: dict[str, Door] = {}
+
+# Framework -------------------------------------------------------------------------------------------------------
+DOORS |= framework(
+    "account_login", "account_logout", "account_inactive", "account_signup", "account_reauthenticate", "account_email",
+    "account_email_verification_sent", "account_change_password", "account_set_password", "account_reset_password",
+    "account_confirm_login_code", "account_confirm_email", "account_reset_password_from_key_done",
+    "account_reset_password_from_key", "account_reset_password_done", "mfa_index", "mfa_authenticate",
+    "mfa_reauthenticate", "mfa_activate_totp", "mfa_deactivate_totp", "mfa_view_recovery_codes",
+    "mfa_generate_recovery_codes", "mfa_download_recovery_codes", "socialaccount_login_cancelled",
+    "socialaccount_login_error", "socialaccount_signup", "socialaccount_connections", "openid_connect_login",
+    "openid_connect_callback", "set_language", "healthz", "api:schema", "api:docs",
+    # allauth's redirects of former addresses have no name
+    "social/login/cancelled/", "social/login/error/", "social/signup/", "social/connections/",
+)  # fmt: skip
+
+# Accounts --------------------------------------------------------------------------------------------------------
+DOORS |= {
+    "accounts:home": Door(SIGNED_IN),
+    "accounts:profile": Door(SIGNED_IN),
+    "accounts:session": Door(EVERYBODY, framework=True),
+}
+
+# Rubrics ---------------------------------------------------------------------------------------------------------
+a_case = of(public_id=lambda world: world.case.public_id)
+a_candidate = of(public_id=lambda world: world.candidate.public_id)
+a_job = of(public_id=lambda world: world.job.public_id)
+DOORS |= {
+    "rubrics:benchmarks": Door(SIGNED_IN),
+    "rubrics:benchmark-new": Door(CREATORS),
+    "rubrics:overview": Door(STAFF, slug),
+    "rubrics:settings": Door(ADMIN, slug),
+    "rubrics:maps": Door(ADMIN, slug, writes_only=True),
+    "rubrics:maps-csv": Door(ADMIN, slug),
+    "rubrics:cases": Door(STAFF, slug),
+    "rubrics:cases-csv": Door(STAFF, slug),
+    "rubrics:case": Door(STAFF, a_case),
+    "rubrics:candidates": Door(STAFF, slug),
+    "rubrics:candidate": Door(STAFF, a_candidate),
+    "rubrics:imports": Door(STAFF, slug),
+    "rubrics:import": Door(STAFF, a_job),
+    "rubrics:import-state": Door(STAFF, a_job),
+    "rubrics:import-restart": Door(STAFF, a_job, writes_only=True),
+    "rubrics:import-faults": Door(STAFF, a_job),
+}
+
+# Annotation ------------------------------------------------------------------------------------------------------
+open_work = bare(public_id=lambda world: world.open_work.public_id)
+open_criterion = bare(
+    public_id=lambda world: world.open_work.public_id, criterion_id=lambda world: world.criterion_of(world.open_work)
+)
+held_check = bare(public_id=lambda world: world.in_check.public_id)
+held_criterion = bare(
+    public_id=lambda world: world.in_check.public_id, criterion_id=lambda world: world.criterion_of(world.in_check)
+)
+conflict = bare(public_id=lambda world: world.adjudication.public_id)
+conflict_criterion = bare(
+    public_id=lambda world: world.adjudication.public_id, criterion_id=lambda world: world.adjudication.criteria[0]
+)
+a_group = of(public_id=lambda world: world.groups["A"].public_id)
+a_member = of(public_id=lambda world: world.groups["A"].public_id, membership=lambda world: world.membership)
+a_batch = of(public_id=lambda world: world.batches["A"].public_id)
+ANNOTATOR, CHECKER, ADJUDICATOR = frozenset({"annotator"}), frozenset({"checker"}), frozenset({"adjudicator"})
+DOORS |= {
+    "annotation:work": Door(SIGNED_IN),
+    "annotation:work-in": Door(MEMBERS, slug),
+    "annotation:checks": Door(SIGNED_IN),
+    "annotation:checks-in": Door(MEMBERS, slug),
+    "annotation:check-next": Door(SIGNED_IN, writes_only=True),
+    "annotation:check": Door(CHECKER, held_check),
+    "annotation:check-claim": Door(CHECKER, held_check, writes_only=True),
+    "annotation:amend": Door(CHECKER, held_criterion, writes_only=True),
+    "annotation:check-accept": Door(CHECKER, held_check, writes_only=True),
+    "annotation:check-return": Door(CHECKER, held_check, writes_only=True),
+    "annotation:check-release": Door(CHECKER, held_check, writes_only=True),
+    "annotation:adjudications": Door(SIGNED_IN),
+    "annotation:adjudications-in": Door(MEMBERS, slug),
+    "annotation:adjudicate-next": Door(SIGNED_IN, writes_only=True),
+    "annotation:adjudication": Door(ADJUDICATOR, conflict),
+    "annotation:adjudication-claim": Door(ADJUDICATOR, conflict, writes_only=True),
+    "annotation:rule": Door(ADJUDICATOR, conflict_criterion, writes_only=True),
+    "annotation:adjudication-finish": Door(ADJUDICATOR, conflict, writes_only=True),
+    "annotation:grade": Door(ANNOTATOR, open_work),
+    "annotation:criterion": Door(ANNOTATOR, open_criterion),
+    "annotation:submit": Door(ANNOTATOR, open_work, writes_only=True),
+    "annotation:groups": Door(STAFF, slug),
+    "annotation:group-new": Door(ADMIN, slug, writes_only=True),
+    "annotation:group": Door(STAFF, a_group),
+    "annotation:member-add": Door(ADMIN, a_group, writes_only=True),
+    "annotation:member": Door(ADMIN, a_member, writes_only=True),
+    "annotation:batches": Door(STAFF, slug),
+    "annotation:batch-new": Door(ADMIN, slug),
+    "annotation:batch-preview": Door(ADMIN, slug),
+    "annotation:batch": Door(STAFF, a_batch),
+    "annotation:batch-pause": Door(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-open": Door(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-close": Door(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-extend": Door(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-progress": Door(STAFF, a_batch),
+    "annotation:conflicts": Door(STAFF, slug),
+}
+
+# Agreement -------------------------------------------------------------------------------------------------------
+a_report = of(section=lambda world: "agreement", public_id=lambda world: world.report.public_id)
+
+
+def of_report(name: str) -> Arguments:
+    return of(
+        section=lambda world: "agreement", public_id=lambda world: world.report.public_id, name=lambda world: name
+    )
+
+
+DOORS |= {
+    "agreement:reports": Door(STAFF, slug),
+    "agreement:scores": Door(STAFF, slug),
+    "agreement:calibration": Door(STAFF, slug),
+    "agreement:report": Door(STAFF, a_report),
+    "agreement:progress": Door(STAFF, a_report),
+    "agreement:recompute": Door(STAFF, a_report, writes_only=True),
+    "agreement:decisions": Door(STAFF, a_report),
+    "agreement:table-csv": Door(STAFF, of_report("agreement")),
+    "agreement:figure-svg": Door(STAFF, of_report("distribution")),
+    "agreement:figure-png": Door(STAFF, of_report("distribution")),
+}
+
+# API -------------------------------------------------------------------------------------------------------------
+DOORS |= {
+    "api:api-benchmarks": Door(SIGNED_IN),
+    "api:api-benchmark": Door(STAFF, slug),
+    "api:api-cases": Door(STAFF, slug),
+    "api:api-case": Door(STAFF, a_case),
+    "api:api-candidates": Door(STAFF, slug),
+    "api:api-candidate": Door(STAFF, a_candidate),
+    "api:api-responses": Door(STAFF, slug),
+    "api:api-response": Door(STAFF, of(public_id=lambda world: world.response.public_id)),
+    "api:api-imports": Door(STAFF, slug),
+    "api:api-import": Door(STAFF, a_job),
+    "api:api-import-restart": Door(STAFF, a_job, writes_only=True),
+    "api:api-groups": Door(STAFF, slug),
+    "api:api-group": Door(STAFF, a_group),
+    "api:api-members": Door(STAFF, a_group),
+    "api:api-member": Door(ADMIN, a_member, writes_only=True),
+    "api:api-batches": Door(STAFF, slug),
+    "api:api-batch-preview": Door(ADMIN, slug, writes_only=True),
+    "api:api-batch": Door(STAFF, a_batch),
+    "api:api-batch-pause": Door(ADMIN, a_batch, writes_only=True),
+    "api:api-batch-open": Door(ADMIN, a_batch, writes_only=True),
+    "api:api-batch-close": Door(ADMIN, a_batch, writes_only=True),
+    "api:api-conflicts": Door(STAFF, slug),
+    "api:api-assignments": Door(SIGNED_IN),
+    "api:api-assignment": Door(ANNOTATOR, open_work),
+    "api:api-decisions": Door(ANNOTATOR, open_work, writes_only=True),
+    "api:api-submit": Door(ANNOTATOR, open_work, writes_only=True),
+    "api:api-checks": Door(SIGNED_IN),
+    "api:api-check-next": Door(SIGNED_IN, writes_only=True),
+    "api:api-check": Door(CHECKER, held_check),
+    "api:api-check-claim": Door(CHECKER, held_check, writes_only=True),
+    "api:api-amendments": Door(CHECKER, held_check, writes_only=True),
+    "api:api-check-accept": Door(CHECKER, held_check, writes_only=True),
+    "api:api-check-return": Door(CHECKER, held_check, writes_only=True),
+    "api:api-check-release": Door(CHECKER, held_check, writes_only=True),
+    "api:api-adjudications": Door(SIGNED_IN),
+    "api:api-adjudication-next": Door(SIGNED_IN, writes_only=True),
+    "api:api-adjudication": Door(ADJUDICATOR, conflict),
+    "api:api-adjudication-claim": Door(ADJUDICATOR, conflict, writes_only=True),
+    "api:api-rulings": Door(ADJUDICATOR, conflict, writes_only=True),
+    "api:api-adjudication-finish": Door(ADJUDICATOR, conflict, writes_only=True),
+    "api:raters": Door(STAFF, slug),
+    "api:reports": Door(STAFF, slug),
+    "api:report": Door(STAFF, of(public_id=lambda world: world.report.public_id)),
+    "api:report-table": Door(STAFF, of(public_id=lambda world: world.report.public_id, name=lambda world: "agreement")),
+}

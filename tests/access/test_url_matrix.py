@@ -1,0 +1,95 @@
+"""Every address × every role: who gets in, and that everybody else sees what they would see were it not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from tests.access.doors import DOORS, Door
+from tests.access.world import ROLES, World, build_world
+
+METHODS = ("get", "post", "put", "patch", "delete")
+# What a closed door may answer: as if it were not there, or that this method is none of its, whoever asks.
+CLOSED = {404, 405}
+CLOSED_ANONYMOUS = {302, 401, 403, 404, 405}
+# An open door may refuse the empty form, but must not deny that it is there.
+OPEN = {200, 201, 202, 204, 301, 302, 303, 400, 405, 409, 415, 422}
+
+
+def names_of(patterns: list[Any], namespace: str = "") -> Iterator[tuple[str, str]]:
+    """(name, route) of every address in the URLconf."""
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
+            yield from names_of(pattern.url_patterns, inner)
+        elif isinstance(pattern, URLPattern):
+            # allauth's redirects of former addresses have no name
+            yield f"{namespace}{pattern.name or pattern.pattern}", str(pattern.pattern)
+
+
+def test_every_address_has_an_expectation() -> None:
+    there = dict(names_of(get_resolver().url_patterns))
+    assert sorted(set(there) - set(DOORS)) == [], "addresses without an expectation in tests/access/doors.py"
+    assert sorted(set(DOORS) - set(there)) == [], "expectations of addresses that are not there"
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return build_world()
+
+
+@pytest.fixture
+def client_of(world: World) -> Callable[[str], Client]:
+    clients: dict[str, Client] = {}
+
+    def client(role: str) -> Client:
+        if role not in clients:
+            clients[role] = Client(raise_request_exception=True)
+            user = world.users[role]
+            if user is not None:
+                clients[role].force_login(user)
+        return clients[role]
+
+    return client
+
+
+def address(name: str, door: Door, world: World) -> str:
+    return reverse(name, kwargs=door.arguments(world) if door.arguments else None)
+
+
+def test_closed_doors(world: World, client_of: Callable[[str], Client]) -> None:
+    """No method gets a role into an address that is not its own; nothing differs from an address that is not there."""
+    wrong = []
+    for role in ROLES:
+        client = client_of(role)
+        for name, door in DOORS.items():
+            if role in door.roles or door.framework:
+                continue
+            url = address(name, door, world)
+            for method in METHODS:
+                body = {"content_type": "application/json"} if name.startswith("api:") and method != "get" else {}
+                status = getattr(client, method)(url, **body).status_code
+                if status not in (CLOSED_ANONYMOUS if role == "anonymous" else CLOSED):
+                    wrong.append(f"{method.upper()} {url} ({name}) as {role}: {status}")
+                if role != "anonymous" and method == "get" and status == 405 and not door.writes_only:
+                    wrong.append(f"GET {url} ({name}) as {role}: 405 tells that it is there")
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_open_doors(world: World, client_of: Callable[[str], Client]) -> None:
+    """A role gets into what is its own. Only GET: what the doors write is tested where they are made."""
+    wrong = []
+    for role in ROLES:
+        client = client_of(role)
+        for name, door in DOORS.items():
+            if role not in door.roles or door.framework:
+                continue
+            url = address(name, door, world)
+            status = client.get(url).status_code
+            if status not in OPEN or (status == 405 and not door.writes_only):
+                wrong.append(f"GET {url} ({name}) as {role}: {status}")
+    assert not wrong, "\n" + "\n".join(wrong)

@@ -1,0 +1,221 @@
+"""Two benchmarks with work in every state, and a canary in everything that a blinded role must not see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from accounts.models import User
+from agreement import services as reports
+from agreement.models import Report
+from annotation.access import open_adjudications, waiting_checks
+from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership
+from annotation.services import (
+    BatchTerms,
+    DecisionInput,
+    ResponseFilter,
+    accept_check,
+    add_member,
+    amend,
+    claim_adjudication,
+    claim_check,
+    create_batch,
+    create_group,
+    criteria_of,
+    plan_batch,
+    save_decisions,
+    set_member_active,
+    submit,
+)
+from rubrics.models import Benchmark, Candidate, Case, ImportJob, Response
+from scoring.models import Judge, JudgeRun, JudgeRunItem, Verdict
+from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
+
+AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+# Who signs in. "left" was an annotator of group A and was deactivated.
+ROLES = (
+    "anonymous", "outsider", "superuser", "other_admin", "other_physician", "admin", "researcher",
+    "annotator", "second_annotator", "checker", "adjudicator", "group_b_annotator", "left",
+)  # fmt: skip
+
+
+@dataclass
+class World:
+    """The rows, and who is who."""
+
+    users: dict[str, User | None]
+    benchmark: Benchmark
+    other: Benchmark
+    groups: dict[str, ExpertGroup]
+    batches: dict[str, Batch]
+    case: Case
+    candidate: Candidate
+    response: Response
+    judge: Judge
+    run: JudgeRun
+    report: Report
+    job: ImportJob
+    open_work: Assignment  # the annotator's
+    in_check: Assignment  # the annotator's, held by the checker
+    adjudication: Adjudication  # held by the adjudicator
+    membership: int  # the first annotator's
+    canaries: dict[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def criterion_of(assignment: Assignment) -> int:
+        """The first criterion to decide."""
+        return criteria_of(assignment)[0]
+
+
+def build_world(suffix: str = "") -> World:
+    """Make it through the services. ``suffix`` changes every hidden fact and nothing else."""
+    users: dict[str, User | None] = {"anonymous": None}
+    for role in ROLES[1:]:
+        users[role] = UserFactory(username=role, email=f"{role}@example.org", name=f"Person {role.title()}")
+    superuser = users["superuser"]
+    assert superuser is not None
+    User.objects.filter(pk=superuser.pk).update(is_superuser=True, is_staff=True)
+    superuser.refresh_from_db()
+
+    canaries = {
+        "candidate": f"zqcandidate{suffix}",
+        "other candidate": f"zqothercand{suffix}",
+        "external id": f"zqexternal{suffix}",
+        "candidate's metadata": f"zqcandmeta{suffix}",
+        "response's metadata": f"zqrespmeta{suffix}",
+        "judge": f"zqjudge{suffix}",
+        "verdict": f"zqverdict{suffix}",
+        "group B": f"zqgroupb{suffix}",
+        "group B's note": f"zqnoteb{suffix}",
+        "group B's batch": f"zqbatchb{suffix}",
+    }
+    benchmark = BenchmarkFactory(
+        slug="own", title="Own benchmark", admin=users["admin"], researcher=users["researcher"]
+    )
+    other = BenchmarkFactory(slug="other", title="Other benchmark", admin=users["other_admin"])
+    cases = [CaseFactory(benchmark=benchmark, key=f"case-{n}") for n in range(3)]
+    names = (canaries["candidate"], canaries["other candidate"])
+    candidates = [
+        CandidateFactory(benchmark=benchmark, name=name, metadata={"vendor": canaries["candidate's metadata"]})
+        for name in names
+    ]
+    responses = [
+        ResponseFactory(
+            case=case,
+            candidate=candidate,
+            text=f"Answer number {number} to {case.key}.",
+            external_id=canaries["external id"],
+            metadata={"run": canaries["response's metadata"]},
+        )
+        for number, candidate in enumerate(candidates)
+        for case in cases
+    ]
+
+    groups, batches = {}, {}
+    members = {
+        "A": {
+            "annotator": ["annotator", "second_annotator", "left"],
+            "checker": ["checker"],
+            "adjudicator": ["adjudicator"],
+        },
+        "B": {"annotator": ["group_b_annotator"]},
+    }
+    for letter, roles in members.items():
+        name = "Group A" if letter == "A" else canaries["group B"]
+        groups[letter] = create_group(benchmark=benchmark, name=name)
+        for role, people in roles.items():
+            for person in people:
+                user = users[person]
+                assert user is not None
+                membership = add_member(group=groups[letter], email=user.email, role=role)
+                if person == "left":
+                    set_member_active(membership=membership, active=False)
+    other_group = create_group(benchmark=other, name="Group of the other benchmark")
+    physician = users["other_physician"]
+    assert physician is not None
+    add_member(group=other_group, email=physician.email, role="annotator")
+
+    for letter, per_item in (("A", 2), ("B", 1)):
+        terms = BatchTerms(
+            title="Batch A" if letter == "A" else canaries["group B's batch"],
+            annotators_per_item=per_item,
+            check_policy="all" if letter == "A" else "none",
+            seed=5,
+        )
+        plan = plan_batch(group=groups[letter], terms=terms, filter=ResponseFilter())
+        batches[letter] = create_batch(plan=plan, by=users["admin"], at=AT)
+
+    def grade(assignment: Assignment, outcomes: str, note: str = "") -> None:
+        chosen = {"m": "met", "n": "not_met"}
+        changes = [
+            DecisionInput(criterion=criterion, outcome=chosen[letter], note=note)
+            for criterion, letter in zip(criteria_of(assignment), outcomes, strict=True)
+        ]
+        save_decisions(assignment=assignment, annotator=assignment.annotator, changes=changes, at=AT)
+        submit(assignment=assignment, annotator=assignment.annotator, at=AT)
+
+    work = {
+        (row.annotator_id, row.response_id): row
+        for row in Assignment.objects.select_related("annotator", "response", "batch__group", "rubric")
+    }
+    annotator, second, checker = users["annotator"], users["second_annotator"], users["checker"]
+    adjudicator, from_b = users["adjudicator"], users["group_b_annotator"]
+    assert annotator and second and checker and adjudicator and from_b
+    grade(work[annotator.pk, responses[0].pk], "mmn", note="note of the first annotator")
+    grade(work[second.pk, responses[0].pk], "mnn", note="zqsecondnote" + suffix)
+    canaries["second annotator's note"] = "zqsecondnote" + suffix
+    grade(work[from_b.pk, responses[0].pk], "nnn", note=canaries["group B's note"])
+    for _ in range(2):
+        held = claim_check(checker=checker, waiting=waiting_checks(checker), at=AT)
+        assert held is not None
+        if held.annotator_id == second.pk:
+            amend(
+                assignment=held, checker=checker, criterion=criteria_of(held)[2], outcome="met",
+                reason="zqamendment" + suffix, at=AT,
+            )  # fmt: skip
+        accept_check(assignment=held, checker=checker, at=AT)
+    canaries["amendment of another's work"] = "zqamendment" + suffix
+    adjudication = claim_adjudication(adjudicator=adjudicator, waiting=open_adjudications(adjudicator))
+    assert adjudication is not None
+    grade(work[annotator.pk, responses[1].pk], "mmm")
+    in_check = claim_check(checker=checker, waiting=waiting_checks(checker), at=AT)
+    assert in_check is not None
+    open_work = work[annotator.pk, responses[2].pk]
+    save_decisions(
+        assignment=open_work, annotator=annotator, at=AT,
+        changes=[DecisionInput(criterion=criteria_of(open_work)[0], outcome="met")],
+    )  # fmt: skip
+
+    judge = Judge.objects.create(
+        benchmark=benchmark, name=canaries["judge"], kind="imported", created_by=users["admin"]
+    )
+    run = JudgeRun.objects.create(
+        benchmark=benchmark, judge=judge, status="finished", expected=9, imported=True,
+        created_by=users["admin"], created_at=AT, started_at=AT, finished_at=AT,
+    )  # fmt: skip
+    for response in responses[:3]:
+        rubric = response.case.rubrics.get()
+        JudgeRunItem.objects.create(run=run, response=response, rubric=rubric)
+        for item in rubric.items.all():
+            Verdict.objects.create(
+                run=run, response=response, criterion_id=item.criterion_id, outcome="met",
+                explanation=canaries["verdict"], created_at=AT,
+            )  # fmt: skip
+    report = reports.create_report(
+        benchmark=benchmark, kind="agreement", at=AT, by=users["admin"],
+        parameters={"rater_a": "group:Group A@first", "rater_b": canaries["judge"]},
+    )  # fmt: skip
+    reports.run(report_id=report.pk, clock=lambda: AT)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    job = ImportJob.objects.create(
+        benchmark=benchmark, kind="cases", file="imports/none.jsonl", file_name="none.jsonl", status="done",
+        created_by=users["admin"], created_at=AT,
+    )  # fmt: skip
+    return World(
+        users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
+        candidate=candidates[0], response=responses[0], judge=judge, run=run, report=report, job=job,
+        open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
+        membership=Membership.objects.get(user=annotator).pk,
+    )  # fmt: skip
