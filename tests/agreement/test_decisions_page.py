@@ -1,0 +1,87 @@
+"""The decisions behind a number: all of them, differences first, at the same cost however many there are."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from agreement import services, tasks
+from agreement.models import Report
+from tests.agreement.study import Study, coin, make_study, noisy
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    made = make_study(cases=12, points=(1, 1, 1, -2, 5))
+    made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
+    made.group("B", noisy(made, "A", 2, 0.3))
+    return made
+
+
+@pytest.fixture
+def report(study: Study) -> Report:
+    made = services.create_report(
+        benchmark=study.benchmark,
+        kind="agreement",
+        parameters={"rater_a": "group:A", "rater_b": "group:B"},
+        at=timezone.now(),
+    )
+    tasks.run_report(made.pk)
+    made.refresh_from_db()
+    return made
+
+
+def open_page(study: Study, report: Report, **query: str) -> object:
+    client = Client()
+    client.force_login(study.admin)
+    address = f"/b/{study.benchmark.slug}/agreement/{report.public_id}/decisions/"
+    return client.get(f"{address}?{urlencode(query)}")
+
+
+def test_every_row_of_the_report_leads_to_exactly_its_pairs(study: Study, report: Report) -> None:
+    table = report.result["tables"]["agreement"]
+    for stored in table["rows"]:
+        row = dict(zip(table["columns"], stored, strict=True))
+        context = open_page(study, report, slice=row["slice"]).context
+        counts = context["counts"]
+        assert counts["differ"] + counts["agree"] == row["n_pairs"], row["slice"]
+        assert counts["left_out"] == row["n_cannot"], row["slice"]
+        assert row["raw"] == pytest.approx(counts["agree"] / row["n_pairs"])
+
+
+def test_differences_come_first_and_what_is_shown_is_what_was_decided(study: Study, report: Report) -> None:
+    seen = {}
+    order = []
+    pages = open_page(study, report).context["page"].paginator.num_pages
+    assert pages == 3
+    for number in range(1, pages + 1):
+        for row in open_page(study, report, page=str(number)).context["rows"]:
+            criterion = study.criteria[row.response.case_id][row.position - 1]
+            seen[row.response.pk, criterion] = (row.a, row.b)
+            order.append(row.kind)
+    assert seen == {pair: (study.said["A"][pair], study.said["B"][pair]) for pair in study.said["A"]}
+    assert order == sorted(order, key=["differ", "agree", "left_out"].index)
+    only = open_page(study, report, show="left_out").context["rows"]
+    assert {row.kind for row in only} == {"left_out"}
+
+
+def test_the_page_costs_the_same_for_one_candidate_and_for_all(study: Study, report: Report) -> None:
+    open_page(study, report)
+    with CaptureQueriesContext(connection) as all_pairs:
+        open_page(study, report)
+    with CaptureQueriesContext(connection) as one_response:
+        open_page(study, report, slice="response:alpha/case-00/0")
+    assert len(all_pairs) == len(one_response)
+
+
+def test_a_slice_that_is_not_there_is_not_found(study: Study, report: Report) -> None:
+    assert open_page(study, report, slice="candidate:nobody").status_code == 404
+    assert open_page(study, report, slice="no such tag").status_code == 404
+    assert open_page(study, report, page="9999").status_code == 200

@@ -1,0 +1,122 @@
+"""A judge beside the human ceiling: all three comparisons on the same pairs."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from scipy.stats import kendalltau, spearmanr
+from sklearn.metrics import f1_score
+
+from agreement import services, tasks
+from agreement.models import Report
+from tests.agreement.study import Study, coin, make_study, noisy
+
+pytestmark = pytest.mark.django_db
+
+CODES = {"not_met": 0, "met": 1}
+FLIPPED = {"not_met": 1, "met": 0}
+
+
+def ask(study: Study) -> Report:
+    report = services.create_report(
+        benchmark=study.benchmark,
+        kind="fidelity",
+        parameters={"judge": "echo", "group_a": "group:A", "group_b": "group:B"},
+        by=study.admin,
+        at=timezone.now(),
+    )
+    tasks.run_report(report.pk)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    return report
+
+
+def rows(report: Report, table: str) -> list[dict[str, object]]:
+    stored = report.result["tables"][table]
+    return [dict(zip(stored["columns"], row, strict=True)) for row in stored["rows"]]
+
+
+@pytest.fixture
+def study() -> Study:
+    made = make_study(cases=12, candidates=("one", "two", "three", "four"))
+    made.group("A", coin(1, "met", "not_met", "met", "not_met", "cannot_assess"))
+    made.group("B", noisy(made, "A", 2, 0.15))
+    made.group("C", coin(5, "met"))
+    own = noisy(made, "A", 3, 0.25)
+    broken = coin(4, *[""] * 9, "invalid")
+    made.judge("echo", lambda pair: broken(pair) or own(pair))
+    return made
+
+
+def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(study: Study) -> None:
+    report = ask(study)
+    names = {one.pk: one.candidate.name for one in study.responses()}
+    common = [pair for pair in study.said["A"] if "cannot_assess" not in (study.said["A"][pair], study.said["B"][pair])]
+    expected = {"all": common}
+    for name in ("one", "two", "three", "four"):
+        expected[f"candidate:{name}"] = [pair for pair in common if names[pair[0]] == name]
+    found = {row["slice"]: row for row in rows(report, "fidelity")}
+    assert found.keys() == expected.keys()
+    for name, pairs in expected.items():
+        a, b = ([CODES[study.said[group][pair]] for pair in pairs] for group in ("A", "B"))
+        judged = [study.said["echo"][pair] for pair in pairs]
+        # An invalid verdict is the opposite of whichever group it is held against.
+        with_a = [CODES.get(said, FLIPPED[study.said["A"][pair]]) for said, pair in zip(judged, pairs, strict=True)]
+        with_b = [CODES.get(said, FLIPPED[study.said["B"][pair]]) for said, pair in zip(judged, pairs, strict=True)]
+        values = {
+            "judge_a": f1_score(a, with_a, average="macro"),
+            "judge_b": f1_score(b, with_b, average="macro"),
+            "ceiling": f1_score(a, b, average="macro"),
+        }
+        values["mean"] = (values["judge_a"] + values["judge_b"]) / 2
+        values["gap"] = values["mean"] - values["ceiling"]
+        row = found[name]
+        assert row["n_pairs"] == len(pairs)
+        assert row["n_invalid"] == judged.count("invalid")
+        for key, value in values.items():
+            assert row[f"mf1_{key}"] == pytest.approx(value, abs=1e-12), (name, key)
+            assert row[f"mf1_{key}_low"] < row[f"mf1_{key}"] < row[f"mf1_{key}_high"]
+        assert row["met_a"] == pytest.approx(sum(a) / len(a))
+        assert row["met_b"] == pytest.approx(sum(b) / len(b))
+        valid = [CODES[said] for said in judged if said in CODES]
+        assert row["met_judge"] == pytest.approx(sum(valid) / len(valid))
+
+
+def test_rank_agreement_of_the_graders_is_that_of_scipy(study: Study) -> None:
+    report = ask(study)
+    candidates = rows(report, "fidelity")[1:]
+    for row, (first, second) in zip(
+        rows(report, "robustness"), (("judge", "a"), ("judge", "b"), ("a", "b")), strict=True
+    ):
+        x, y = ([one[f"met_{name}"] for one in candidates] for name in (first, second))
+        assert row["spearman"] == pytest.approx(spearmanr(x, y).statistic)
+        assert row["kendall"] == pytest.approx(kendalltau(x, y).statistic)
+        assert row["mean_absolute_difference"] == pytest.approx(
+            100 * sum(abs(p - q) for p, q in zip(x, y, strict=True)) / 4
+        )
+        assert row["top5"] is None
+        assert "top5: only 4 candidates" in str(row["note"])
+
+
+def test_the_page_has_the_figure_and_leads_to_each_comparison(study: Study) -> None:
+    report = ask(study)
+    client = Client()
+    client.force_login(study.admin)
+    place = f"/b/{study.benchmark.slug}/agreement/{report.public_id}/"
+    html = client.get(place).content.decode()
+    assert "Judge less ceiling" in html
+    assert "A (checked) and B (checked): the human ceiling" in html
+    n = rows(report, "fidelity")[0]["n_pairs"]
+    for side in ("judge_a", "judge_b", "ceiling"):
+        decisions = client.get(f"{place}decisions/?slice=all&side={side}")
+        assert decisions.context["total"] == n
+        raters = (decisions.context["rater_a"], decisions.context["rater_b"])
+        assert (
+            raters
+            == {
+                "judge_a": ("A (checked)", "echo"),
+                "judge_b": ("B (checked)", "echo"),
+                "ceiling": ("A (checked)", "B (checked)"),
+            }[side]
+        )
