@@ -14,6 +14,8 @@ from agreement.models import Report
 from agreement.tables import Result, Row, Table
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark
+from scoring import scores
+from scoring.raters import resolve_rater
 
 LOW_AGREEMENT = 0.6
 BINS = 20
@@ -152,8 +154,35 @@ def calibration(
     )
 
 
+def candidate_scores(
+    benchmark: Benchmark, *, rater: str, k: int, seed: int = 0, progress: Progress = unheard
+) -> Result:
+    """Every candidate by one rater: the scoreboard, and the tables of the command ``scores``."""
+    resolved = resolve_rater(benchmark, rater)
+    progress(0.1)
+    made = scores.compute_scores(benchmark, resolved, k, seed=seed)
+    progress(0.9)
+    return Result(
+        tables={
+            "scoreboard": Table.of(scores.SCOREBOARD_COLUMNS, made.scoreboard, scores.SCOREBOARD_TEXT),
+            "scores": Table.of(scores.SCORES_COLUMNS, made.rows, scores.SCORES_TEXT),
+            "responses": Table.of(scores.RESPONSES_COLUMNS, made.responses, scores.RESPONSES_TEXT),
+            "worst_at_k": Table.of(scores.WORST_COLUMNS, made.worst_at_k, scores.WORST_TEXT),
+        },
+        facts={
+            "rater": made.rater,
+            "runs": [run.public_id for run in resolved.runs],
+            "k": made.k,
+            "rules": made.rules,
+            "resamples": RESAMPLES,
+        },
+        digest=made.digest,
+    )
+
+
 COMPUTE: dict[str, Compute] = {
     Report.Kind.AGREEMENT: agreement,
     Report.Kind.FIDELITY: judge_fidelity,
     Report.Kind.CALIBRATION: calibration,
+    Report.Kind.SCORES: candidate_scores,
 }

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.frame import Frame, read_frame
-from agreement.inputs import digest_of, due_of
+from agreement.inputs import digest_of
 from agreement.pairs import Pairs, Standing, conservative_counts, n_counted, pair, positions, tally
 from annotation.ratings import faulty_pairs
 from consilium.lib.errors import DomainError
@@ -26,6 +26,7 @@ from consilium.statistics.rank_agreement import rank_agreement
 from consilium.statistics.two_raters import attach_intervals
 from rubrics.models import Benchmark
 from scoring.raters import resolve_rater
+from scoring.scores import due_pairs
 
 _MF1 = ("judge_a", "judge_b", "mean", "ceiling", "gap")
 COLUMNS = (
@@ -88,7 +89,7 @@ def read_triad(benchmark: Benchmark, *, judge: str, group_a: str, group_b: str) 
         "b": resolve_rater(benchmark, group_b),
     }
     j, a, b = (raters[name].ratings() for name in ("judge", "a", "b"))
-    due, faulty = due_of(raters["judge"]), faulty_pairs(benchmark)
+    due, faulty = due_pairs(raters["judge"]), faulty_pairs(benchmark)
     sides = _common(
         Sides(
             judge_a=pair(a, j, due_of_b=due, faulty=faulty),

@@ -93,7 +93,9 @@ def _agreement(report: Report) -> Iterator[Figure]:
         yield Figure(
             "candidates",
             _("Agreement on each candidate"),
-            _("Macro-F1 with 95% bootstrap intervals over cases; the dashed line is the figure over all candidates."),
+            _("Macro-F1 with 95% bootstrap intervals over cases; the dashed line is the figure over all candidates.")
+            if any(row["mf1_low"] is not None for row in own)
+            else _("Macro-F1; the dashed line is the figure over all candidates. Fewer than 10 cases: no intervals."),
             "candidates",
             by_candidate,
         )
@@ -160,7 +162,9 @@ def _fidelity(report: Report) -> Iterator[Figure]:
     yield Figure(
         "fidelity",
         _("The judge beside the human ceiling"),
-        _("Macro-F1 on the same pairs, with 95% bootstrap intervals over cases."),
+        _("Macro-F1 on the same pairs, with 95% bootstrap intervals over cases.")
+        if rows[0]["mf1_mean_low"] is not None
+        else _("Macro-F1 on the same pairs. Fewer than 10 cases: no intervals."),
         "fidelity",
         drawing,
     )

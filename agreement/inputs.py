@@ -10,16 +10,10 @@ import numpy as np
 from agreement.frame import Frame, read_frame
 from agreement.pairs import Pairs, pair
 from annotation.ratings import faulty_pairs
-from consilium.lib.ratings import Outcome, Ratings, fetch_ratings
+from consilium.lib.ratings import Ratings
 from rubrics.models import Benchmark
-from scoring.models import JudgeRun
 from scoring.raters import Rater, resolve_rater
-
-_DUE = f"""
-    SELECT DISTINCT item.response_id, entry.criterion_id, {int(Outcome.UNDECIDED)}
-    FROM scoring_judgerunitem item JOIN rubrics_rubricitem entry ON entry.rubric_id = item.rubric_id
-    WHERE item.run_id = %(run)s
-"""
+from scoring.scores import due_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,24 +25,6 @@ class Joined:
     pairs: Pairs
     frame: Frame
     digest: str
-
-
-def due_of(rater: Rater) -> Ratings | None:
-    """The pairs that a judge was to decide (all runs of a jury had to); None for physicians, who owe nothing."""
-    common: Ratings | None = None
-    for run in rater.runs:
-        due = due_of_run(run)
-        if common is None:
-            common = due
-        else:
-            kept = np.isin(common.keys(), due.keys(), assume_unique=True)
-            common = Ratings(common.response[kept], common.criterion[kept], common.outcome[kept])
-    return common
-
-
-def due_of_run(run: JudgeRun) -> Ratings:
-    """The criteria of the rubrics that the items of a run name; empty where verdicts came without items."""
-    return fetch_ratings(_DUE, {"run": run.pk})
 
 
 def digest_of(*ratings: Ratings | None, names: tuple[str, ...] = ()) -> str:
@@ -70,7 +46,7 @@ def join(benchmark: Benchmark, reference: str, other: str) -> Joined:
     """Read both raters and join them; `scoring.raters.UnknownRater` where one is not there."""
     rater_a, rater_b = resolve_rater(benchmark, reference), resolve_rater(benchmark, other)
     a, b = rater_a.ratings(), rater_b.ratings()
-    due, faulty = due_of(rater_b), faulty_pairs(benchmark)
+    due, faulty = due_pairs(rater_b), faulty_pairs(benchmark)
     pairs, frame = pair(a, b, due_of_b=due, faulty=faulty), read_frame(benchmark)
     described = frame.described(frame.response_places(pairs.response), frame.criterion_places(pairs.criterion))
     return Joined(

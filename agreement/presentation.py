@@ -18,6 +18,7 @@ from agreement.models import Report
 from agreement.offers import display_name
 from agreement.tables import Row
 from rubrics.models import JobStatus
+from scoring.points import DEFAULT_RULES
 
 Context = dict[str, Any]
 
@@ -330,8 +331,61 @@ def _calibration(report: Report, sort: str) -> Context:
     }
 
 
+# Columns of the scoreboard that it can be sorted by, the best first; a minus in front turns that round.
+SORTABLE = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "n")
+
+
+def _scores(report: Report, sort: str) -> Context:
+    rows = table_of(report, "scoreboard").dicts()
+    facts = report.result["facts"]
+    column, upwards = sort.removeprefix("-"), sort.startswith("-")
+    if column == "candidate":
+        rows.sort(key=lambda row: row["candidate"], reverse=upwards)
+    else:
+        column = column if column in SORTABLE else SORTABLE[0]
+        defined = sorted(
+            (row for row in rows if row[column] is not None), key=lambda row: row[column], reverse=not upwards
+        )
+        rows = [*defined, *(row for row in rows if row[column] is None)]
+    return {
+        "rater": display_name(facts["rater"]),
+        "counting": _("invalid and missing verdicts against the candidate; no score where something is not assessed")
+        if facts["rules"] == str(DEFAULT_RULES)
+        else facts["rules"],
+        "scoreboard": [
+            {
+                **row,
+                "figures": {
+                    "cacs": number(row, "cacs_at_k", digits=1),
+                    "accuracy": number(row, "rubric_accuracy", digits=1),
+                    "pass": number(row, "pass_at_k", scale=100, digits=1, unit="%"),
+                    "score": number(row, "rubric_score"),
+                },
+            }
+            for row in rows
+        ],
+        "headers": [
+            {
+                "column": name,
+                "label": label,
+                "sort": f"-{name}" if name == column and not upwards else name,
+                "aria": ("ascending" if upwards != (name == "candidate") else "descending") if name == column else "",
+            }
+            for name, label in (
+                ("candidate", _("Candidate")),
+                ("n", _("Responses")),
+                ("cacs_at_k", f"CACS@{facts['k']}"),
+                ("rubric_accuracy", _("Rubric Accuracy")),
+                ("pass_at_k", f"Pass@{facts['k']}"),
+                ("rubric_score", _("Rubric score")),
+            )
+        ],
+    }
+
+
 _BODIES: dict[str, Callable[[Report, str], Context]] = {
     Report.Kind.AGREEMENT: _agreement,
     Report.Kind.FIDELITY: _fidelity,
     Report.Kind.CALIBRATION: _calibration,
+    Report.Kind.SCORES: _scores,
 }

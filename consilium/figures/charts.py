@@ -188,7 +188,7 @@ def histogram(
         .encode(
             x=x,
             x2="to:Q",
-            y=alt.Y("count:Q", title=y_title, axis=alt.Axis(tickMinStep=1, tickCount=5, format="d")),
+            y=alt.Y("count:Q", title=y_title, axis=alt.Axis(values=_whole_ticks(rows), format="d")),
             y2=alt.Y2Datum(0),
             color=alt.condition("datum.marked", alt.value(palette.series[2]), alt.value(palette.series[0])),
             description="words:N",
@@ -207,6 +207,15 @@ def histogram(
     return _styled(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT * 0.8), palette, description)
 
 
+def _whole_ticks(rows: Sequence[dict[str, Any]]) -> list[int]:
+    """Whole numbers from 0 to the largest count, in steps of 1, 2 or 5 times a power of ten, about five of them."""
+    largest = max((row["count"] for row in rows), default=0)
+    step = 1
+    while largest / step > 6:
+        step = step * 5 // 2 if str(step).startswith("2") else step * 2
+    return list(range(0, largest + 1, step))
+
+
 def scatter(
     points: Sequence[tuple[str, float | None, float | None, str]],
     palette: Palette,
@@ -214,33 +223,77 @@ def scatter(
     x_title: str,
     y_title: str,
     description: str,
-    domain: tuple[float, float] = (0.0, 100.0),
+    limits: tuple[float, float] = (0.0, 100.0),
 ) -> Any:
-    """Named dots, ``(name, x, y, href)``, with the diagonal on which both axes say the same."""
+    """Named dots, ``(name, x, y, href)``, with the diagonal on which both axes say the same. The axes show the part of
+    ``limits`` that the dots fill.
+    """
     import altair as alt
 
+    given = [(name, x, y, href) for name, x, y, href in points if x is not None and y is not None]
+    width, height = WIDTH * 0.85, HEIGHT * 1.3
+    across, up = _room([x for _, x, _, _ in given], limits), _room([y for _, _, y, _ in given], limits)
+    beside = _label_heights(
+        [
+            ((x - across[0]) / (across[1] - across[0]) * width, (y - up[0]) / (up[1] - up[0]) * height, len(name))
+            for name, x, y, _ in given
+        ]
+    )
     rows = [
-        {"name": name, "x": x, "y": y, "href": href or None, "words": f"{name}: {x:.1f}, {y:.1f}"}
-        for name, x, y, href in points
-        if x is not None and y is not None
+        {
+            "name": name,
+            "x": x,
+            "y": y,
+            "label_y": up[0] + pixels / height * (up[1] - up[0]),
+            "href": href or None,
+            "words": f"{name}: {x:.1f}, {y:.1f}",
+        }
+        for (name, x, y, href), pixels in zip(given, beside, strict=True)
     ]
-    low, high = domain
-    scale = alt.Scale(domain=[low, high], nice=False)
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("x:Q", title=x_title, scale=scale), y=alt.Y("y:Q", title=y_title, scale=scale)
+        x=alt.X("x:Q", title=x_title, scale=alt.Scale(domain=list(across), nice=False))
     )
+    y_scale = alt.Scale(domain=list(up), nice=False)
     dots = base.mark_point(filled=True, size=90, opacity=1, color=palette.series[0], stroke=palette.ground).encode(
-        href="href:N", description="words:N"
+        y=alt.Y("y:Q", title=y_title, scale=y_scale), href="href:N", description="words:N"
     )
-    names = base.mark_text(align="left", dx=9, aria=False).encode(text="name:N")
+    names = base.mark_text(align="left", baseline="middle", dx=9, aria=False).encode(
+        y=alt.Y("label_y:Q", title=y_title, scale=y_scale), text="name:N"
+    )
+    start, end = max(across[0], up[0]), min(across[1], up[1])
+    same = [{"x": start, "y": start}, {"x": end, "y": end}] if end > start else []
     diagonal = (
-        alt.Chart(alt.Data(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
+        alt.Chart(alt.Data(values=same))
         .mark_line(strokeDash=[4, 4], strokeWidth=1.2, color=palette.faint, aria=False)
-        .encode(x="x:Q", y="y:Q")
+        .encode(x="x:Q", y=alt.Y("y:Q", title=y_title, scale=y_scale))
     )
-    return _styled(
-        alt.layer(diagonal, dots, names).properties(width=WIDTH * 0.8, height=HEIGHT * 1.2), palette, description
-    )
+    return _styled(alt.layer(diagonal, dots, names).properties(width=width, height=height), palette, description)
+
+
+def _room(values: Sequence[float], limits: tuple[float, float]) -> tuple[float, float]:
+    """The ends of an axis: the values with a tenth of room on both sides, inside ``limits``."""
+    if not values:
+        return limits
+    low, high = min(values), max(values)
+    room = max((high - low) * 0.1, (limits[1] - limits[0]) * 0.03)
+    return max(limits[0], low - room), min(limits[1], high + room)
+
+
+def _label_heights(dots: Sequence[tuple[float, float, int]]) -> list[float]:
+    """Heights for the names beside dots, ``(x, y, letters)`` in pixels, so that none lies on another."""
+    line, letter = 14.0, 7.0
+    placed: list[tuple[float, float, float]] = []  # left, right, height
+    heights = [0.0] * len(dots)
+    for i in sorted(range(len(dots)), key=lambda i: dots[i][1]):
+        x, y, letters = dots[i]
+        left, right = x + 9, x + 9 + letter * letters
+        # From below upwards: a name gives way to those that stand already.
+        for other_left, other_right, other in sorted(placed, key=lambda one: one[2]):
+            if left < other_right and other_left < right and abs(y - other) < line:
+                y = other + line
+        placed.append((left, right, y))
+        heights[i] = y
+    return heights
 
 
 def lines(

@@ -19,19 +19,8 @@ from tests.factories import CandidateFactory, ResponseFactory, UserFactory
 pytestmark = pytest.mark.django_db
 
 KEYS = [
-    "k",
-    "n",
-    "n_criteria",
-    "mean",
-    "median",
-    "q1",
-    "q3",
-    "hit_rate",
-    "mean_low",
-    "mean_high",
-    "k_low",
-    "k_high",
-    "histogram",
+    *("k", "n", "n_criteria", "mean", "median", "q1", "q3", "hit_rate"),
+    *("mean_low", "mean_high", "k_low", "k_high", "histogram"),
 ]
 
 
