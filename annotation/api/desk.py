@@ -178,6 +178,7 @@ def conflicts(request: Request, slug: str) -> Response:
     if request.method == "GET":
         rows = conflicts_by_groups(get_benchmark(request.user, slug).pk)
         return Response(shapes.ConflictCountSerializer(rows, many=True).data)
+    get_administered_benchmark(request.user, slug)  # before the body is looked at: a refusal tells nothing
     data = _valid(shapes.BetweenSerializer(data=request.data))
     one = access.get_administered_group(request.user, slug, data["group"])
     two = access.get_administered_group(request.user, slug, data["other"])
