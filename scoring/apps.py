@@ -6,8 +6,11 @@ class ScoringConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Say which step of a benchmark is this app's."""
-        from rubrics import overview
-        from scoring import steps
+        """Tell the top bar and the overview what is here, and the imports which files are read."""
+        from rubrics import imports, overview
+        from scoring import navigation, steps
+        from scoring.services.verdicts import import_verdicts
 
+        navigation.register()
         overview.register(steps.steps)
+        imports.register("verdicts", import_verdicts, options=["judge", "candidate"], required=["judge"])

@@ -1,0 +1,75 @@
+"""``judge --benchmark B --judge NAME [--candidate …] [--batch …] [--wait]``."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+from scoring.models import JudgeRun, RunSlice, Verdict
+from scoring.services.judges import find_judge
+from scoring.services.runs import RunFrame, create_run
+from scoring.work.slice import work_on_slice
+
+# With --wait: how long a worker has to take the run before this process does the work itself.
+WORKER_HAS_S = 5.0
+
+
+class Command(BaseCommand):
+    help = (
+        "Let a judge give its verdicts on the responses of a benchmark: a run, which a Celery worker does. With --wait "
+        "the command follows it to its end, and does the work itself where no worker takes it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, metavar="SLUG")
+        parser.add_argument("--judge", required=True, metavar="NAME", help="of this benchmark, else of any other")
+        parser.add_argument("--candidate", action="append", default=[], metavar="NAME", help="may be repeated")
+        parser.add_argument("--kind", action="append", default=[], choices=["model", "physician", "reference"])
+        parser.add_argument("--batch", default="", metavar="ID", help="public id of a batch: only its responses")
+        parser.add_argument("--replicates", type=int, default=1)
+        parser.add_argument("--wait", action="store_true", help="stay until the run has ended")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
+        if benchmark is None:
+            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        frame = RunFrame(batch=options["batch"], candidates=tuple(options["candidate"]), kinds=tuple(options["kind"]))
+        try:
+            judge = find_judge(benchmark=benchmark, name=options["judge"])
+            run = create_run(
+                benchmark=benchmark,
+                judge=judge,
+                frame=frame,
+                by=None,
+                at=timezone.now(),
+                replicates=options["replicates"],
+            )
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"run:{run.public_id}: {run.expected:,} verdicts on {run.items.count():,} responses")
+        if not options["wait"]:
+            return
+        self._wait(run)
+        invalid = Verdict.objects.filter(run=run, outcome=Verdict.Outcome.INVALID).count()
+        done = Verdict.objects.filter(run=run).count()
+        self.stdout.write(f"{run.get_status_display()}: {done:,} of {run.expected:,} verdicts, {invalid:,} invalid")
+        if run.status != JudgeRun.Status.FINISHED:
+            raise CommandError(run.error or "The run did not finish.")
+
+    def _wait(self, run: JudgeRun) -> None:
+        began = time.monotonic()
+        while run.status in JudgeRun.LIVE:
+            if time.monotonic() - began > WORKER_HAS_S:
+                # The lock of a slice keeps this process and a worker from doing the same.
+                for number in RunSlice.objects.filter(run=run, status__in=RunSlice.OPEN).values_list(
+                    "number", flat=True
+                ):
+                    while work_on_slice(run.pk, number, clock=timezone.now):
+                        continue
+            time.sleep(0.2)
+            run.refresh_from_db()

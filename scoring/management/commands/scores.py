@@ -1,0 +1,85 @@
+"""``scores --benchmark B --rater R --k K --out DIR``: scores.csv, responses.csv, worst_at_k.csv."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from consilium.lib.csvfile import write_csv
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+from scoring.raters import resolve_rater
+from scoring.scores import (
+    RESPONSES_COLUMNS,
+    RESPONSES_TEXT,
+    SCORES_COLUMNS,
+    SCORES_TEXT,
+    WORST_COLUMNS,
+    WORST_TEXT,
+    Scores,
+    compute_scores,
+)
+
+
+class Command(BaseCommand):
+    help = (
+        "Score every candidate by a rater: rubric score, Rubric Accuracy, Pass@k, CACS@k and worst-at-k, overall and "
+        "for every slice."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, metavar="SLUG")
+        parser.add_argument("--rater", required=True, help="group:NAME[@stage], consensus, run:ID, a judge, jury:A+B")
+        parser.add_argument("--k", type=int, required=True, help="coverage threshold of Pass@k and CACS@k")
+        parser.add_argument("--out", type=Path, required=True, help="folder for the files; made if missing")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["k"] < 1:
+            raise CommandError("--k must be 1 or more")
+        if options["seed"] < 0:
+            raise CommandError("--seed must be 0 or more")
+        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
+        if benchmark is None:
+            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        try:
+            made = compute_scores(
+                benchmark, resolve_rater(benchmark, options["rater"]), options["k"], seed=options["seed"]
+            )
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        if not made.rows:
+            raise CommandError(f"{made.rater} has decided nothing of the current rubrics of this benchmark.")
+        out: Path = options["out"]
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            write_csv(out / "scores.csv", SCORES_COLUMNS, made.rows, text_columns=SCORES_TEXT)
+            write_csv(out / "responses.csv", RESPONSES_COLUMNS, made.responses, text_columns=RESPONSES_TEXT)
+            write_csv(out / "worst_at_k.csv", WORST_COLUMNS, made.worst_at_k, text_columns=WORST_TEXT)
+        except OSError as error:
+            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        self.stdout.write(self._summary(made))
+        self.stdout.write(f"Written to {out}: scores.csv, responses.csv, worst_at_k.csv")
+
+    def _summary(self, made: Scores) -> str:
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(title=f"Scores by {made.rater}, k = {made.k}", title_justify="left")
+        table.add_column("candidate")
+        for name in ("n", "rubric score", "accuracy", "pass", "CACS", "invalid", "missing"):
+            table.add_column(name, justify="right")
+        for row in made.scoreboard:
+            figures = (
+                "–" if row[name] is None else f"{row[name]:.3f}"
+                for name in ("rubric_score", "rubric_accuracy", "pass_at_k", "cacs_at_k")
+            )
+            table.add_row(row["candidate"], str(row["n"]), *figures, str(row["n_invalid"]), str(row["n_missing"]))
+        text = io.StringIO()
+        console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
+        console.print(table)
+        console.print(f"Counted as: {made.rules}.")
+        return text.getvalue()

@@ -1,0 +1,66 @@
+"""``train_judge --benchmark B --group G --name N [--held-out C…] [--seed S]``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+from scoring.models import TrainedModel
+from scoring.services.judges import create_trained_judge
+from scoring.trained.fitting import fit
+
+
+class Command(BaseCommand):
+    help = (
+        "Train a judge on the decisions of an expert group (or of all groups), split by candidate, and print how it "
+        "agrees with the physicians on the candidates that it never saw."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, metavar="SLUG")
+        parser.add_argument("--group", default="", metavar="NAME", help="expert group; all of them where left out")
+        parser.add_argument("--name", required=True, metavar="NAME", help="name of the judge; again: a new version")
+        parser.add_argument(
+            "--held-out", action="append", nargs="+", default=[], metavar="CANDIDATE", help="else by the seed"
+        )
+        parser.add_argument("--seed", type=int, default=0)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
+        if benchmark is None:
+            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        try:
+            judge = create_trained_judge(
+                benchmark=benchmark,
+                name=options["name"],
+                group=options["group"].removeprefix("group:"),
+                seed=options["seed"],
+                held_out=[name for names in options["held_out"] for name in names],
+                by=None,
+                at=timezone.now(),
+                ring=False,
+            )
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        model = TrainedModel.objects.get(judge=judge)
+        fit(model.pk, clock=timezone.now)
+        model.refresh_from_db()
+        if model.status != "done":
+            raise CommandError(model.error)
+        card = model.card
+        self.stdout.write(f"{judge.name}, version {judge.version}, SHA-256 {model.sha256}")
+        for name, part in card["split"].items():
+            self.stdout.write(f"{name}: {', '.join(part['candidates'])} ({part['decisions']:,} decisions)")
+        self.stdout.write(f"threshold {card['threshold']:.4f}, picked on dev (MF1 {card['dev']['mf1']['value']:.3f})")
+        for label, figures in (
+            ("this judge", card["held_out"]),
+            ("majority class", card["baselines"]["majority"]),
+            ("word overlap", card["baselines"]["word_overlap"]),
+        ):
+            mf1 = figures["mf1"]
+            ends = "" if mf1["low"] is None else f" ({mf1['low']:.3f} to {mf1['high']:.3f})"
+            self.stdout.write(f"held-out MF1, {label}: {mf1['value']:.3f}{ends}, n = {mf1['n']:,}")

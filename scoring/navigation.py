@@ -1,0 +1,14 @@
+"""What ``scoring`` offers in the top bar; `ScoringConfig.ready` registers it."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib import navigation
+
+STAFF = ("admin", "researcher")
+
+
+def register() -> None:
+    """Fill the registry."""
+    navigation.register(label=_("Judges"), view="scoring:judges", roles=STAFF, order=60)
