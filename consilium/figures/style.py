@@ -42,7 +42,7 @@ PRINT = Palette(
     grid="#e5e2dc",
     ground="#ffffff",
     outside="#ffffff",
-    series=("#0f6b66", "#1f5fbf", "#c07a1c", "#7d68a0", "#4c5a69", "#8695a3"),
+    series=("#0f6b66", "#1f5fbf", "#c07a1c", "#7d68a0", "#4c5a69", "#8391a0"),
 )
 
 FONT = "Inter, system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', 'PingFang SC', 'Noto Sans SC', sans-serif"

@@ -1,0 +1,72 @@
+"""Reports in a real browser: asked for, computed by a real worker, read and downloaded; light and dark."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.metrics import f1_score
+
+from tests.agreement.study import coin, make_study, noisy
+from tests.axe import axe_violations
+
+CODES = {"not_met": 0, "met": 1}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_researcher_compares_two_groups_and_downloads_the_figures(
+    new_page: Callable[..., Any], celery_worker: Any, tmp_path: Path
+) -> None:
+    study = make_study(cases=10, points=(1, 1, 1))
+    study.group("A", coin(1, "met", "not_met"))
+    study.group("B", noisy(study, "A", 2, 0.2))
+    page = new_page(study.admin)
+    page.goto(f"/b/{study.benchmark.slug}/agreement/")
+    assert axe_violations(page) == []
+    # The form begins with the two groups: one key is enough.
+    page.get_by_role("button", name="Compute").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dl.tiles")
+    pairs = study.said["A"]
+    expected = f1_score(
+        [CODES[study.said["A"][pair]] for pair in pairs],
+        [CODES[study.said["B"][pair]] for pair in pairs],
+        average="macro",
+    )
+    assert page.locator("dl.tiles dd").first.inner_text().startswith(f"{expected:.3f}")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="agreement.csv").click()
+    file = tmp_path / "agreement.csv"
+    download.value.save_as(file)
+    with file.open(encoding="utf-8", newline="") as lines:
+        row = next(csv.DictReader(lines))
+    assert row["slice"] == "all"
+    assert float(row["mf1"]) == pytest.approx(expected, abs=1e-12)
+
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert axe_violations(page) == [], scheme
+    colours = page.evaluate(
+        """() => ["light", "dark"].map(theme => {
+            document.documentElement.dataset.theme = theme;
+            return getComputedStyle(document.querySelector("svg.figure-svg a path")).fill;
+        })"""
+    )
+    assert len(set(colours)) == 2
+    page.set_viewport_size({"width": 768, "height": 1000})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 768
+
+    # A mark of the figure leads to the decisions behind it.
+    page.locator("svg.figure-svg a").first.click()
+    page.wait_for_url("**/decisions/?slice=candidate**")
+    assert axe_violations(page) == []
+    page.get_by_role("link", name="Differ").click()
+    differ = sum(
+        study.said["A"][pair] != study.said["B"][pair]
+        for pair in pairs
+        if pair[0] in {one.pk for one in study.responses() if one.candidate.name == "alpha"}
+    )
+    page.wait_for_function(f"document.querySelectorAll('table.data tbody tr').length === {differ}")

@@ -1,0 +1,84 @@
+"""The scoreboard: every candidate by one rater, sortable, with the tables of the command ``scores``."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from agreement import services, tasks
+from agreement.models import Report
+from tests.agreement.study import Study, make_study
+
+pytestmark = pytest.mark.django_db
+
+HITS = {"one": 9, "two": 10, "three": 15, "four": 30}
+
+
+@pytest.fixture
+def study() -> Study:
+    """The rows of ClinConsensus' Table 9: candidates with 9, 10, 15 and 30 of 30 criteria met, on each of two cases."""
+    made = make_study(cases=2, points=(1,) * 30, candidates=tuple(HITS))
+    names = {one.pk: one.candidate.name for one in made.responses()}
+    place = {criterion: n for criteria in made.criteria.values() for n, criterion in enumerate(criteria)}
+    made.group("A", lambda pair: "met" if place[pair[1]] < HITS[names[pair[0]]] else "not_met")
+    return made
+
+
+def client_of(study: Study) -> Client:
+    client = Client()
+    client.force_login(study.admin)
+    return client
+
+
+def test_the_scoreboard_has_the_values_of_the_paper_and_sorts_by_its_columns(study: Study) -> None:
+    client, address = client_of(study), f"/b/{study.benchmark.slug}/scores/"
+    assert "No scores yet" in client.get(address).content.decode()
+    form = client.get(address).context["forms"]["scores"]
+    assert form.fields["k"].initial == 10
+    made = client.post(address, {"kind": "scores", "rater": "group:A@checked", "k": "10", "seed": "0"})
+    assert made.status_code == 302
+    tasks.run_report(Report.objects.get().pk)
+    html = client.get(address).content.decode()
+    table = html[html.index("Scoreboard") : html.index("</tbody>")]
+    rows = re.findall(r'<th scope="row">(\w+)</th>(.*?)</tr>', table, re.DOTALL)
+    assert [name for name, _ in rows] == ["four", "three", "two", "one"]
+    cacs = [re.findall(r'<td class="num">([^<]*)</td>', rest)[1] for _, rest in rows]
+    assert cacs == ["100.0", "28.6", "4.8", "0.0"]
+    turned = client.get(address, {"sort": "-cacs_at_k"}).content.decode()
+    assert turned.index(">one<") < turned.index(">four<")
+    assert 'aria-sort="ascending"' in turned
+    assert client.get(address, {"sort": "user__password"}).status_code == 200
+
+
+def test_tables_of_the_report_are_those_of_the_command(study: Study) -> None:
+    report = services.create_report(
+        benchmark=study.benchmark, kind="scores", parameters={"rater": "group:A", "k": 10}, at=timezone.now()
+    )
+    tasks.run_report(report.pk)
+    client = client_of(study)
+    place = f"/b/{study.benchmark.slug}/scores/{report.public_id}"
+    csv = b"".join(client.get(f"{place}/tables/scores.csv").streaming_content).decode()
+    assert csv.startswith(
+        "rater,candidate,slice,n,rubric_score,rubric_score_se,rubric_accuracy,pass_at_k,cacs_at_k,k,n_invalid,"
+        "n_missing,n_cannot,note\n"
+    )
+    assert "group:A@checked,four,overall_score,2,1.0,," in csv
+    for table in ("responses", "worst_at_k", "scoreboard"):
+        assert client.get(f"{place}/tables/{table}.csv").status_code == 200
+    assert client.get(f"{place}/figures/coverage.svg").status_code == 200
+
+
+def test_k_is_offered_from_the_newest_calibration(study: Study) -> None:
+    Report.objects.create(
+        benchmark=study.benchmark,
+        kind="calibration",
+        status="done",
+        result={"facts": {"k": 13}},
+        created_at=timezone.now(),
+    )
+    form = client_of(study).get(f"/b/{study.benchmark.slug}/scores/").context["forms"]["scores"]
+    assert form.fields["k"].initial == 13
+    assert "newest calibration" in form.fields["k"].help_text

@@ -1,0 +1,141 @@
+"""Figures inlined into a page follow its colours and bring nothing of their own; files stand alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from consilium.figures import charts
+from consilium.figures.render import Drawing, inline_svg, png_file, svg_file
+from consilium.figures.style import PAGE, PRINT, Palette
+
+EVIL = '<script>alert(1)</script>" onload="alert(2)'
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parsed(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)  # noqa: S314  # what our own renderer wrote
+
+
+def points(palette: Palette) -> object:
+    return charts.points_and_whiskers(
+        [
+            charts.Point(EVIL, 0.61, 0.55, 0.67, href="/b/x/decisions/?slice=candidate%3Aa&page=1"),
+            charts.Point("杏林-32B", 0.72, None, None, href="https://elsewhere.example/"),
+            charts.Point("nothing", None),
+        ],
+        palette,
+        x_title="Macro-F1",
+        description="MF1 of each candidate",
+        line=charts.Line(0.65, "all 0.650"),
+    )
+
+
+def hits(palette: Palette) -> object:
+    return charts.histogram(
+        [(n - 0.5, n + 0.5, n % 3) for n in range(11)],
+        palette,
+        x_title="hits",
+        y_title="responses",
+        description="hits",
+        line=charts.Line(4.0, "k = 4"),
+        band=(3.5, 5.5),
+        whole=True,
+    )
+
+
+def dots(palette: Palette) -> object:
+    return charts.scatter(
+        [("one", 50.0, 20.0, ""), ("two", 50.5, 20.2, ""), ("none", None, 1.0, "")],
+        palette,
+        x_title="Rubric Accuracy",
+        y_title="CACS@10",
+        description="coverage",
+    )
+
+
+def ranks(palette: Palette) -> object:
+    return charts.lines(
+        [("CACS@k", 9, 0.9), ("CACS@k", 10, 1.0), ("Pass@k", 9, None), ("Pass@k", 10, 0.8)],
+        palette,
+        x_title="k",
+        y_title="Spearman",
+        description="ranks",
+    )
+
+
+def fidelity(palette: Palette) -> object:
+    made = [charts.Point(label, 0.6, 0.5, 0.7, series=s) for label in ("a", "b") for s in ("judge", "ceiling")]
+    return charts.points_and_whiskers(made, palette, x_title="Macro-F1", description="fidelity")
+
+
+ALL = pytest.mark.parametrize("drawing", [points, hits, dots, ranks, fidelity], ids=lambda drawing: drawing.__name__)
+
+
+@ALL
+def test_an_inlined_figure_has_no_style_no_script_and_only_the_colours_of_the_page(drawing: Drawing) -> None:
+    svg = str(inline_svg(drawing, title="Figure"))
+    root = parsed(svg)
+    tags = {element.tag.removeprefix(SVG) for element in root.iter()}
+    assert tags <= {"svg", "g", "path", "text", "tspan", "rect", "line", "circle", "a", "defs", "clipPath", "title"}
+    names = {name for element in root.iter() for name in element.attrib}
+    assert "style" not in names
+    assert not [name for name in names if name.startswith("on")]
+    colours = {
+        value
+        for element in root.iter()
+        for name, value in element.attrib.items()
+        if name in ("fill", "stroke") and value not in ("none", "transparent")
+    }
+    assert colours
+    assert all(value.startswith("var(--") for value in colours), colours
+    assert root.get("aria-label") == "Figure"
+
+
+def test_names_from_outside_stay_text_and_links_stay_on_the_site() -> None:
+    root = parsed(str(inline_svg(points, title="Figure")))
+    texts = ["".join(element.itertext()) for element in root.iter(f"{SVG}text")]
+    assert any(text.startswith("<script>") for text in texts)
+    links = [element.get("href") for element in root.iter(f"{SVG}a")]
+    assert "/b/x/decisions/?slice=candidate%3Aa&page=1" in links
+    assert not [link for link in links if link and not link.startswith("/")]
+    words = [element.get("aria-label", "") for element in root.iter()]
+    assert any(word.endswith(": 0.610, 95% interval 0.550 to 0.670") for word in words)
+
+
+def test_ids_of_two_figures_on_one_page_do_not_meet() -> None:
+    ids = [
+        set(re.findall(r'\bid="([^"]+)"', str(inline_svg(hits, title=title)))) for title in ("Figure one", "Figure two")
+    ]
+    assert not ids[0] & ids[1]
+    for title, own in zip(("Figure one", "Figure two"), ids, strict=True):
+        assert set(re.findall(r"url\(#([^)]+)\)", str(inline_svg(hits, title=title)))) <= own
+
+
+@ALL
+def test_files_stand_alone(drawing: Drawing) -> None:
+    svg = svg_file(drawing)
+    assert "var(" not in svg
+    assert svg_file(drawing) == svg
+    assert png_file(drawing, scale=1.0).startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_print_colours_are_those_of_the_light_theme() -> None:
+    css = (Path(__file__).resolve().parents[2] / "static/css/tokens.css").read_text(encoding="utf-8")
+    light = dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6})", css[: css.index("prefers-color-scheme: dark")]))
+    for name in ("ink", "text", "faint", "grid", "ground"):
+        assert getattr(PRINT, name) == light[getattr(PAGE, name)[4:-1]], name
+    assert PRINT.series == tuple(light[colour[4:-1]] for colour in PAGE.series)
+
+
+def test_names_beside_crowded_dots_do_not_lie_on_each_other() -> None:
+    root = parsed(str(inline_svg(dots, title="Figure")))
+    places = {}
+    for element in root.iter(f"{SVG}text"):
+        found = re.match(r"translate\(([\d.]+),([\d.]+)\)", element.get("transform", ""))
+        if element.text in ("one", "two") and found:
+            places[element.text] = float(found[2])
+    assert abs(places["one"] - places["two"]) >= 12
