@@ -26,6 +26,7 @@ from annotation.models import (
     Involvement,
     Ruling,
 )
+from annotation.services.rules import spoken_rules
 from consilium.lib.identifiers import new_public_id
 from rubrics.imports.bulk import chunks, copy_rows, reserve_ids
 from rubrics.models import Response, RubricItem
@@ -95,11 +96,12 @@ class VoteWriter:
         for part, sheets in self._sheets.items():
             for _response, _rubric, rater in sheets:
                 parts[rater].add(part)
-        self.raters.enrol(parts)
-        assignments = self._write_batch(annotators, checkers)
-        self._write_decisions(annotators, assignments)
-        self._write_checks(checkers)
-        self._write_adjudications(adjudicators)
+        with spoken_rules():
+            self.raters.enrol(parts)
+            assignments = self._write_batch(annotators, checkers)
+            self._write_decisions(annotators, assignments)
+            self._write_checks(checkers)
+            self._write_adjudications(adjudicators)
         self.faults.refuse_if_any()
         self.created = sum(len(sheet) for sheets in self._sheets.values() for sheet in sheets.values())
 

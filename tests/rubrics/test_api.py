@@ -1,0 +1,165 @@
+"""The API doors: the same rows and rules as the pages, and nothing that was not asked for by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from rest_framework.authtoken.models import Token
+
+from rubrics.models import Benchmark, Candidate, ImportJob, Response
+from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+ROOT = "/api/v1/benchmarks/"
+
+
+class Caller:
+    """A client with a token."""
+
+    def __init__(self, user: Any) -> None:
+        self.headers = {"Authorization": f"Token {Token.objects.create(user=user).key}"}
+        self.client = Client()
+
+    def get(self, path: str) -> Any:
+        return self.client.get(ROOT + path, headers=self.headers)
+
+    def send(self, path: str, body: Any, method: str = "post") -> Any:
+        return getattr(self.client, method)(ROOT + path, body, content_type="application/json", headers=self.headers)
+
+
+@pytest.fixture
+def benchmark() -> Benchmark:
+    return BenchmarkFactory(slug="bench", admin=UserFactory(is_staff=True), researcher=UserFactory())
+
+
+@pytest.fixture
+def admin(benchmark: Benchmark) -> Caller:
+    return Caller(benchmark.roles.get(role="admin").user)
+
+
+@pytest.fixture
+def researcher(benchmark: Benchmark) -> Caller:
+    return Caller(benchmark.roles.get(role="researcher").user)
+
+
+def test_benchmarks_are_listed_made_and_described(admin, researcher, benchmark) -> None:
+    BenchmarkFactory(slug="foreign")
+    assert [row["slug"] for row in admin.get("").json()["results"]] == ["bench"]
+    assert admin.get("foreign/").status_code == 404
+    made = admin.send("", {"slug": "second", "title": "Second"})
+    assert (made.status_code, made.json()["slug"]) == (201, "second")
+    assert admin.send("", {"slug": "second", "title": "Again"}).status_code == 409
+    assert researcher.send("", {"slug": "third", "title": "Third"}).status_code == 404
+    changed = admin.send("bench/", {"rule_sheet": "All parts."}, "patch")
+    assert (changed.status_code, changed.json()["rule_sheet"]) == (200, "All parts.")
+    assert changed.json()["title"] == benchmark.title
+    assert researcher.send("bench/", {"title": "x"}, "patch").status_code == 404
+
+
+@pytest.mark.parametrize("extra", ["slug", "is_demo", "maps", "created_at", "id", "roles", "canary", "nonsense"])
+def test_keys_that_may_not_be_set_are_refused(admin, benchmark, extra) -> None:
+    answer = admin.send("bench/", {"title": "New", extra: "x"}, "patch")
+    assert answer.status_code == 400
+    assert list(answer.json()) == [extra]
+    benchmark.refresh_from_db()
+    assert benchmark.title != "New"
+
+
+def test_cases_come_with_their_criteria(researcher, benchmark) -> None:
+    case = CaseFactory(benchmark=benchmark, key="k", rubric=[5, -2], difficulty="high")
+    CaseFactory(benchmark=benchmark, key="l")
+    CaseFactory()
+    answer = researcher.get("bench/cases/?sort=-key").json()
+    assert answer["count"] == 2
+    assert [row["key"] for row in answer["results"]] == ["l", "k"]
+    row = answer["results"][1]
+    assert (row["criterion_count"], row["response_count"]) == (2, 0)
+    assert [
+        row["key"] for row in researcher.get("bench/cases/?difficulty=high&tag=theme:hedging").json()["results"]
+    ] == ["k"]
+    detail = researcher.get(f"bench/cases/{case.public_id}/").json()
+    assert [(each["position"], each["points"], each["text"]) for each in detail["criteria"]] == [
+        (1, 5, "Criterion 1 of k"),
+        (2, -2, "Criterion 2 of k"),
+    ]
+    assert detail["conversation"] == case.conversation
+
+
+@pytest.mark.parametrize(
+    "query", ["user__password__startswith=x", "difficulty=impossible", "sort=benchmark__canary", "benchmark=1"]
+)
+def test_filters_that_are_not_offered_are_refused(researcher, query) -> None:
+    assert researcher.get(f"bench/cases/?{query}").status_code == 400
+
+
+def test_candidates_and_responses_are_read(researcher, benchmark) -> None:
+    case = CaseFactory(benchmark=benchmark)
+    candidate = CandidateFactory(benchmark=benchmark, name="m")
+    response = ResponseFactory(case=case, candidate=candidate)
+    ResponseFactory()
+    [row] = researcher.get("bench/candidates/").json()["results"]
+    assert (row["name"], row["kind"], row["response_count"]) == ("m", "model", 1)
+    assert researcher.get(f"bench/candidates/{candidate.public_id}/").json() == row
+    [listed] = researcher.get(f"bench/responses/?candidate={candidate.public_id}").json()["results"]
+    assert (listed["case"], listed["candidate"], listed["response"]) == (case.key, "m", response.text)
+    assert researcher.get(f"bench/responses/{response.public_id}/").json() == listed
+    assert researcher.get("bench/responses/?case=elsewhere").json()["results"] == []
+
+
+def test_responses_are_added_all_or_none(researcher, benchmark) -> None:
+    CaseFactory(benchmark=benchmark, key="k")
+    body = {
+        "responses": [
+            {"case": "k", "candidate": "m", "response": " As ChatGPT, \u2028 I say rest. "},
+            {"case": "k", "candidate": "m", "response": "", "sample": 1, "metadata": {"t": 0.5}},
+        ]
+    }
+    answer = researcher.send("bench/responses/", body)
+    assert (answer.status_code, answer.json()["counts"]["responses"]) == (201, {"created": 2, "unchanged": 0})
+    assert Response.objects.get(sample=0).text == " As ChatGPT, \u2028 I say rest. "
+    assert researcher.send("bench/responses/", body).json()["counts"]["responses"] == {"created": 0, "unchanged": 2}
+
+    new = {"case": "k", "candidate": "other", "response": "x"}
+    refused = researcher.send("bench/responses/", {"responses": [new, {**new, "case": "nowhere", "sample": 2}]})
+    assert refused.status_code == 422
+    assert [(fault["line"], fault["field"]) for fault in refused.json()["errors"]] == [(2, "case")]
+    assert not Candidate.objects.filter(name="other").exists()
+    for wrong in ({"responses": []}, {"responses": [{**new, "author": 1}]}, {"responses": [new], "benchmark": 2}, []):
+        assert researcher.send("bench/responses/", wrong).status_code == 400
+
+
+def test_a_file_is_uploaded_and_asked_after(researcher, benchmark) -> None:
+    def upload(**fields: Any) -> Any:
+        file = SimpleUploadedFile("f.jsonl", b'{"prompt_id": 1}')
+        return researcher.client.post(ROOT + "bench/imports/", {"file": file, **fields}, headers=researcher.headers)
+
+    answer = upload(kind="cases", format="healthbench")
+    assert answer.status_code == 201
+    job = ImportJob.objects.get()
+    assert (job.options, job.created_by) == ({"format": "healthbench"}, benchmark.roles.get(role="researcher").user)
+    state = researcher.get(f"bench/imports/{answer.json()['id']}/").json()
+    assert (state["status"], state["bytes_total"], state["faults"]) == ("pending", 16, [])
+    assert researcher.get("bench/imports/").json()["count"] == 1
+    assert upload(kind="cases", status="done").status_code == 400
+    assert upload(kind="cases", group="A").status_code == 422
+    assert upload(kind="decisions").status_code == 422
+    assert researcher.send(f"bench/imports/{job.public_id}/restart/", {}).status_code == 409
+    job.file.delete()
+
+
+def test_nobody_else_gets_in(benchmark) -> None:
+    case = CaseFactory(benchmark=benchmark)
+    outsider = Caller(UserFactory(is_superuser=True))
+    for path in (
+        "bench/",
+        "bench/cases/",
+        f"bench/cases/{case.public_id}/",
+        "bench/candidates/",
+        "bench/responses/",
+        "bench/imports/",
+    ):
+        assert outsider.get(path).status_code == 404
+        assert Client().get(ROOT + path).status_code in (401, 403)

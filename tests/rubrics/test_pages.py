@@ -1,0 +1,188 @@
+"""Pages of benchmarks, cases and candidates: what they show, to whom, and at what cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from rubrics.models import Benchmark, Case
+from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    user = UserFactory(is_staff=True)
+    BenchmarkFactory(slug="bench", title="The benchmark", admin=user)
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def benchmark(admin: Client) -> Benchmark:
+    return Benchmark.objects.get()
+
+
+def text(client: Client, path: str, status: int = 200) -> str:
+    response: Any = client.get(path)
+    assert response.status_code == status, path
+    return (b"".join(response.streaming_content) if response.streaming else response.content).decode()
+
+
+def keys(client: Client, query: str) -> list[str]:
+    """Keys of the cases in the file that stands behind the list."""
+    return [line.split(",")[0] for line in text(client, f"/b/bench/cases.csv?{query}").splitlines()[1:]]
+
+
+def fill(benchmark: Benchmark, cases: int) -> None:
+    candidates = [CandidateFactory(benchmark=benchmark) for _ in range(3)]
+    for _ in range(cases):
+        case = CaseFactory(benchmark=benchmark)
+        for candidate in candidates:
+            ResponseFactory(case=case, candidate=candidate)
+
+
+@pytest.mark.parametrize("path", ["", "cases/", "cases.csv", "candidates/", "imports/", "settings/"])
+def test_a_page_costs_the_same_at_any_size(admin, benchmark, path) -> None:
+    counts = []
+    for more in (2, 12):
+        fill(benchmark, more)
+        text(admin, f"/b/bench/{path}")  # once before, so that nothing cached counts
+        with CaptureQueriesContext(connection) as queries:
+            text(admin, f"/b/bench/{path}")
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_a_case_and_a_candidate_cost_the_same_at_any_size(admin, benchmark) -> None:
+    fill(benchmark, 1)
+    small = Case.objects.get()
+    large = CaseFactory(benchmark=benchmark, rubric=[1] * 40)
+    for candidate in benchmark.candidates.all():
+        for sample in range(20):
+            ResponseFactory(case=large, candidate=candidate, sample=sample)
+    lone = CandidateFactory(benchmark=benchmark)
+    ResponseFactory(case=small, candidate=lone)
+    busy = benchmark.candidates.exclude(pk=lone.pk).first()
+    assert busy is not None
+    for few, many in (
+        (f"cases/{small.public_id}/", f"cases/{large.public_id}/"),
+        (f"candidates/{lone.public_id}/", f"candidates/{busy.public_id}/"),
+    ):
+        counts = []
+        for path in (few, few, many):
+            with CaptureQueriesContext(connection) as queries:
+                text(admin, f"/b/bench/{path}")
+            counts.append(len(queries))
+        assert counts[1] == counts[2]
+
+
+def test_the_list_narrows_by_what_it_offers_and_by_nothing_else(admin, benchmark) -> None:
+    CaseFactory(benchmark=benchmark, key="one", difficulty="high", register="lay", language="zh", tags=["theme:a"])
+    CaseFactory(
+        benchmark=benchmark, key="two", difficulty="low", register="", language="en", tags=["theme:a", "theme:b"],
+        conversation=[{"role": "user", "content": "A wombat bit me."}], rubric=[1, 2, 3, 4, -5],
+    )  # fmt: skip
+    CaseFactory(benchmark=BenchmarkFactory(), key="foreign")
+    assert keys(admin, "") == ["one", "two"]
+    assert keys(admin, "difficulty=high") == ["one"]
+    assert keys(admin, "register=none") == ["two"]
+    assert keys(admin, "language=en") == ["two"]
+    assert keys(admin, "tag=theme:b") == ["two"]
+    assert keys(admin, "q=WOMBAT") == ["two"]
+    assert keys(admin, "q=on") == ["one"]
+    assert keys(admin, "sort=-criteria") == ["two", "one"]
+    assert keys(admin, "sort=-key") == ["two", "one"]
+    # Not on the lists of filters and orders: refused, or as if it were not there.
+    assert keys(admin, "difficulty=impossible") == []
+    assert keys(admin, "sort=benchmark__roles__user__password") == ["one", "two"]
+    assert keys(admin, "benchmark__roles__user__password__startswith=x") == ["one", "two"]
+    assert "No case fits" in text(admin, "/b/bench/cases/?q=nothing+like+this")
+
+
+def test_a_case_shows_its_conversation_rubric_and_responses(admin, benchmark) -> None:
+    case = CaseFactory(benchmark=benchmark, rubric=[7, -3], key="the-key")
+    response = ResponseFactory(case=case, text="Drink **water** & <b>rest</b>")
+    page = text(admin, f"/b/bench/cases/{case.public_id}/")
+    for piece in ("the-key", "I have had a sore throat", "Criterion 1 of the-key", "+7", "\N{MINUS SIGN}3", "Patient"):
+        assert piece in page
+    assert response.candidate.name in page
+    assert "<strong>water</strong> &amp; &lt;b&gt;rest&lt;/b&gt;" in page
+    assert "2 criteria, 7 points to gain" in page
+
+
+def test_pages_without_anything_say_what_comes_next(admin) -> None:
+    assert "No cases yet" in text(admin, "/b/bench/cases/")
+    assert "No candidates yet" in text(admin, "/b/bench/candidates/")
+    assert "No imports yet" in text(admin, "/b/bench/imports/")
+    overview = text(admin, "/b/bench/")
+    assert "Import cases with their rubrics" in overview
+    assert 'href="/b/bench/imports/?kind=cases"' in overview
+    assert "The benchmark" in text(admin, "/")
+
+
+def test_staff_make_benchmarks_and_nobody_else(admin, client) -> None:
+    assert admin.post("/benchmarks/new/", {"title": "New", "slug": "new-one"}).status_code == 302
+    made = Benchmark.objects.get(slug="new-one")
+    assert made.roles.get().role == "admin"
+    assert admin.post("/benchmarks/new/", {"title": "New", "slug": "new-one"}).status_code == 409
+    assert admin.post("/benchmarks/new/", {"title": "New", "slug": "Bad one"}).status_code == 422
+    client.force_login(UserFactory(is_superuser=True))
+    assert client.get("/benchmarks/new/").status_code == 404
+    assert client.post("/benchmarks/new/", {"title": "New", "slug": "other"}).status_code == 404
+    assert "You run no benchmark" in text(client, "/benchmarks/")
+
+
+def test_settings_are_the_admins(admin, benchmark, client) -> None:
+    fields = {"title": "Renamed", "description": "d", "guidelines": "g", "rule_sheet": "r", "slug": "moved"}
+    assert admin.post("/b/bench/settings/", fields).status_code == 302
+    benchmark.refresh_from_db()
+    assert (benchmark.title, benchmark.rule_sheet, benchmark.slug) == ("Renamed", "r", "bench")
+    assert admin.post("/b/bench/settings/", {**fields, "title": ""}).status_code == 422
+    researcher = UserFactory()
+    benchmark.roles.create(user=researcher, role="researcher")
+    client.force_login(researcher)
+    assert client.get("/b/bench/settings/").status_code == 404
+    overview = text(client, "/b/bench/")
+    assert "/b/bench/settings/" not in overview
+
+
+def send_maps(client: Client, content: str) -> Any:
+    return client.post("/b/bench/settings/maps/", {"file": SimpleUploadedFile("maps.csv", content.encode())})
+
+
+def test_maps_are_replaced_and_give_the_cases_their_register(admin, benchmark) -> None:
+    lay = CaseFactory(benchmark=benchmark, register="", metadata={"user_role": "患者"})
+    other = CaseFactory(benchmark=benchmark, register="", metadata={"user_role": "医生"})
+    content = "map,from,to\nspecialty,神经内科,internal medicine\nregister,患者,lay\ntask,triage,reasoning\n"
+    assert send_maps(admin, content).status_code == 302
+    benchmark.refresh_from_db()
+    assert benchmark.maps == {
+        "specialty": {"神经内科": "internal medicine"},
+        "register": {"患者": "lay"},
+        "task": {"triage": "reasoning"},
+    }
+    lay.refresh_from_db()
+    other.refresh_from_db()
+    assert (lay.register, other.register) == ("lay", "")
+    assert sorted(text(admin, "/b/bench/settings/maps.csv").splitlines()) == sorted(content.splitlines())
+
+    refused = send_maps(admin, "map,from,to\nregister,患者,doctor\ncolour,a,b\nspecialty,a,b\nspecialty,a,c\n")
+    assert refused.status_code == 422
+    page = refused.content.decode()
+    for line in ("line 2", "line 3", "line 5"):
+        assert line in page
+    benchmark.refresh_from_db()
+    assert benchmark.maps["register"] == {"患者": "lay"}
+
+
+def test_cells_of_a_file_are_inert(admin, benchmark) -> None:
+    CaseFactory(benchmark=benchmark, key="=HYPERLINK(1)", tags=["@risk"])
+    assert "'=HYPERLINK(1)" in text(admin, "/b/bench/cases.csv")
+    assert ",'@risk," in text(admin, "/b/bench/cases.csv")
