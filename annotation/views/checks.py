@@ -11,13 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
-from django_htmx.http import retarget
 
 from annotation import access, screens, services
 from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Outcome
 from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.htmx import SignedInRequest, signed_in, swap_into
 from rubrics.models import Benchmark
 
 PAGE = "annotation/checking.html"
@@ -185,4 +184,4 @@ def _go_on(request: SignedInRequest, done: Assignment) -> HttpResponse:
 def refusal(request: HttpRequest, refused: DomainError) -> HttpResponse:
     """The sentence above the criteria, for a row that was not saved."""
     response = render(request, "annotation/grading.html#refusal", {"refused": refused}, status=refused.status_code)
-    return retarget(response, "#refusal")
+    return swap_into(response, "#refusal")

@@ -8,13 +8,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRedirect, retarget
+from django_htmx.http import HttpResponseClientRedirect
 
 from annotation import access, screens, services
 from annotation.forms import DecisionForm
 from annotation.models import Assignment, Batch
 from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.htmx import SignedInRequest, signed_in, swap_into
 
 PAGE = "annotation/grading.html"
 
@@ -46,7 +46,7 @@ def criterion(request: SignedInRequest, public_id: str, criterion_id: int) -> Ht
             line = screens.one_grading_row(assignment, criterion_id)
             context = {"row": line, "current": stale.current, "assignment": assignment}
             response = render(request, f"{PAGE}#choice", context, status=stale.status_code)
-            return retarget(response, "#choice-body")
+            return swap_into(response, "#choice-body")
         except DomainError as refused:
             return _refusal(request, assignment, refused)
     row = screens.one_grading_row(assignment, criterion_id)
@@ -98,7 +98,7 @@ def _refusal(request: SignedInRequest, assignment: Assignment, refused: DomainEr
         assignment.refresh_from_db(fields=["status", "round"])
         return _page(request, assignment, refused)
     context = {"refused": refused, "missing": _missing(refused, assignment)}
-    return retarget(render(request, f"{PAGE}#refusal", context, status=refused.status_code), "#refusal")
+    return swap_into(render(request, f"{PAGE}#refusal", context, status=refused.status_code), "#refusal")
 
 
 def _missing(refused: DomainError | None, assignment: Assignment) -> list[screens.CriterionLine]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django_htmx.http import reswap, retarget
 
 if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
@@ -42,3 +43,8 @@ def signed_in(view: View) -> View:
         return redirect_to_login(request.get_full_path())
 
     return guarded
+
+
+def swap_into(response: HttpResponse, selector: str) -> HttpResponse:
+    """Put the fragment into the element ``selector`` instead of the one that asked: refusals and questions."""
+    return reswap(retarget(response, selector), "innerHTML")

@@ -140,7 +140,7 @@
     finishing = true;
     try {
       await saving;
-      form.submit();
+      HTMLFormElement.prototype.submit.call(form); // form.submit is the button of that id
     } finally {
       finishing = false;
     }

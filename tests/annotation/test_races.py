@@ -8,14 +8,14 @@ from threading import Barrier, Thread
 from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation import access, services
 from annotation.models import Adjudication, Assignment, Check, Decision
-from consilium.lib.errors import Conflict
 from tests.annotation.conftest import build_workshop
 from tests.factories import decide, member
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -94,17 +94,31 @@ def test_two_acceptances_of_the_same_moment_open_the_conflict_once() -> None:
         assert Adjudication.objects.filter(group=workshop.group).count() == 1
 
 
-def test_a_batch_that_closes_takes_a_save_wholly_or_refuses_it() -> None:
-    for _ in range(5):
-        workshop = build_workshop()
-        row = workshop.queue()[0]
-        results = at_once(
-            lambda row=row: decide(row, submit=False),
-            lambda batch=workshop.batch: services.close_batch(batch=batch, at=timezone.now()),
-        )
-        assert results[1] is None
-        saved = Decision.objects.filter(assignment=row).count()
-        assert (results[0], saved) == (None, 3) or (isinstance(results[0], Conflict) and saved == 0)
+def test_closing_a_batch_waits_for_the_save_that_is_under_way() -> None:
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    closed: list[object] = []
+    with transaction.atomic():
+        decide(row, submit=False)
+
+        def close() -> None:
+            services.close_batch(batch=workshop.batch, at=timezone.now())
+            closed.append(True)
+            connection.close()
+
+        thread = Thread(target=close)
+        thread.start()
+        wait_until(_somebody_waits, message="the closing to wait for the save")
+        assert not closed
+    thread.join(30)
+    assert closed
+    assert Decision.objects.filter(assignment=row).count() == 3
+
+
+def _somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1002 AND NOT granted")
+        return bool(cursor.fetchone()[0])
 
 
 def test_two_adjudicators_never_hold_one_conflict() -> None:

@@ -1,0 +1,181 @@
+"""The API doors: the same rules, the same access, and nothing that the pages would not show."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from annotation import services
+from annotation.models import Adjudication, Assignment, Batch, Decision
+from tests.annotation.conftest import TEXT, Workshop, build_workshop
+from tests.factories import BenchmarkRoleFactory, UserFactory, decide
+
+pytestmark = pytest.mark.django_db
+API = "/api/v1"
+
+
+def door(user: User) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(user)
+    return client
+
+
+def test_grading_through_the_api(workshop: Workshop) -> None:
+    client = door(workshop.annotator)
+    listed = client.get(f"{API}/work/assignments/").json()["results"]
+    assert [row["position"] for row in listed] == list(range(1, len(listed) + 1))
+    url = f"{API}/work/assignments/{listed[0]['id']}/"
+    detail = client.get(url).json()
+    assert set(detail) == {
+        "id", "batch", "batch_status", "due_date", "position", "status", "round", "total", "returned_note", "reading",
+        "rows",
+    }  # fmt: skip
+    assert detail["reading"]["response"] == TEXT
+    ids = [row["criterion"]["id"] for row in detail["rows"]]
+    missing = client.post(f"{url}submit/")
+    assert (missing.status_code, missing.json()["missing"]) == (422, ids)
+    save = [{"criterion": ids[0], "outcome": "met", "client_id": str(uuid4()), "evidence": [{"start": 0, "end": 6}]}]
+    saved = client.post(f"{url}decisions/", save, format="json")
+    assert saved.status_code == 200
+    assert saved.json()["rows"][0]["evidence"] == [{"start": 0, "end": 6, "quote": "Oozing"}]
+    stale = client.post(f"{url}decisions/", [{"criterion": ids[0], "outcome": "not_met"}], format="json")
+    assert stale.status_code == 409
+    assert stale.json()["current"]["outcome"] == "met"
+    # All or none: the second of these is stale, so the first is not saved either.
+    mixed = [{"criterion": ids[1], "outcome": "met"}, {"criterion": ids[0], "outcome": "not_met"}]
+    assert client.post(f"{url}decisions/", mixed, format="json").status_code == 409
+    assert Decision.objects.count() == 1
+    client.post(f"{url}decisions/", [{"criterion": c, "outcome": "not_met"} for c in ids[1:]], format="json")
+    done = client.post(f"{url}submit/")
+    assert (done.status_code, done.json()["status"]) == (200, "accepted")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"outcome": "met", "assignment": 4},
+        {"outcome": "met", "round": 2},
+        {"outcome": "met", "status": "accepted"},
+        {"outcome": "invalid"},
+        {"outcome": "met", "evidence": [{"start": 0, "end": 3, "colour": "red"}]},
+        {},
+    ],
+)
+def test_unknown_and_impossible_values_are_refused(workshop: Workshop, wrong: dict[str, Any]) -> None:
+    row = workshop.queue()[0]
+    body = [{"criterion": services.criteria_of(row)[0], **wrong}]
+    answer = door(workshop.annotator).post(f"{API}/work/assignments/{row.public_id}/decisions/", body, format="json")
+    assert answer.status_code == 400
+    assert not Decision.objects.exists()
+
+
+def test_checking_and_adjudicating_through_the_api() -> None:
+    workshop = build_workshop(annotators_per_item=2, responses=1, check_policy="all")
+    for row, outcome in zip(
+        Assignment.objects.filter(batch=workshop.batch).select_related("annotator"), ("met", "not_met"), strict=True
+    ):
+        decide(row, outcome)
+    client = door(workshop.checker)
+    assert client.get(f"{API}/work/checks/").json()["count"] == 2
+    taken = client.post(f"{API}/work/checks/next/").json()
+    url = f"{API}/work/checks/{taken['id']}/"
+    first = taken["rows"][0]["criterion"]["id"]
+    said = taken["rows"][0]["given"]["outcome"]
+    other = "not_met" if said == "met" else "met"
+    assert client.post(f"{url}amendments/", {"criterion": first, "outcome": other}, format="json").status_code == 422
+    amended = client.post(f"{url}amendments/", {"criterion": first, "outcome": other, "reason": "r"}, format="json")
+    assert amended.json()["rows"][0]["outcome"] == other
+    assert client.post(f"{url}accept/").status_code == 204
+    second = client.post(f"{API}/work/checks/next/").json()
+    assert (
+        client.post(f"{API}/work/checks/{second['id']}/return/", {"note": "Again."}, format="json").status_code == 204
+    )
+    assert client.post(f"{API}/work/checks/next/").status_code == 404
+    back = Assignment.objects.select_related("annotator").get(public_id=second["id"])
+    services.submit(assignment=back, annotator=back.annotator, at=back.submitted_at)  # type: ignore[arg-type]
+    client.post(f"{API}/work/checks/{back.public_id}/claim/")
+    client.post(f"{API}/work/checks/{back.public_id}/accept/")
+    judge = door(workshop.adjudicator)
+    found = judge.get(f"{API}/work/adjudications/").json()["results"]
+    assert [(row["conflicts"], row["held"]) for row in found] == [(2, False)]  # the amended one agrees now
+    conflict = judge.post(f"{API}/work/adjudications/{found[0]['id']}/claim/").json()
+    url = f"{API}/work/adjudications/{conflict['id']}/"
+    assert judge.post(f"{url}finish/").status_code == 422
+    for row in conflict["rows"]:
+        if row["in_conflict"]:
+            assert [side["letter"] for side in row["sides"]] == ["A", "B"]
+            body = {"criterion": row["criterion"]["id"], "outcome": "cannot_assess"}
+            assert judge.post(f"{url}rulings/", body, format="json").status_code == 200
+    assert judge.post(f"{url}finish/").status_code == 204
+    assert Adjudication.objects.get().status == "done"
+
+
+def test_the_desk_through_the_api(workshop: Workshop) -> None:
+    client = door(workshop.admin)
+    base = f"{API}/benchmarks/{workshop.benchmark.slug}"
+    group = client.post(f"{base}/groups/", {"name": "Group B"}, format="json").json()
+    person = {"email": "new@example.org", "name": "Dr. New", "role": "annotator"}
+    made = client.post(f"{base}/groups/{group['id']}/members/", person, format="json").json()
+    assert made["pseudonym"].startswith("P-")
+    new = {"title": "By API", "group": group["id"], "check_policy": "none", "seed": 5, "filter": {"draw": 2}}
+    plan = client.post(f"{base}/batches/preview/", new, format="json").json()
+    assert (plan["responses"], plan["in_frame"], plan["decisions"]) == (2, 3, 6)
+    assert [load["responses"] for load in plan["loads"]] == [2]
+    wrong = client.post(f"{base}/batches/", {**new, "digest": "0" * 16}, format="json")
+    assert wrong.status_code == 409
+    batch = client.post(f"{base}/batches/", {**new, "digest": plan["digest"]}, format="json").json()
+    assert batch["progress"] == {
+        "not_started": 2, "draft": 0, "submitted": 0, "in_check": 0, "returned": 0, "accepted": 0,
+    }  # fmt: skip
+    url = f"{base}/batches/{batch['id']}/"
+    assert client.patch(url, {"due_date": "2030-01-31"}, format="json").json()["due_date"] == "2030-01-31"
+    assert client.patch(url, {"status": "closed"}, format="json").status_code == 400
+    assert client.post(f"{url}pause/").json()["status"] == "paused"
+    assert client.post(f"{url}open/").json()["status"] == "open"
+    assert client.post(f"{url}close/").json()["status"] == "closed"
+    assert client.post(f"{url}open/").status_code == 409
+    assert client.post(f"{base}/batches/", {**new, "is_staff": True}, format="json").status_code == 400
+    both = {"group": workshop.group.public_id, "other": group["id"]}
+    assert client.post(f"{base}/conflicts/", both, format="json").status_code == 422
+    stopped = client.patch(f"{base}/groups/{group['id']}/members/{made['id']}/", {"active": False}, format="json")
+    assert stopped.json()["active"] is False
+    researcher = UserFactory()
+    BenchmarkRoleFactory(benchmark=workshop.benchmark, user=researcher, role="researcher")
+    reader = door(researcher)
+    members = reader.get(f"{base}/groups/{group['id']}/members/").json()
+    assert [(row["email"], row["name"], row["pseudonym"]) for row in members] == [("", "", made["pseudonym"])]
+    assert reader.get(f"{base}/batches/").json()["count"] == 2
+    assert reader.post(f"{base}/groups/", {"name": "C"}, format="json").status_code == 404
+    assert reader.post(f"{base}/batches/", new, format="json").status_code == 404
+    assert reader.post(f"{url}pause/").status_code == 404
+
+
+def test_the_doors_of_others_are_not_there(workshop: Workshop) -> None:
+    stranger = build_workshop(check_policy="all")
+    decide(stranger.queue()[0])
+    row = workshop.queue()[0]
+    base = f"{API}/benchmarks/{workshop.benchmark.slug}"
+    for user in (
+        stranger.annotator,
+        stranger.checker,
+        stranger.adjudicator,
+        stranger.admin,
+        workshop.checker,
+        workshop.admin,
+    ):
+        client = door(user)
+        assert client.get(f"{API}/work/assignments/{row.public_id}/").status_code == 404
+        assert client.post(f"{API}/work/assignments/{row.public_id}/submit/").status_code == 404
+    for user in (workshop.annotator, workshop.checker, workshop.adjudicator, stranger.admin):
+        for path in ("groups/", f"groups/{workshop.group.public_id}/members/", "batches/", "conflicts/",
+                     f"batches/{workshop.batch.public_id}/"):  # fmt: skip
+            assert door(user).get(f"{base}/{path}").status_code == 404
+    held = f"{API}/work/checks/{stranger.queue()[0].public_id}/"
+    assert door(workshop.checker).post(f"{held}claim/").status_code == 404
+    assert door(stranger.checker).get(held).status_code == 404  # waiting, not taken
+    assert Batch.objects.count() == 2
+    assert APIClient().get(f"{API}/work/assignments/").status_code in (401, 403)

@@ -1,0 +1,326 @@
+"""Groups and batches, as their admin makes them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import date
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import User
+from annotation import services
+from annotation.models import Assignment, Batch, BatchItem, Membership, Physician
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.factories import (
+    BenchmarkFactory,
+    BenchmarkRoleFactory,
+    CandidateFactory,
+    CaseFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    UserFactory,
+    decide,
+    make_batch,
+    member,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def desk() -> Workshop:
+    return build_workshop()
+
+
+def test_a_group_with_members_is_made_through_the_pages() -> None:
+    admin = UserFactory()
+    benchmark = BenchmarkFactory(admin=admin)
+    client = signed_in(admin)
+    base = f"/b/{benchmark.slug}/groups/"
+    assert "No group yet" in client.get(base).content.decode()
+    page = client.post(f"{base}new/", {"name": "Group A"})["Location"]
+    assert "Nobody is in this group yet" in client.get(page).content.decode()
+    known = UserFactory(email="Known@example.org")
+    client.post(f"{page}members/", {"email": "known@EXAMPLE.org", "role": "annotator"})
+    client.post(f"{page}members/", {"email": "new@example.org", "name": "Dr. New", "role": "checker"})
+    rows = Membership.objects.order_by("pk")
+    assert [(row.user.email, row.role) for row in rows] == [
+        ("Known@example.org", "annotator"),
+        ("new@example.org", "checker"),
+    ]
+    assert rows[0].user == known
+    assert not rows[1].user.has_usable_password()
+    for person in Physician.objects.all():
+        assert re.fullmatch(r"P-[A-Z2-7]{6}", person.pseudonym)
+    body = client.get(page).content.decode()
+    assert all(word in body for word in ("Dr. New", "new@example.org", "Secondary checker", "P-"))
+    # Stopped and let work again; nothing is deleted, the pseudonym stays.
+    pseudonym = Physician.objects.get(user=known).pseudonym
+    client.post(f"{page}members/{rows[0].pk}/", {"active": "0"})
+    assert Membership.objects.get(pk=rows[0].pk).active is False
+    client.post(f"{page}members/", {"email": "known@example.org", "role": "annotator"})
+    assert Membership.objects.get(pk=rows[0].pk).active is True
+    assert Physician.objects.get(user=known).pseudonym == pseudonym
+
+
+def test_the_pages_say_why_a_member_cannot_be_added(desk: Workshop) -> None:
+    client = signed_in(desk.admin)
+    other = ExpertGroupFactory(benchmark=desk.benchmark)
+    page = f"/b/{desk.benchmark.slug}/groups/{other.public_id}/"
+    for email, words in (
+        (desk.admin.email, "sees the candidates’ names"),
+        (desk.annotator.email, "belongs to another expert group"),
+        ("no-address", "valid email"),
+    ):
+        answer = client.post(f"{page}members/", {"email": email, "role": "annotator"})
+        assert answer.status_code == 422
+        assert words in answer.content.decode()
+    twice = client.post(f"/b/{desk.benchmark.slug}/groups/new/", {"name": other.name})
+    assert twice.status_code == 422
+    assert "there already" in twice.content.decode()
+
+
+def batch_data(desk: Workshop, **more: Any) -> dict[str, Any]:
+    return {
+        "title": "Second", "group": desk.group.public_id, "annotators_per_item": 2, "check_policy": "sample",
+        "check_percent": 25, "order": "by_case", "seed": 11, "skip_given": "", **more,
+    }  # fmt: skip
+
+
+def test_what_is_previewed_is_made() -> None:
+    admin = UserFactory()
+    benchmark = BenchmarkFactory(admin=admin)
+    for _ in range(5):
+        case = CaseFactory(benchmark=benchmark, rubric=4)
+        for name in ("one", "two"):
+            candidate = benchmark.candidates.filter(name=name).first() or CandidateFactory(
+                benchmark=benchmark, name=name
+            )
+            ResponseFactory(case=case, candidate=candidate)
+    group = ExpertGroupFactory(benchmark=benchmark, annotators=3, checkers=1, adjudicators=0)
+    client = signed_in(admin)
+    base = f"/b/{benchmark.slug}/batches/"
+    data = {
+        "title": "First", "group": group.public_id, "annotators_per_item": 2, "check_policy": "sample",
+        "check_percent": 25, "order": "by_case", "seed": 11, "skip_given": "on", "draw": 7,
+    }  # fmt: skip
+    preview = client.get(f"{base}preview/", data).content.decode()
+    assert "drawn of 10" in preview
+    assert "no adjudicator" in preview
+    loads = [int(n) for n in re.findall(r'</span></th><td class="num">(\d+)</td>', preview)]
+    assert sorted(loads) == [4, 5, 5]  # 7 responses, 2 each, 3 people
+    digest = re.search(r'name="digest" value="(\w+)"', preview)
+    assert digest
+    assert not Batch.objects.exists()
+    terms = services.BatchTerms("First", 2, "sample", 0.25, "by_case", None, 11)
+    plan = services.plan_batch(group=group, terms=terms, filter=services.ResponseFilter(draw=7))
+    page = client.post(f"{base}new/", {**data, "digest": digest[1]})["Location"]
+    batch = Batch.objects.get()
+    assert page == f"{base}{batch.public_id}/"
+    rows = Assignment.objects.filter(batch=batch)
+    assert sorted(rows.filter(annotator=user).count() for user in group.people["annotator"]) == [4, 5, 5]
+    assert rows.filter(to_check=True).count() == 4  # a quarter of 14, 3.5, rounded half up
+    assert batch.frame == {
+        "filter": {"skip_given": True, "draw": 7}, "seed": 11, "in_frame": 10, "drawn": 7, "inclusion_probability": 0.7,
+    }  # fmt: skip
+    assert set(BatchItem.objects.values_list("inclusion_probability", flat=True)) == {0.7}
+    made = rows.values_list("response_id", "annotator_id", "position", "to_check")
+    assert set(made) == {(s.response, s.annotator, s.position, s.to_check) for s in plan.allocation.slots}
+    # What was given is left out of the next one.
+    rest = client.get(f"{base}preview/", {**data, "draw": "", "annotators_per_item": 1}).content.decode()
+    assert re.search(r"<dd>3<", rest)
+
+
+def test_a_batch_is_not_made_when_the_preview_is_out_of_date(desk: Workshop) -> None:
+    client = signed_in(desk.admin)
+    base = f"/b/{desk.benchmark.slug}/batches/"
+    preview = client.get(f"{base}preview/", batch_data(desk, annotators_per_item=1)).content.decode()
+    # Everybody has graded everything else in the first batch: nobody is left but for what they were not given.
+    digest = re.search(r'name="digest" value="(\w+)"', preview)
+    assert digest
+    member(desk.group)
+    answer = client.post(f"{base}new/", batch_data(desk, annotators_per_item=1, digest=digest[1]))
+    assert answer.status_code == 409
+    assert "changed since the preview" in answer.content.decode()
+    assert Batch.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"annotators_per_item": 3}, "3 annotators per response asked, 2 in the group."),
+        ({"annotators_per_item": 2}, "fewer than 2 physicians who may grade them"),
+        ({"tags": "theme:none"}, "No response matches"),
+        ({"cases": "unknown"}, "No response matches"),
+        ({"draw": 0}, "greater than or equal to 1"),
+        ({"check_percent": 101}, "less than or equal to 100"),
+        ({"group": "elsewhere"}, "Select a valid choice"),
+    ],
+)
+def test_the_preview_says_what_is_missing(desk: Workshop, change: dict[str, Any], words: str) -> None:
+    client = signed_in(desk.admin)
+    data = batch_data(desk, **change)
+    body = client.get(f"/b/{desk.benchmark.slug}/batches/preview/", data).content.decode()
+    assert words in body
+    assert client.post(f"/b/{desk.benchmark.slug}/batches/new/", data).status_code == 422
+    assert Batch.objects.count() == 1
+
+
+def test_filters_choose_responses() -> None:
+    admin = UserFactory()
+    benchmark = BenchmarkFactory(admin=admin)
+    group = ExpertGroupFactory(benchmark=benchmark, annotators=1)
+    model = CandidateFactory(benchmark=benchmark, name="m")
+    writer = CandidateFactory(benchmark=benchmark, name="w", kind="physician")
+    for key, difficulty, register, language, tags, rubric in (
+        ("a", "low", "lay", "en", ["theme:hedging"], 2),
+        ("b", "high", "professional", "zh", ["theme:other"], 2),
+        ("c", "high", "lay", "en", [], 0),  # without a rubric: never in
+    ):
+        case = CaseFactory(benchmark=benchmark, key=key, difficulty=difficulty, register=register, language=language,
+                           tags=tags, rubric=rubric)  # fmt: skip
+        ResponseFactory(case=case, candidate=model)
+        ResponseFactory(case=case, candidate=writer)
+
+    def found(**filters: Any) -> set[str]:
+        rows = services.ResponseFilter(**filters).responses(group).values_list("case__key", "candidate__name")
+        return {f"{key}{name}" for key, name in rows}
+
+    assert found() == {"am", "aw", "bm", "bw"}
+    assert found(candidates=[model.public_id]) == {"am", "bm"}
+    assert found(kinds=["physician"]) == {"aw", "bw"}
+    assert found(difficulties=["high"], registers=["professional"]) == {"bm", "bw"}
+    assert found(languages=["en"]) == {"am", "aw"}
+    assert found(tags=["theme:hedging", "theme:none"]) == {"am", "aw"}
+    assert found(cases=["b"], kinds=["model"]) == {"bm"}
+
+
+def test_a_physician_never_gets_a_response_of_their_own() -> None:
+    benchmark = BenchmarkFactory()
+    group = ExpertGroupFactory(benchmark=benchmark, annotators=2)
+    author = group.people["annotator"][0]
+    for _ in range(4):
+        ResponseFactory(case=CaseFactory(benchmark=benchmark), author=author)
+    ResponseFactory(case=CaseFactory(benchmark=benchmark))
+    make_batch(group)
+    assert Assignment.objects.filter(annotator=author).count() == 1
+    assert not Assignment.objects.filter(annotator=author, response__author=author).exists()
+
+
+def test_the_batch_page_counts_truly_and_its_csv_says_the_same() -> None:
+    workshop = build_workshop(responses=6, check_policy="sample", check_fraction=0.5)
+    first, second = workshop.people()
+    decide(workshop.queue(first)[0])
+    decide(workshop.queue(second)[0], submit=False)
+    client = signed_in(workshop.admin)
+    url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/"
+    page = client.get(url).content.decode()
+    in_check = Assignment.objects.filter(status="submitted").count()
+    assert f'<progress value="{1 - in_check}" max="6" aria-label="Accepted"' in page
+    rows = list(csv.DictReader(io.StringIO(b"".join(client.get(f"{url}progress.csv").streaming_content).decode())))
+    assert sum(int(row["assigned"]) for row in rows) == 6
+    assert [sum(int(row[stage]) for row in rows) for stage in ("not_started", "draft", "submitted", "accepted")] == [
+        4, 1, in_check, 1 - in_check,
+    ]  # fmt: skip
+    assert {row["physician"] for row in rows} == set(
+        Physician.objects.filter(user__in=[first, second]).values_list("pseudonym", flat=True)
+    )
+
+
+def test_pause_open_extend_and_close(desk: Workshop) -> None:
+    client = signed_in(desk.admin)
+    url = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/"
+
+    def state() -> str:
+        return str(Batch.objects.get().status)
+
+    client.post(f"{url}pause/")
+    assert state() == "paused"
+    assert client.post(f"{url}pause/").status_code == 409
+    client.post(f"{url}open/")
+    assert state() == "open"
+    client.post(f"{url}extend/", {"due_date": "2031-02-03"})
+    assert Batch.objects.get().due_date == date(2031, 2, 3)
+    client.post(f"{url}close/")
+    assert state() == "closed"
+    assert Batch.objects.get().closed_at is not None
+    for door in ("open/", "pause/", "close/", "extend/"):
+        assert client.post(url + door).status_code == 409
+    assert state() == "closed"
+
+
+def test_researchers_read_and_do_not_write_and_see_no_names(desk: Workshop) -> None:
+    researcher = UserFactory()
+    BenchmarkRoleFactory(benchmark=desk.benchmark, user=researcher, role="researcher")
+    client = signed_in(researcher)
+    base = f"/b/{desk.benchmark.slug}"
+    for path in (
+        "groups/",
+        f"groups/{desk.group.public_id}/",
+        "batches/",
+        f"batches/{desk.batch.public_id}/",
+        "conflicts/",
+    ):
+        body = client.get(f"{base}/{path}")
+        assert body.status_code == 200
+        assert desk.annotator.email not in body.content.decode()
+        assert f">{desk.annotator.name}<" not in body.content.decode()
+        main = body.content.decode().split("<main")[1]
+        assert '<form method="post"' not in main
+    assert client.get(f"{base}/batches/new/").status_code == 404
+    assert client.get(f"{base}/batches/preview/").status_code == 404
+    for path in ("groups/new/", f"groups/{desk.group.public_id}/members/", f"batches/{desk.batch.public_id}/close/",
+                 "batches/new/", "conflicts/"):  # fmt: skip
+        assert client.post(f"{base}/{path}").status_code == 404
+    for user in (desk.annotator, desk.checker, build_workshop().admin):
+        outsider = signed_in(user)
+        for path in (
+            "groups/",
+            "batches/",
+            f"batches/{desk.batch.public_id}/",
+            f"batches/{desk.batch.public_id}/progress.csv",
+        ):
+            assert outsider.get(f"{base}/{path}").status_code == 404
+
+
+def test_admin_pages_cost_the_same_at_any_size() -> None:
+    counts = []
+    for size in (2, 9):
+        workshop = build_workshop(responses=size)
+        for n in range(size):
+            user = member(workshop.group)
+            fresh = ExpertGroupFactory(benchmark=workshop.benchmark, annotators=1)
+            make_batch(fresh, title=f"More {n}")
+            assert user
+        client = signed_in(workshop.admin)
+        here = []
+        base = f"/b/{workshop.benchmark.slug}"
+        for path in (
+            "groups/",
+            f"groups/{workshop.group.public_id}/",
+            "batches/",
+            f"batches/{workshop.batch.public_id}/",
+        ):
+            with CaptureQueriesContext(connection) as queries:
+                assert client.get(f"{base}/{path}").status_code == 200
+            here.append(len(queries))
+        counts.append(here)
+    assert counts[0] == counts[1]
+
+
+def test_a_batch_remembers_when_and_by_whom(desk: Workshop) -> None:
+    assert desk.batch.created_by == desk.admin
+    assert desk.batch.created_at <= timezone.now()

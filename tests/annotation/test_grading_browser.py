@@ -1,0 +1,304 @@
+"""Grading in a real browser: the keyboard alone, and nothing lost whatever happens to the connection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, Route, expect
+
+from annotation import services
+from annotation.models import Assignment, Decision
+from tests.annotation.conftest import TEXT, build_workshop
+from tests.axe import axe_violations
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewPage = Callable[..., Page]
+
+
+def saved(page: Page) -> None:
+    """Wait until the page says that everything is saved."""
+    expect(page.locator("#saved")).to_have_text(re.compile(r"^Saved \d\d:\d\d:\d\d$"))
+
+
+def open_work(page: Page, row: Assignment) -> None:
+    page.goto(f"/work/{row.public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+
+
+def outcomes(row: Assignment) -> list[str | None]:
+    rows = Decision.objects.filter(assignment=row, round=row.round).order_by("criterion__items__position")
+    return list(rows.values_list("outcome", flat=True))
+
+
+def test_thirty_criteria_take_thirty_keys_and_one_shortcut(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=[1] * 30, responses=4)
+    user = workshop.people()[0]
+    row, upcoming = workshop.queue(user)[:2]
+    page = new_page(user)
+    page.goto("/work/")
+    page.get_by_role("link", name="Start with response 1 of 2").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Response 1 of 2")
+    keys = ["m", "n", "m", "c", "n", "m"] * 5
+    for key in keys:
+        page.keyboard.press(key)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Response 2 of 2")
+    assert page.url.endswith(f"/work/{upcoming.public_id}/")
+    assert outcomes(row) == [{"m": "met", "n": "not_met", "c": "cannot_assess"}[key] for key in keys]
+    row.refresh_from_db()
+    assert row.status == "accepted"
+
+
+def test_every_other_key_and_the_page_after_a_reload(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=5)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    current = page.locator(".criterion.current .n")
+    page.keyboard.press("j")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("k")
+    expect(current).to_have_text("2")
+    page.keyboard.press("b")
+    page.keyboard.press("n")
+    expect(current).to_have_text("3")
+    page.keyboard.press("t")
+    page.keyboard.type("met n c j: letters are letters here")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    page.keyboard.press("m")
+    page.keyboard.press("u")  # the last decision, on criterion 4, is undone
+    expect(current).to_have_text("4")
+    page.keyboard.press("k")
+    page.keyboard.press("Delete")
+    saved(page)
+    criteria = services.criteria_of(row)
+    state = {d.criterion_id: d for d in Decision.objects.filter(assignment=row)}
+    assert (state[criteria[1]].outcome, state[criteria[1]].borderline) == ("not_met", True)
+    assert (state[criteria[2]].outcome, state[criteria[2]].note) == (None, "met n c j: letters are letters here")
+    assert state[criteria[3]].outcome is None
+    page.reload()
+    expect(page.locator("#graded-text")).to_have_text("1 / 5")
+    expect(current).to_have_text("1")  # the first without a decision
+    page.get_by_role("button", name="Open").click()
+    expect(page.locator(".criterion:visible")).to_have_count(4)
+    page.get_by_role("button", name="Flagged").click()
+    expect(page.locator(".criterion:visible")).to_have_count(1)
+
+
+def test_evidence_by_selection_and_by_keyboard_lands_on_the_stored_text(new_page: NewPage) -> None:
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    # Select from within one paragraph into a table cell, over markup and an astral character behind it.
+    page.evaluate(
+        """() => {
+            const leaves = [...document.querySelectorAll('#response [data-s]')];
+            const leaf = (words) => leaves.find((one) => one.textContent.includes(words));
+            const [from, to] = [leaf('Do not skip'), leaf('soaked cloth')];
+            document.getSelection().setBaseAndExtent(from.firstChild, 3, to.firstChild, 6);
+        }"""
+    )
+    page.keyboard.press("e")
+    saved(page)
+    start, end = TEXT.index("not skip or"), TEXT.index("soaked") + 6
+    first = Decision.objects.get(assignment=row)
+    assert first.evidence == [{"quote": TEXT[start:end], "start": start, "end": end}]
+    expect(page.locator("#response mark.current").first).to_have_text(re.compile("^not skip or change"))
+    page.keyboard.press("j")
+    page.keyboard.press("e")  # nothing selected: pick sentences
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")  # beyond the end stays at the last
+    page.keyboard.press("Shift+ArrowLeft")
+    page.keyboard.press("Enter")
+    saved(page)
+    second = Decision.objects.exclude(pk=first.pk).get(assignment=row)
+    assert second.evidence[0]["quote"] == "😀 Do you take *aspirin*, ibuprofen or anything new from the pharmacy?"
+    page.reload()
+    expect(page.locator("#response mark.other").last).to_have_attribute("data-label", "2")
+    page.locator(".criterion.current [data-drop]").click()
+    saved(page)
+    first.refresh_from_db()
+    assert first.evidence == []
+
+
+def test_what_is_decided_offline_waits_and_is_sent_afterwards(new_page: NewPage, watch: object) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED", "htmx:sendError", "htmx:afterRequest")  # type: ignore[attr-defined]
+    workshop = build_workshop(criteria=4)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    page.keyboard.press("m")
+    saved(page)
+    page.context.set_offline(True)
+    page.keyboard.press("n")
+    page.keyboard.press("c")
+    expect(page.locator("#saved")).to_have_text("2 waiting, offline")
+    page.keyboard.press("k")
+    page.keyboard.press("m")  # changes its mind about criterion 3 while offline
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".toast.warning")).to_contain_text("not saved yet")
+    assert outcomes(row) == ["met"]
+    page.context.set_offline(False)
+    saved(page)
+    assert outcomes(row) == ["met", "not_met", "met"]
+
+
+def test_a_closed_tab_loses_nothing(new_page: NewPage, watch: object) -> None:
+    watch.allow("ERR_FAILED", "htmx:sendError", "htmx:afterRequest")  # type: ignore[attr-defined]
+    workshop = build_workshop(criteria=4)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    page.route("**/criteria/**", lambda route: route.abort())
+    page.keyboard.press("n")
+    page.keyboard.press("m")
+    expect(page.locator("#saved")).to_have_text("2 waiting, offline")
+    context = page.context
+    page.close(run_before_unload=False)
+    again = context.new_page()
+    again.goto("/work/")
+    expect(again.locator("#unsent")).to_be_visible()
+    again.locator("#unsent a").click()
+    saved(again)
+    expect(again.locator("#graded-text")).to_have_text("2 / 4")
+    assert outcomes(row) == ["not_met", "met"]
+    again.goto("/work/")
+    expect(again.locator("#unsent")).to_be_hidden()
+
+
+def test_an_answer_that_is_lost_on_the_way_back_does_not_ask_or_overwrite(new_page: NewPage, watch: object) -> None:
+    watch.allow("ERR_FAILED", "htmx:sendError", "htmx:afterRequest", "409")  # type: ignore[attr-defined]
+    workshop = build_workshop(criteria=3)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    lost = []
+
+    def lose(route: Route) -> None:
+        if len(lost) < 1:
+            lost.append(route.fetch())  # the server has it, the browser never hears of it
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/criteria/**", lose)
+    page.keyboard.press("m")
+    expect(page.locator("#saved")).to_have_text("1 waiting, offline")
+    page.keyboard.press("k")
+    page.keyboard.press("n")  # another word on the same criterion before the retry
+    saved(page)
+    assert outcomes(row) == ["not_met"]
+    expect(page.locator("#choice")).to_be_hidden()
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_decision_changed_elsewhere_asks_which_one_holds(new_page: NewPage, watch: object, keep: bool) -> None:
+    watch.allow("409")  # type: ignore[attr-defined]
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    first = services.criteria_of(row)[0]
+    services.save_decision(
+        assignment=row,
+        annotator=workshop.annotator,
+        change=services.DecisionInput(criterion=first, outcome="cannot_assess", note="from the tablet"),
+        at=timezone.now(),
+    )
+    page.keyboard.press("m")
+    choice = page.locator("#choice")
+    expect(choice).to_be_visible()
+    expect(choice).to_contain_text("from the tablet")
+    expect(choice.locator("[data-mine]")).to_have_text("Met")
+    assert axe_violations(page) == []
+    page.get_by_role("button", name="Keep mine" if keep else "Take the saved one").click()
+    saved(page)
+    assert Decision.objects.get(assignment=row).outcome == ("met" if keep else "cannot_assess")
+    expect(page.locator(f"#criterion-{first} [aria-pressed=true]").first).to_have_text("Met" if keep else "Cannot")
+    page.keyboard.press("n")
+    saved(page)
+    assert outcomes(row) == ["met" if keep else "cannot_assess", "not_met"]
+
+
+def test_submit_refuses_and_jumps_to_what_is_missing(new_page: NewPage, watch: object) -> None:
+    watch.allow("422")  # type: ignore[attr-defined]
+    workshop = build_workshop(criteria=4)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    page.keyboard.press("m")
+    page.keyboard.press("j")
+    page.keyboard.press("m")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_contain_text("2 criteria have no decision yet.")
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    page.locator("#refusal a", has_text="4").click()
+    expect(page.locator(".criterion.current .n")).to_have_text("4")
+    page.keyboard.press("m")
+    page.keyboard.press("m")
+    page.keyboard.press("Control+Enter")
+    expect(page).not_to_have_url(re.compile(row.public_id))
+    row.refresh_from_db()
+    assert row.status == "accepted"
+
+
+def test_an_ended_session_opens_a_dialog_and_goes_on_afterwards(new_page: NewPage, watch: object) -> None:
+    watch.allow("401")  # type: ignore[attr-defined]
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    cookies = page.context.cookies()
+    page.context.clear_cookies(name="sessionid")
+    page.keyboard.press("m")
+    expect(page.locator("#session-ended")).to_be_visible()
+    expect(page.locator("#saved")).to_have_text(re.compile("^1 waiting"))
+    page.context.add_cookies([cookie for cookie in cookies if cookie["name"] == "sessionid"])  # type: ignore[misc]
+    page.get_by_role("button", name="I have signed in").click()
+    saved(page)
+    assert outcomes(row) == ["met"]
+
+
+def test_a_batch_that_is_paused_says_so_and_keeps_what_was_decided(new_page: NewPage, watch: object) -> None:
+    watch.allow("409")  # type: ignore[attr-defined]
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    services.pause_batch(batch=workshop.batch)
+    page.keyboard.press("m")
+    expect(page.locator("#refusal")).to_contain_text("This batch is paused")
+    expect(page.locator("#saved")).to_have_text("1 waiting to be sent")
+    services.open_batch(batch=workshop.batch)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    saved(page)
+    assert outcomes(row) == ["met"]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768)])
+def test_the_grading_page_has_no_axe_violation(new_page: NewPage, scheme: str, width: int) -> None:
+    workshop = build_workshop(criteria=[8, -6, 5, 1])
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator, color_scheme=scheme, viewport={"width": width, "height": 900})
+    page.goto("/work/")
+    assert axe_violations(page) == []
+    open_work(page, row)
+    for key in ("m", "b", "n", "c", "e", "ArrowRight", "Enter", "t"):
+        page.keyboard.press(key)
+    page.keyboard.type("why")
+    page.keyboard.press("Escape")
+    saved(page)
+    assert axe_violations(page) == []
+    page.keyboard.press("?")
+    assert axe_violations(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    assert axe_violations(page) == []
+    # Nothing of the page is wider than the window.
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,0 +1,184 @@
+"""Checking, adjudicating and the admin's desk in a real browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation import access, services
+from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Ruling
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.axe import axe_violations
+from tests.factories import ExpertGroupFactory, decide
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewPage = Callable[..., Page]
+SCHEMES = pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768)])
+
+
+def test_a_check_is_done_with_the_keyboard(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=4, responses=4, check_policy="all")
+    for row in workshop.queue():
+        decide(row, "met")
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Check the next").press("Enter")
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    page.keyboard.press("j")
+    page.keyboard.press("n")
+    page.keyboard.press("Enter")  # without a reason nothing is sent
+    expect(page.locator("[data-reason]:visible")).to_have_attribute("aria-invalid", "true")
+    page.keyboard.type("No dose is named.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_have_text("1 amended")
+    expect(page.locator(".criterion.current")).to_contain_text("No dose is named.")
+    page.keyboard.press("c")
+    page.keyboard.press("Escape")  # leaves it as it was
+    expect(page.locator(".criterion.current [aria-pressed=true]")).to_have_text("Not met")
+    page.keyboard.press("j")
+    page.keyboard.press("c")
+    page.keyboard.type("Cannot be told.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_have_text("2 amended")
+    page.keyboard.press("m")  # the annotator's own outcome takes it back
+    expect(page.locator("#summary")).to_have_text("1 amended")
+    first = page.url
+    page.keyboard.press("Control+Enter")
+    expect(page).not_to_have_url(first)  # the next one, taken at once
+    expect(page.locator(".toast")).to_contain_text("Accepted")
+    page.keyboard.press("r")
+    page.keyboard.type("Criterion 2 again, please.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/work/checks/$"))
+    assert sorted(Check.objects.values_list("result", "note")) == [
+        ("accepted", ""),
+        ("returned", "Criterion 2 again, please."),
+    ]
+    assert list(Amendment.objects.exclude(outcome="").values_list("outcome", "reason")) == [
+        ("not_met", "No dose is named.")
+    ]
+    own = new_page(workshop.annotator)
+    own.goto("/work/")
+    expect(own.locator(".returned")).to_contain_text("Criterion 2 again, please.")
+
+
+def test_conflicts_are_settled_with_the_keyboard(new_page: NewPage) -> None:
+    workshop = build_workshop(annotators_per_item=2, criteria=3)
+    workshop.conflict()
+    page = new_page(workshop.adjudicator)
+    page.goto("/work/adjudications/")
+    page.get_by_role("button", name="Take the next").press("Enter")
+    expect(page.locator(".criterion")).to_have_count(2)
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    page.keyboard.press("m")
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    page.keyboard.press("f")
+    page.keyboard.type("It asks for two things at once.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#graded-text")).to_have_text("2 / 2")
+    page.keyboard.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/work/adjudications/$"))
+    assert list(Ruling.objects.order_by("criterion").values_list("outcome", "reason")) == [
+        ("met", ""),
+        ("faulty", "It asks for two things at once."),
+    ]
+    assert Adjudication.objects.get().status == "done"
+
+
+def test_a_batch_is_made_with_its_preview(new_page: NewPage) -> None:
+    workshop = build_workshop(responses=6)
+    group = ExpertGroupFactory(benchmark=workshop.benchmark, name="Group B", annotators=2, checkers=1, adjudicators=1)
+    page = new_page(workshop.admin)
+    page.goto(f"/b/{workshop.benchmark.slug}/batches/")
+    page.get_by_role("link", name="New batch").click()
+    page.get_by_label("Title").fill("Second batch")
+    page.get_by_label("Expert group").select_option(label="Group B")
+    expect(page.locator("#preview tbody tr")).to_have_count(2)
+    expect(page.locator("#preview .tile dd").first).to_have_text("6")
+    page.get_by_label("How many").fill("4")
+    expect(page.locator("#preview .tile dd").first).to_contain_text("drawn of 6")
+    page.get_by_label("Annotators per response").fill("3")
+    expect(page.locator("#preview")).to_contain_text("3 annotators per response asked, 2 in the group.")
+    page.get_by_label("Annotators per response").fill("2")
+    expect(page.locator("#preview tbody td.num").first).to_have_text("4")
+    page.get_by_role("button", name="Make the batch").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Second batch")
+    assert Assignment.objects.filter(batch__group=group).count() == 8
+    page.get_by_role("main").get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Close for good").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Closed")
+    assert Batch.objects.get(group=group).status == "closed"
+
+
+def busy() -> Workshop:
+    """Something on every page: waiting, held and returned checks, a conflict, notes and evidence."""
+    workshop = build_workshop(annotators_per_item=2, responses=5, check_policy="sample", check_fraction=0.6)
+    for row in workshop.queue():
+        criteria = services.criteria_of(row)
+        services.save_decision(
+            assignment=row,
+            annotator=row.annotator,
+            change=services.DecisionInput(
+                criteria[0], "not_met", True, "The dose is missing.", [{"start": 0, "end": 30}]
+            ),
+            at=timezone.now(),
+        )
+        versions = [services.DecisionInput(c, "met") for c in criteria[1:]]
+        services.save_decisions(assignment=row, annotator=row.annotator, changes=versions, at=timezone.now())
+        services.submit(assignment=row, annotator=row.annotator, at=timezone.now())
+    for row in workshop.queue(workshop.people()[1]):
+        decide(row, "met", "not_met")
+    for _ in range(2):
+        services.claim_check(
+            checker=workshop.checker, waiting=access.waiting_checks(workshop.checker), at=timezone.now()
+        )
+    for row in access.held_checks(workshop.checker)[:1]:
+        services.return_check(assignment=row, checker=workshop.checker, note="Again, please.", at=timezone.now())
+    return workshop
+
+
+@SCHEMES
+def test_no_page_has_an_axe_violation(new_page: NewPage, scheme: str, width: int) -> None:
+    workshop = busy()
+    if not Adjudication.objects.exists():
+        for person in workshop.people("checker"):
+            while row := services.claim_check(checker=person, waiting=access.waiting_checks(person), at=timezone.now()):
+                services.accept_check(assignment=row, checker=person, at=timezone.now())
+    faults = []
+    base = f"/b/{workshop.benchmark.slug}"
+    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}}
+    admin = new_page(workshop.admin, **options)
+    for path in (
+        f"{base}/groups/", f"{base}/groups/{workshop.group.public_id}/", f"{base}/batches/", f"{base}/batches/new/",
+        f"{base}/batches/{workshop.batch.public_id}/", f"{base}/conflicts/", "/",
+    ):  # fmt: skip
+        admin.goto(path)
+        if path.endswith("new/"):
+            expect(admin.locator("#preview .notice, #preview table")).to_have_count(1)
+        faults += [f"{path} {line}" for line in axe_violations(admin)]
+    held = access.held_checks(workshop.checker).first()
+    assert held is not None
+    for person, path, key in (
+        (workshop.checker, "/work/checks/", ""),
+        (workshop.checker, f"/work/checks/{held.public_id}/", "c"),
+        (workshop.adjudicator, "/work/adjudications/", ""),
+        (workshop.annotator, "/work/", ""),
+    ):
+        page = new_page(person, **options)
+        page.goto(path)
+        if key:
+            page.keyboard.press(key)
+        faults += [f"{path} {line}" for line in axe_violations(page)]
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), path
+    page = new_page(workshop.adjudicator, **options)
+    page.goto("/work/adjudications/")
+    page.get_by_role("button", name="Take the next").click()
+    page.goto(page.url + "?show=all")
+    faults += axe_violations(page)
+    assert faults == []
