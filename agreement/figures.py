@@ -237,7 +237,7 @@ def _scores(report: Report) -> Iterator[Figure]:
         yield Figure(
             "coverage",
             _("Coverage against partial credit"),
-            _("How far a candidate lies below the dashed line is what the threshold takes from it."),
+            _("Of candidates that lie one above another, the threshold tells apart what partial credit does not."),
             "scoreboard",
             drawing,
         )

@@ -225,8 +225,8 @@ def scatter(
     description: str,
     limits: tuple[float, float] = (0.0, 100.0),
 ) -> Any:
-    """Named dots, ``(name, x, y, href)``, with the diagonal on which both axes say the same. The axes show the part of
-    ``limits`` that the dots fill.
+    """Named dots, ``(name, x, y, href)``. The axes show the part of ``limits`` that the dots fill; the diagonal where
+    both axes say the same is drawn when a good part of it is in sight.
     """
     import altair as alt
 
@@ -261,7 +261,8 @@ def scatter(
         y=alt.Y("label_y:Q", title=y_title, scale=y_scale), text="name:N"
     )
     start, end = max(across[0], up[0]), min(across[1], up[1])
-    same = [{"x": start, "y": start}, {"x": end, "y": end}] if end > start else []
+    in_sight = end - start > 0.25 * (across[1] - across[0])
+    same = [{"x": start, "y": start}, {"x": end, "y": end}] if in_sight else []
     diagonal = (
         alt.Chart(alt.Data(values=same))
         .mark_line(strokeDash=[4, 4], strokeWidth=1.2, color=palette.faint, aria=False)
