@@ -1,7 +1,24 @@
 """HTML doors of scoring: judges, runs and verdicts of a benchmark."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
+
+from scoring import views
 
 app_name = "scoring"
 
-urlpatterns: list[URLPattern] = []
+urlpatterns: list[URLPattern] = [
+    path("b/<slug:slug>/judges/", views.judges, name="judges"),
+    path("b/<slug:slug>/judges/new/chat/", views.new_chat_judge, name="judge-new-chat"),
+    path("b/<slug:slug>/judges/new/trained/", views.new_trained_judge, name="judge-new-trained"),
+    path("b/<slug:slug>/judges/runs/new/", views.new_run, name="run-new"),
+    path("b/<slug:slug>/judges/runs/size", views.run_size, name="run-size"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/", views.run, name="run"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/progress", views.run_progress, name="run-progress"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/cancel", views.run_cancel, name="run-cancel"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/resume", views.run_resume, name="run-resume"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/verdicts/", views.verdicts, name="verdicts"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/verdicts.csv", views.verdicts_csv, name="verdicts-csv"),
+    path("b/<slug:slug>/judges/<str:public_id>/", views.judge, name="judge"),
+    path("b/<slug:slug>/judges/<str:public_id>/training", views.judge_training, name="judge-training"),
+    path("b/<slug:slug>/judges/<str:public_id>/train-again", views.judge_train_again, name="judge-train-again"),
+]

@@ -1,1 +1,29 @@
 """Pages of judges, runs and verdicts: fetch through access, call one service, answer."""
+
+from scoring.views.judges import (
+    judge,
+    judge_train_again,
+    judge_training,
+    judges,
+    new_chat_judge,
+    new_trained_judge,
+)
+from scoring.views.runs import new_run, run, run_cancel, run_progress, run_resume, run_size
+from scoring.views.verdicts import verdicts, verdicts_csv
+
+__all__ = [
+    "judge",
+    "judge_train_again",
+    "judge_training",
+    "judges",
+    "new_chat_judge",
+    "new_run",
+    "new_trained_judge",
+    "run",
+    "run_cancel",
+    "run_progress",
+    "run_resume",
+    "run_size",
+    "verdicts",
+    "verdicts_csv",
+]

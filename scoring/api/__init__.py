@@ -1,0 +1,15 @@
+"""The API doors of judges, runs and verdicts."""
+
+from django.urls import URLPattern, path
+
+from scoring.api import doors
+
+urlpatterns: list[URLPattern] = [
+    path("benchmarks/<slug:slug>/judges/", doors.judges, name="api-judges"),
+    path("benchmarks/<slug:slug>/judges/<str:public_id>/", doors.judge, name="api-judge"),
+    path("benchmarks/<slug:slug>/runs/", doors.runs, name="api-runs"),
+    path("benchmarks/<slug:slug>/runs/<str:public_id>/", doors.run, name="api-run"),
+    path("benchmarks/<slug:slug>/runs/<str:public_id>/cancel/", doors.run_cancel, name="api-run-cancel"),
+    path("benchmarks/<slug:slug>/runs/<str:public_id>/resume/", doors.run_resume, name="api-run-resume"),
+    path("benchmarks/<slug:slug>/runs/<str:public_id>/verdicts/", doors.verdicts, name="api-verdicts"),
+]

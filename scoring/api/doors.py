@@ -1,0 +1,207 @@
+"""DRF doors of judges, runs and verdicts, for those who run the benchmark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import BasePagination, CursorPagination, LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from rubrics.access import get_benchmark
+from scoring import access, screens
+from scoring.api import serializers as shapes
+from scoring.judge_config import InvalidConfig, trained_config
+from scoring.models import Judge, JudgeRun, Verdict
+from scoring.services import judges as judge_services
+from scoring.services import runs as run_services
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from accounts.models import User
+
+PAGED = [
+    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
+    OpenApiParameter("offset", int, description="skip so many"),
+]
+
+
+class _Pages(LimitOffsetPagination):
+    default_limit = 50
+    max_limit = 200
+
+
+class _Cursor(CursorPagination):
+    ordering = "id"
+    page_size = 200
+    page_size_query_param = "limit"
+    max_page_size = 1000
+
+
+def _paged(
+    request: Request, found: QuerySet[Any], serializer: type[shapes.Plain], pages: BasePagination | None = None
+) -> Response:
+    pages = pages or _Pages()
+    page = pages.paginate_queryset(found, request) or []
+    return pages.get_paginated_response(serializer(page, many=True).data)
+
+
+def _valid(serializer: shapes.Plain) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return cast("dict[str, Any]", serializer.validated_data)
+
+
+def _only(request: Request, *names: str) -> None:
+    """Refuse parameters that this door does not know: a filter that is dropped silently shows too much."""
+    unknown = sorted(set(request.query_params) - {*names, "limit", "format"})
+    if unknown:
+        raise ValidationError({name: [_("This parameter is not known here.")] for name in unknown})
+
+
+def _me(request: Request) -> User:
+    return cast("User", request.user)
+
+
+@extend_schema(
+    methods=["GET"], responses=shapes.JudgeSerializer(many=True), parameters=PAGED, operation_id="judges_list"
+)
+@extend_schema(
+    methods=["POST"],
+    request=shapes.NewJudgeSerializer,
+    responses={201: shapes.JudgeSerializer},
+    operation_id="judges_create",
+)
+@api_view(["GET", "POST"])
+def judges(request: Request, slug: str) -> Response:
+    """List the judges that are at home here or have run here, all versions; or make one.
+
+    A trained judge is fitted by a worker: ask for it until its training is done.
+    """
+    benchmark = get_benchmark(request.user, slug)
+    if request.method == "GET":
+        _only(request, "offset")
+        found = screens.judges_on(request.user, benchmark).order_by("name", "-version", "pk")
+        return _paged(request, found, shapes.JudgeSerializer)
+    asked = _valid(shapes.NewJudgeSerializer(data=request.data))
+    try:
+        if asked["kind"] == Judge.Kind.CHAT:
+            made = judge_services.create_chat_judge(
+                benchmark=benchmark, name=asked["name"], config=asked["config"], by=_me(request)
+            )
+        else:
+            config = trained_config(asked["config"])
+            made = judge_services.create_trained_judge(
+                benchmark=benchmark,
+                name=asked["name"],
+                group=config.group,
+                seed=config.seed,
+                held_out=config.held_out,
+                by=_me(request),
+                at=timezone.now(),
+            )
+    except InvalidConfig as error:
+        raise ValidationError({"config": {name: [message] for name, message in error.fields.items()}}) from None
+    made = access.judges_for(request.user).get(pk=made.pk)
+    return Response(shapes.JudgeSerializer(made).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(responses=shapes.JudgeSerializer, operation_id="judges_retrieve")
+@api_view(["GET"])
+def judge(request: Request, slug: str, public_id: str) -> Response:
+    """Show a judge, with its model card if it is a trained one."""
+    _benchmark, found = access.get_judge(request.user, slug, public_id)
+    return Response(shapes.JudgeSerializer(found).data)
+
+
+@extend_schema(
+    methods=["GET"], responses=shapes.JudgeRunSerializer(many=True), parameters=PAGED, operation_id="runs_list"
+)
+@extend_schema(
+    methods=["POST"],
+    request=shapes.NewRunSerializer,
+    responses={201: shapes.JudgeRunDetailSerializer},
+    operation_id="runs_create",
+)
+@api_view(["GET", "POST"])
+def runs(request: Request, slug: str) -> Response:
+    """List the runs on this benchmark, the newest first; or begin one."""
+    benchmark = get_benchmark(request.user, slug)
+    if request.method == "GET":
+        _only(request, "offset")
+        return _paged(request, screens.runs_on(benchmark), shapes.JudgeRunSerializer)
+    asked = _valid(shapes.NewRunSerializer(data=request.data))
+    chosen = access.judges_for(request.user).filter(public_id=asked["judge"]).first()
+    if chosen is None:
+        raise ValidationError({"judge": [_("There is no such judge on a benchmark that you run.")]})
+    made = run_services.create_run(
+        benchmark=benchmark,
+        judge=chosen,
+        frame=run_services.frame_of(asked.get("frame", {})),
+        replicates=asked["replicates"],
+        by=_me(request),
+        at=timezone.now(),
+    )
+    return _detail(made, status.HTTP_201_CREATED)
+
+
+def _detail(run: JudgeRun, code: int = status.HTTP_200_OK) -> Response:
+    context = {"progress": screens.progress_of(run, at=timezone.now())}
+    return Response(shapes.JudgeRunDetailSerializer(run, context=context).data, status=code)
+
+
+@extend_schema(responses=shapes.JudgeRunDetailSerializer, operation_id="runs_retrieve")
+@api_view(["GET"])
+def run(request: Request, slug: str, public_id: str) -> Response:
+    """Show a run and how far it is; ask again until its status is finished, incomplete, cancelled or failed."""
+    return _detail(access.get_run(request.user, slug, public_id))
+
+
+@extend_schema(request=None, responses=shapes.JudgeRunDetailSerializer, operation_id="runs_cancel")
+@api_view(["POST"])
+def run_cancel(request: Request, slug: str, public_id: str) -> Response:
+    """Stop a run; what was written stays."""
+    found = access.get_run(request.user, slug, public_id)
+    run_services.cancel_run(run=found, at=timezone.now())
+    return _detail(access.get_run(request.user, slug, public_id))
+
+
+@extend_schema(request=None, responses=shapes.JudgeRunDetailSerializer, operation_id="runs_resume")
+@api_view(["POST"])
+def run_resume(request: Request, slug: str, public_id: str) -> Response:
+    """Go on with what is missing of a run that was cancelled, could not finish or failed."""
+    found = access.get_run(request.user, slug, public_id)
+    run_services.resume_run(run=found, at=timezone.now())
+    return _detail(access.get_run(request.user, slug, public_id))
+
+
+@extend_schema(
+    responses=shapes.VerdictSerializer(many=True),
+    parameters=[
+        OpenApiParameter("cursor", str, description="where to go on: from `next` of the page before"),
+        OpenApiParameter("limit", int, description="at most so many (default 200, at most 1000)"),
+        OpenApiParameter("outcome", str, enum=Verdict.Outcome.values),
+        OpenApiParameter("candidate", str, description="id of a candidate"),
+    ],
+    operation_id="verdicts_list",
+)
+@api_view(["GET"])
+def verdicts(request: Request, slug: str, public_id: str) -> Response:
+    """List the verdicts of a run in the order in which they were written."""
+    found = access.get_run(request.user, slug, public_id)
+    _only(request, "cursor", "outcome", "candidate")
+    outcome, candidate = (request.query_params.get(name, "") for name in ("outcome", "candidate"))
+    if outcome and outcome not in Verdict.Outcome.values:
+        raise ValidationError({"outcome": [_("One of: %(names)s.") % {"names": ", ".join(Verdict.Outcome.values)}]})
+    if candidate and not screens.candidates_of(found).filter(public_id=candidate).exists():
+        raise Http404
+    rows = screens.verdicts_of(found, outcome=outcome, candidate=candidate)
+    rows = rows.select_related("response__case", "response__candidate", "criterion")
+    return _paged(request, rows, shapes.VerdictSerializer, _Cursor())

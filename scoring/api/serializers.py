@@ -1,0 +1,162 @@
+"""What goes in and out of the doors, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from consilium.lib.api import StrictSerializer
+from rubrics.models import Candidate
+from scoring.models import Judge, JudgeRun, Verdict
+
+Plain = serializers.Serializer[Any]
+# Kinds that can be made here; imported judges come with their verdicts.
+MADE_HERE = [(kind.value, kind.label) for kind in (Judge.Kind.CHAT, Judge.Kind.TRAINED)]
+
+
+class JudgeTrainingSerializer(Plain):
+    """The fitting of a trained judge, and its model card once it is done."""
+
+    status = serializers.ChoiceField(choices=["pending", "running", "done", "failed"])
+    error = serializers.CharField()
+    sha256 = serializers.CharField()
+    card = serializers.DictField()
+    trained_at = serializers.DateTimeField(allow_null=True)
+
+
+class JudgeSerializer(Plain):
+    """A version of a judge; ``config`` as `NewJudge` takes it."""
+
+    id = serializers.CharField(source="public_id")
+    name = serializers.CharField()
+    version = serializers.IntegerField()
+    kind = serializers.ChoiceField(choices=Judge.Kind.choices)
+    benchmark = serializers.CharField(source="benchmark.slug", help_text="Where it is at home.")
+    config = serializers.DictField()
+    training = serializers.SerializerMethodField()
+    created_at = serializers.DateTimeField()
+
+    @extend_schema_field(JudgeTrainingSerializer(allow_null=True))
+    def get_training(self, judge: Judge) -> dict[str, Any] | None:
+        """Only a trained judge has one."""
+        model = getattr(judge, "trained_model", None)
+        return None if model is None else dict(JudgeTrainingSerializer(model).data)
+
+
+class NewJudgeSerializer(StrictSerializer, Plain):
+    """A judge to be made; a name that is there already gets a new version.
+
+    ``config`` of a chat judge: ``endpoint``, ``model``, ``key_env`` (the name of an environment variable), ``prompt``,
+    ``temperature``, ``seed``, ``max_tokens``, ``timeout_s``, ``concurrency``, ``slices``, ``response_format``,
+    ``attempts``, ``re_asks``. Of a trained one: ``group`` (empty: all), ``held_out`` (names of candidates), ``seed``.
+    """
+
+    name = serializers.CharField(max_length=100, trim_whitespace=False)
+    kind = serializers.ChoiceField(choices=MADE_HERE)
+    config = serializers.DictField()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The settings of a trained judge have few names; those of a chat judge are checked by the service."""
+        if attrs["kind"] == Judge.Kind.TRAINED:
+            unknown = sorted(set(attrs["config"]) - {"group", "held_out", "seed"})
+            if unknown:
+                raise serializers.ValidationError(
+                    {"config": {name: [_("This field cannot be set here.")] for name in unknown}}
+                )
+        return attrs
+
+
+class RunFrameSerializer(StrictSerializer, Plain):
+    """Which responses a run is over; what is empty leaves nothing out."""
+
+    batch = serializers.CharField(default="", allow_blank=True, help_text="Id of a batch.")
+    candidates = serializers.ListField(child=serializers.CharField(), default=list, help_text="Names.")
+    kinds = serializers.ListField(child=serializers.ChoiceField(choices=Candidate.Kind.choices), default=list)
+
+
+class NewRunSerializer(StrictSerializer, Plain):
+    """A run to be begun."""
+
+    judge = serializers.CharField(help_text="Id of a judge, of this benchmark or of another that you run.")
+    frame = RunFrameSerializer(required=False)
+    replicates = serializers.IntegerField(min_value=1, max_value=20, default=1)
+
+
+class JudgeRunSerializer(Plain):
+    """A run in a list."""
+
+    id = serializers.CharField(source="public_id")
+    judge = serializers.CharField(source="judge.public_id")
+    judge_name = serializers.CharField(source="judge.name")
+    judge_version = serializers.IntegerField(source="judge.version")
+    status = serializers.ChoiceField(choices=JudgeRun.Status.choices)
+    frame = serializers.DictField()
+    replicates = serializers.IntegerField()
+    expected = serializers.IntegerField(help_text="Verdicts due.")
+    imported = serializers.BooleanField()
+    error = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class CallErrorsSerializer(Plain):
+    """Failed requests of one kind."""
+
+    kind = serializers.CharField()
+    requests = serializers.IntegerField()
+
+
+class RunProgressSerializer(Plain):
+    """How far a run is, counted from its verdicts. The rate is of the last 30 seconds, null where nothing is known."""
+
+    done = serializers.IntegerField()
+    met = serializers.IntegerField()
+    not_met = serializers.IntegerField()
+    invalid = serializers.IntegerField()
+    missing = serializers.IntegerField()
+    per_minute = serializers.FloatField(allow_null=True)
+    remaining_s = serializers.FloatField(allow_null=True)
+    failed_requests = CallErrorsSerializer(many=True)
+
+
+class JudgeRunDetailSerializer(JudgeRunSerializer):
+    """A run with its progress and what it asked by."""
+
+    snapshot = serializers.DictField(help_text="The judge in full, as it was when the run began.")
+    prompt_hash = serializers.CharField()
+    progress = serializers.SerializerMethodField()
+
+    @extend_schema_field(RunProgressSerializer)
+    def get_progress(self, run: JudgeRun) -> dict[str, Any]:
+        """As the door counted it."""
+        made = self.context["progress"]
+        return {
+            "done": made.counts.done,
+            "met": made.counts.met,
+            "not_met": made.counts.not_met,
+            "invalid": made.counts.invalid,
+            "missing": made.counts.missing,
+            "per_minute": made.per_minute,
+            "remaining_s": made.remaining_s,
+            "failed_requests": [{"kind": kind, "requests": number} for kind, number in made.errors],
+        }
+
+
+class VerdictSerializer(Plain):
+    """What the judge says of one (response, criterion) pair."""
+
+    response = serializers.CharField(source="response.public_id")
+    case = serializers.CharField(source="response.case.key")
+    candidate = serializers.CharField(source="response.candidate.name")
+    sample = serializers.IntegerField(source="response.sample")
+    criterion = serializers.IntegerField(source="criterion_id", help_text="Id, as in the case's criteria.")
+    criterion_text = serializers.CharField(source="criterion.text")
+    replicate = serializers.IntegerField()
+    outcome = serializers.ChoiceField(choices=Verdict.Outcome.choices)
+    probability = serializers.FloatField(allow_null=True)
+    explanation = serializers.CharField()
+    created_at = serializers.DateTimeField()

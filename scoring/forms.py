@@ -1,0 +1,243 @@
+"""What people choose of judges and runs; what a judge's settings may be is said by `scoring.judge_config` alone."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from consilium.lib.errors import DomainError
+from consilium.llm.endpoint import ResponseFormat
+from consilium.llm.prompts import TEMPLATES
+from rubrics.models import Benchmark, Candidate
+from scoring.judge_config import ChatConfig, InvalidConfig, check_judge_name
+from scoring.models import Judge, Verdict
+from scoring.screens import judges_to_run
+from scoring.services.runs import RunFrame
+
+RESPONSE_FORMATS = {
+    "json_schema": _("JSON by a schema (OpenAI, vLLM)"),
+    "json_object": _("JSON object"),
+    "text": _("Plain text"),
+}
+
+
+def _default(name: str) -> Any:
+    return ChatConfig.model_fields[name].default
+
+
+class _JudgeForm(forms.Form):
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=100,
+        help_text=_("Reports and files call it so. A name that is there already gets a new version."),
+    )
+
+    def clean_name(self) -> str:
+        """A name that can stand where raters are written."""
+        try:
+            return check_judge_name(self.cleaned_data["name"])
+        except DomainError as error:
+            raise forms.ValidationError(str(error)) from None
+
+    def refuse(self, error: DomainError) -> None:
+        """Show a refusal of the service: at its fields, where it names them."""
+        if not isinstance(error, InvalidConfig):
+            self.add_error(None, str(error))
+            return
+        for name, message in error.fields.items():
+            self.add_error(name if name in self.fields else None, message)
+
+
+class ChatJudgeForm(_JudgeForm):
+    """Settings of a judge that asks a chat endpoint."""
+
+    endpoint = forms.CharField(label=_("Endpoint"), max_length=500, widget=forms.URLInput(attrs={"inputmode": "url"}))
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+    key_env = forms.CharField(
+        label=_("Environment variable of the key"),
+        max_length=100,
+        required=False,
+        help_text=_(
+            "Its name, such as OPENAI_API_KEY, as set where the worker runs; empty where the endpoint needs no key. "
+            "The key itself is never entered here."
+        ),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    prompt = forms.ChoiceField(
+        label=_("Prompt"), choices=[(name, template.title) for name, template in TEMPLATES.items()]
+    )
+    response_format = forms.ChoiceField(
+        label=_("Answer format"),
+        choices=[(name, RESPONSE_FORMATS[name]) for name in get_args(ResponseFormat)],
+        initial=_default("response_format"),
+        help_text=_("The strictest that the endpoint knows."),
+    )
+    temperature = forms.FloatField(
+        label=_("Temperature"),
+        required=False,
+        initial=_default("temperature"),
+        help_text=_("Empty: it is not sent."),
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
+    )
+    seed = forms.IntegerField(label=_("Seed"), required=False, help_text=_("Empty: it is not sent."))
+    max_tokens = forms.IntegerField(label=_("Most tokens of an answer"), initial=_default("max_tokens"))
+    timeout_s = forms.FloatField(
+        label=_("Time-out, seconds"),
+        initial=_default("timeout_s"),
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    concurrency = forms.IntegerField(
+        label=_("Requests at a time"), initial=_default("concurrency"), help_text=_("Of all workers together.")
+    )
+    slices = forms.IntegerField(label=_("Workers"), initial=_default("slices"), help_text=_("That share a run."))
+    attempts = forms.IntegerField(
+        label=_("Tries of a request"),
+        initial=_default("attempts"),
+        help_text=_("Where the endpoint fails; then the verdict stays missing."),
+    )
+    re_asks = forms.IntegerField(
+        label=_("Asked again"),
+        initial=_default("re_asks"),
+        help_text=_("After an answer that is no verdict; then it is invalid."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        hosts = ", ".join(settings.JUDGE_ALLOWED_HOSTS)
+        self.fields["endpoint"].help_text = (
+            _("Up to /v1, such as https://api.openai.com/v1. Only hosts that the operator allows: %(hosts)s.")
+            % {"hosts": hosts}
+            if hosts
+            else _("Up to /v1. The operator allows no host yet (JUDGE_ALLOWED_HOSTS).")
+        )
+
+    @property
+    def rarely_changed(self) -> list[forms.BoundField]:
+        """Fields that few people touch."""
+        return [self[name] for name in ("slices", "attempts", "re_asks")]
+
+    def config(self) -> dict[str, Any]:
+        """The settings for the service, which checks them."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "name"}
+
+
+class TrainedJudgeForm(_JudgeForm):
+    """A judge to be fitted on physicians' decisions."""
+
+    group = forms.ChoiceField(label=_("Learns from"), required=False, help_text=_("Decisions after the check."))
+    held_out = forms.MultipleChoiceField(
+        label=_("Held-out candidates"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "Nothing of them is learned; how well the judge does is reported on them alone. "
+            "None ticked: a quarter, drawn by the seed."
+        ),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=2**31 - 1,
+        initial=0,
+        help_text=_("The same decisions and seed give the same judge, to the byte."),
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        group, held_out = self.fields["group"], self.fields["held_out"]
+        assert isinstance(group, forms.ChoiceField)
+        assert isinstance(held_out, forms.MultipleChoiceField)
+        names = list(benchmark.groups.order_by("name").values_list("name", flat=True))
+        group.choices = [("", _("All groups")), *((name, name) for name in names)]
+        answered = benchmark.candidates.filter(responses__isnull=False).distinct().order_by("name")
+        held_out.choices = [(name, name) for name in answered.values_list("name", flat=True)]
+
+
+class RunForm(forms.Form):
+    """Which judge, over which responses; the same fields count them and make the run."""
+
+    judge = forms.ChoiceField(label=_("Judge"))
+    replicates = forms.IntegerField(
+        label=_("Times each is asked"),
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text=_("More than once shows how steady a chat model is."),
+    )
+    batch = forms.ChoiceField(
+        label=_("Batch"),
+        required=False,
+        help_text=_("The responses that a group was given, by the rubrics that it graded by."),
+    )
+    candidates = forms.MultipleChoiceField(label=_("Candidates"), required=False, widget=forms.CheckboxSelectMultiple)
+    kinds = forms.MultipleChoiceField(
+        label=_("Kind of candidate"),
+        choices=Candidate.Kind.choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, user: User, also: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._judges = {judge.public_id: judge for judge in judges_to_run(user, also=also)}
+        choices: dict[str, list[tuple[str, str]]] = {"": []}
+        for judge in self._judges.values():
+            place = "" if judge.benchmark_id == benchmark.pk else judge.benchmark.title
+            label = _("%(name)s, version %(version)s") % {"name": judge.name, "version": judge.version}
+            choices.setdefault(place, []).append((judge.public_id, label))
+        self._offer("judge", [*choices.pop(""), *choices.items()])
+        batches = benchmark_batches(benchmark)
+        self._offer("batch", [("", _("All responses of the benchmark")), *batches])
+        self._offer("candidates", [(name, name) for name in _answered(benchmark)])
+
+    def _offer(self, name: str, choices: list[Any]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a judge that could run."""
+        return bool(self._judges)
+
+    @property
+    def chosen(self) -> Judge:
+        """The judge, once the form is valid."""
+        return self._judges[self.cleaned_data["judge"]]
+
+    def frame(self) -> RunFrame:
+        """The frame, once the form is valid."""
+        data = self.cleaned_data
+        return RunFrame(batch=data["batch"], candidates=tuple(data["candidates"]), kinds=tuple(data["kinds"]))
+
+
+def benchmark_batches(benchmark: Benchmark) -> list[tuple[str, str]]:
+    """The batches of a benchmark as choices, the newest first."""
+    from annotation.models import Batch
+
+    rows = Batch.objects.filter(group__benchmark=benchmark).select_related("group").order_by("-created_at", "-pk")
+    return [(row.public_id, f"{row.title} ({row.group.name})") for row in rows]
+
+
+def _answered(benchmark: Benchmark) -> list[str]:
+    found = benchmark.candidates.filter(responses__isnull=False).distinct().order_by("name")
+    return list(found.values_list("name", flat=True))
+
+
+class VerdictFilters(forms.Form):
+    """Which verdicts of a run are shown."""
+
+    outcome = forms.ChoiceField(
+        label=_("Outcome"), required=False, choices=[("", _("All outcomes")), *Verdict.Outcome.choices]
+    )
+    candidate = forms.ChoiceField(label=_("Candidate"), required=False)
+
+    def __init__(self, *args: Any, candidates: list[Candidate], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["candidate"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", _("All candidates")), *((one.public_id, one.name) for one in candidates)]

@@ -1,0 +1,373 @@
+"""What the pages and API doors of judges show, read in a number of queries that does not grow with the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+
+from accounts.models import User
+from annotation.models import Batch
+from rubrics.models import Benchmark, Candidate, Response, RubricItem
+from scoring.access import judges_for
+from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
+
+# The rate is what was written within this time: long enough to be steady, short enough to be of now.
+RATE_WINDOW = timedelta(seconds=30)
+
+CSV_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "explanation")
+CSV_TEXT = ("case", "candidate", "criterion", "rater", "explanation", "setting")
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCounts:
+    """Verdicts of a run by outcome, and how many are due in all."""
+
+    expected: int
+    met: int = 0
+    not_met: int = 0
+    invalid: int = 0
+
+    @property
+    def done(self) -> int:
+        """Verdicts that are there, invalid ones too."""
+        return self.met + self.not_met + self.invalid
+
+    @property
+    def missing(self) -> int:
+        """Verdicts that are due and not there."""
+        return max(0, self.expected - self.done)
+
+
+def counts_of(runs: Collection[JudgeRun]) -> dict[int, VerdictCounts]:
+    """The counts of each run, by its pk; one query."""
+    found: dict[int, Counter[str]] = {run.pk: Counter() for run in runs}
+    rows = Verdict.objects.filter(run__in=found).values_list("run", "outcome").annotate(n=Count("pk"))
+    for run, outcome, number in rows.order_by():
+        found[run][outcome] += number
+    return {run.pk: VerdictCounts(run.expected, **found[run.pk]) for run in runs}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is. ``rate``: verdicts a second within `RATE_WINDOW`, None where the run is not at work."""
+
+    counts: VerdictCounts
+    live: bool
+    rate: float | None
+    remaining_s: float | None  # None where nothing is being written
+    errors: tuple[tuple[str, int], ...]  # failed calls by kind, the most frequent first
+
+    @property
+    def per_minute(self) -> float | None:
+        """The rate as people read it."""
+        return None if self.rate is None else self.rate * 60
+
+    @property
+    def remaining(self) -> timedelta | None:
+        """The time left at this rate."""
+        return None if self.remaining_s is None else timedelta(seconds=round(self.remaining_s))
+
+
+def progress_of(run: JudgeRun, *, at: datetime) -> Progress:
+    """How far ``run`` is at ``at``: counted from the verdicts themselves, in two queries."""
+    since = at - RATE_WINDOW
+    if run.started_at:
+        since = max(since, run.started_at)
+    rows = (
+        Verdict.objects.filter(run=run)
+        .values_list("outcome")
+        .annotate(n=Count("pk"), recent=Count("pk", filter=Q(created_at__gt=since)))
+        .order_by()
+    )
+    by_outcome: dict[str, int] = {}
+    recent = 0
+    for outcome, number, new in rows:
+        by_outcome[outcome] = number
+        recent += new
+    counts = VerdictCounts(run.expected, **by_outcome)
+    live = run.status in JudgeRun.LIVE
+    rate = remaining = None
+    if run.status == JudgeRun.Status.RUNNING:
+        elapsed = (at - since).total_seconds()
+        rate = recent / elapsed if elapsed >= 1 else None
+        remaining = counts.missing / rate if rate else None
+    kinds = (
+        JudgeCall.objects.filter(run=run)
+        .exclude(error_kind="")
+        .values_list("error_kind")
+        .annotate(n=Count("pk"))
+        .order_by("-n", "error_kind")
+    )
+    return Progress(counts, live, rate, remaining, tuple((kind, number) for kind, number in kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What a chat run asked of its endpoint."""
+
+    calls: int
+    tokens_in: int | None
+    tokens_out: int | None
+
+
+def traffic_of(run: JudgeRun) -> Traffic:
+    """Calls and tokens of a run."""
+    made = JudgeCall.objects.filter(run=run).aggregate(
+        calls=Count("pk"), tokens_in=Sum("tokens_in"), tokens_out=Sum("tokens_out")
+    )
+    return Traffic(made["calls"], made["tokens_in"], made["tokens_out"])
+
+
+# Lists ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run in a list."""
+
+    run: JudgeRun
+    counts: VerdictCounts
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRow:
+    """The newest version of a judge, and the newest run of any version of it on the benchmark."""
+
+    judge: Judge
+    newest: RunRow | None
+
+
+def run_rows(runs: Sequence[JudgeRun]) -> list[RunRow]:
+    """Runs with their counts."""
+    counts = counts_of(runs)
+    return [RunRow(run, counts[run.pk]) for run in runs]
+
+
+def runs_on(benchmark: Benchmark) -> QuerySet[JudgeRun]:
+    """Runs on a benchmark, the newest first."""
+    return JudgeRun.objects.filter(benchmark=benchmark).select_related("judge", "created_by")
+
+
+def judges_on(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[Judge]:
+    """Judges that are at home in ``benchmark`` or have run on it, as far as ``user`` may see them."""
+    ran = JudgeRun.objects.filter(benchmark=benchmark, judge=OuterRef("pk"))
+    return judges_for(user).filter(Q(benchmark=benchmark) | Exists(ran))
+
+
+def newest_versions(judges: QuerySet[Judge]) -> QuerySet[Judge]:
+    """Of each judge its newest version only."""
+    newest = judges.order_by("benchmark", "name", "-version").distinct("benchmark", "name")
+    return judges.filter(pk__in=newest.values("pk")).order_by("name", "benchmark")
+
+
+def judge_rows(user: User | AnonymousUser, benchmark: Benchmark) -> list[JudgeRow]:
+    """The judges of a benchmark with their newest runs on it."""
+    judges = list(newest_versions(judges_on(user, benchmark)))
+    newest = (
+        JudgeRun.objects.filter(benchmark=benchmark, judge__name__in={judge.name for judge in judges})
+        .select_related("judge")
+        .order_by("judge__benchmark", "judge__name", "-created_at", "-pk")
+        .distinct("judge__benchmark", "judge__name")
+    )
+    rows = {(row.run.judge.benchmark_id, row.run.judge.name): row for row in run_rows(list(newest))}
+    return [JudgeRow(judge, rows.get((judge.benchmark_id, judge.name))) for judge in judges]
+
+
+def judges_to_run(user: User | AnonymousUser, *, also: str = "") -> QuerySet[Judge]:
+    """Judges that can run: the newest version of each, and the one whose public id is ``also``."""
+    able = judges_for(user).filter(Q(kind=Judge.Kind.CHAT) | Q(kind=Judge.Kind.TRAINED, trained_model__status="done"))
+    newest = able.order_by("benchmark", "name", "-version").distinct("benchmark", "name")
+    return able.filter(Q(pk__in=newest.values("pk")) | Q(public_id=also)).order_by("name", "-version", "pk")
+
+
+# The prompt -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a message: the judge's own words, or with ``label`` what stands between the lines of a fence."""
+
+    text: str
+    label: str = ""
+    from_candidate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A request as it would be sent, its messages taken apart at their fences."""
+
+    response: Response
+    criterion: str
+    position: int
+    nonce: str
+    messages: tuple[tuple[str, tuple[Passage, ...]], ...] = field(default=())
+    number: int = 0  # of the item, from 0
+    following: int = 0  # the number of the next item; 0 where there is no other
+
+
+def preview_of(judge: Judge, benchmark: Benchmark, number: int = 0) -> Preview | None:
+    """What a chat judge would be sent about one criterion of one response; None where there is none to ask about.
+
+    Items are counted by response; each takes another criterion, so that paging shows many.
+    """
+    from consilium.llm.prompts import TEMPLATES, JudgeItem, messages_for, nonce_for
+    from scoring.work.chat import nonce_key
+
+    rubric = RubricItem.objects.filter(
+        rubric__case=OuterRef("case"), rubric__status="published", rubric__track="gold"
+    ).order_by("rubric")
+    responses = (
+        Response.objects.filter(case__benchmark=benchmark)
+        .annotate(rubric_id=Subquery(rubric.values("rubric")[:1]))
+        .filter(rubric_id__isnull=False)
+        .select_related("case", "candidate")
+        .order_by("pk")
+    )
+    total = responses.count()
+    if not total:
+        return None
+    number %= total
+    response = responses[number]
+    items = list(RubricItem.objects.filter(rubric=response.rubric_id).select_related("criterion").order_by("position"))
+    chosen = items[number % len(items)]
+    item = JudgeItem(
+        conversation=response.case.conversation,
+        response=response.text,
+        criterion=chosen.criterion.text,
+        points=chosen.points,
+        rule_sheet=benchmark.rule_sheet,
+    )
+    nonce = nonce_for(item, nonce_key())
+    made = messages_for(TEMPLATES[str(judge.config["prompt"])], item, nonce=nonce)
+    return Preview(
+        response=response,
+        criterion=chosen.criterion.text,
+        position=chosen.position,
+        nonce=nonce,
+        messages=tuple((message["role"], tuple(_passages(message["content"], nonce))) for message in made),
+        number=number,
+        following=(number + 1) % total,
+    )
+
+
+def _passages(content: str, nonce: str) -> Iterator[Passage]:
+    """A message, cut at the lines that carry the nonce; nobody who wrote a text inside knows it."""
+    text: list[str] = []
+    label = ""
+    for line in content.split("\n"):
+        opens, closes = line.startswith("<<<"), line.startswith(">>>")
+        if (opens or closes) and line.endswith(f" {nonce}"):
+            if joined := "\n".join(text).strip("\n"):
+                yield Passage(joined, label, label in ("REPLY", "RESPONSE"))
+            text = []
+            label = line[3:].removesuffix(f" {nonce}") if opens else ""
+        else:
+            text.append(line)
+    if joined := "\n".join(text).strip("\n"):
+        yield Passage(joined, label)
+
+
+# Frames -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FrameWords:
+    """Which responses a run is over, for people."""
+
+    batch: Batch | None
+    candidates: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+def frame_words(run: JudgeRun) -> FrameWords:
+    """The frame of ``run`` in words."""
+    frame: Mapping[str, Any] = run.frame
+    batch = None
+    if frame.get("batch"):
+        batch = Batch.objects.filter(group__benchmark=run.benchmark_id, public_id=frame["batch"]).first()
+    labels = dict(Candidate.Kind.choices)
+    return FrameWords(
+        batch=batch,
+        candidates=tuple(frame.get("candidates", ())),
+        kinds=tuple(str(labels.get(kind, kind)) for kind in frame.get("kinds", ())),
+    )
+
+
+# Verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def verdicts_of(run: JudgeRun, *, outcome: str = "", candidate: str = "") -> QuerySet[Verdict]:
+    """Verdicts of a run, narrowed by outcome and by a candidate's public id; response by response."""
+    found = Verdict.objects.filter(run=run)
+    if outcome:
+        found = found.filter(outcome=outcome)
+    if candidate:
+        found = found.filter(response__candidate__public_id=candidate)
+    return found.order_by("response", "criterion", "replicate")
+
+
+def verdict_page(run: JudgeRun, verdicts: QuerySet[Verdict]) -> list[dict[str, Any]]:
+    """Verdicts as rows of a page: each with the rubric item that the run judged it by."""
+    shown = list(verdicts.select_related("response__case", "response__candidate", "criterion", "call"))
+    rubrics = JudgeRunItem.objects.filter(run=run, response__in={row.response_id for row in shown})
+    items = {
+        (item.rubric_id, item.criterion_id): item
+        for item in RubricItem.objects.filter(
+            rubric__in=rubrics.values("rubric"), criterion__in={row.criterion_id for row in shown}
+        )
+    }
+    rubric_of = dict(rubrics.values_list("response", "rubric"))
+    return [{"verdict": row, "item": items.get((rubric_of.get(row.response_id, 0), row.criterion_id))} for row in shown]
+
+
+def candidates_of(run: JudgeRun) -> QuerySet[Candidate]:
+    """The candidates whose responses a run is over."""
+    judged = JudgeRunItem.objects.filter(run=run, response__candidate=OuterRef("pk"))
+    return Candidate.objects.filter(Exists(judged), benchmark=run.benchmark_id).order_by("name")
+
+
+def csv_columns(run: JudgeRun) -> tuple[str, ...]:
+    """The columns of `import_decisions`; ``replicate`` and ``setting`` only where they tell rows apart."""
+    columns = list(CSV_COLUMNS)
+    if run.replicates > 1:
+        columns.append("replicate")
+    if JudgeRunItem.objects.filter(run=run).exclude(response__setting="chat").exists():
+        columns.append("setting")
+    return tuple(columns)
+
+
+def csv_rows(run: JudgeRun, verdicts: QuerySet[Verdict]) -> Iterator[dict[str, Any]]:
+    """Rows of the file, read as they are sent.
+
+    A criterion is its position in the case's published rubric, or its text where that has it no more.
+    """
+    item = RubricItem.objects.filter(criterion=OuterRef("criterion"), rubric__status="published", rubric__track="gold")
+    rows = verdicts.annotate(position=Subquery(item.values("position")[:1])).values_list(
+        "response__case__key",
+        "response__candidate__name",
+        "response__sample",
+        "position",
+        "criterion__text",
+        "outcome",
+        "explanation",
+        "replicate",
+        "response__setting",
+    )
+    for case, candidate, sample, position, text, outcome, explanation, replicate, setting in rows.iterator(2000):
+        yield {
+            "case": case,
+            "candidate": candidate,
+            "sample": sample,
+            "criterion": position or text,
+            "rater": run.judge.name,
+            "outcome": outcome,
+            "explanation": explanation,
+            "replicate": replicate,
+            "setting": setting,
+        }

@@ -1,0 +1,165 @@
+"""Judges: the list, the forms that make one, and the page of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.access import get_benchmark
+from rubrics.models import Benchmark
+from scoring import access, screens
+from scoring.forms import ChatJudgeForm, TrainedJudgeForm
+from scoring.models import Judge
+from scoring.presentation import card_of
+from scoring.services import judges as services
+
+RUNS_PER_PAGE = 15
+
+
+@require_safe
+@signed_in
+def judges(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The judges of a benchmark with their newest runs, and below them all runs."""
+    benchmark = get_benchmark(request.user, slug)
+    page = Paginator(screens.runs_on(benchmark), RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "benchmark": benchmark,
+        "rows": screens.judge_rows(request.user, benchmark),
+        "page": page,
+        "runs": screens.run_rows(list(page)),
+        "can_run": screens.judges_to_run(request.user).exists(),
+    }
+    return render(request, "scoring/judges.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new_chat_judge(request: SignedInRequest, slug: str) -> HttpResponse:
+    """A judge that asks an endpoint; ``from`` fills the form with the settings of another."""
+    benchmark = get_benchmark(request.user, slug)
+    if request.method != "POST":
+        return _form(request, benchmark, ChatJudgeForm(initial=_earlier(request, slug, Judge.Kind.CHAT)))
+    form = ChatJudgeForm(request.POST)
+    status = 422
+    if form.is_valid():
+        try:
+            made = services.create_chat_judge(
+                benchmark=benchmark, name=form.cleaned_data["name"], config=form.config(), by=request.user
+            )
+        except DomainError as error:
+            form.refuse(error)
+            status = error.status_code
+        else:
+            return redirect("scoring:judge", slug, made.public_id)
+    return _form(request, benchmark, form, status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new_trained_judge(request: SignedInRequest, slug: str) -> HttpResponse:
+    """A judge that is fitted on physicians' decisions; ``from`` as above."""
+    benchmark = get_benchmark(request.user, slug)
+    if request.method != "POST":
+        earlier = _earlier(request, slug, Judge.Kind.TRAINED)
+        return _form(request, benchmark, TrainedJudgeForm(benchmark=benchmark, initial=earlier))
+    form = TrainedJudgeForm(request.POST, benchmark=benchmark)
+    status = 422
+    if form.is_valid():
+        try:
+            made = services.create_trained_judge(
+                benchmark=benchmark, by=request.user, at=timezone.now(), **form.cleaned_data
+            )
+        except DomainError as error:
+            form.refuse(error)
+            status = error.status_code
+        else:
+            return redirect("scoring:judge", slug, made.public_id)
+    return _form(request, benchmark, form, status)
+
+
+def _earlier(request: SignedInRequest, slug: str, kind: str) -> dict[str, Any]:
+    public_id = request.GET.get("from")
+    if not public_id:
+        return {}
+    _benchmark, earlier = access.get_judge(request.user, slug, public_id)
+    if earlier.kind != kind:
+        raise Http404
+    return {"name": earlier.name, **earlier.config}
+
+
+def _form(
+    request: SignedInRequest, benchmark: Benchmark, form: ChatJudgeForm | TrainedJudgeForm, status: int = 200
+) -> HttpResponse:
+    kind = "chat" if isinstance(form, ChatJudgeForm) else "trained"
+    return render(request, f"scoring/judge_new_{kind}.html", {"benchmark": benchmark, "form": form}, status=status)
+
+
+@require_safe
+@signed_in
+def judge(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """One judge: its settings, what it is asked or how well it learned, its versions and its runs."""
+    return _page(request, slug, public_id)
+
+
+def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainError | None = None) -> HttpResponse:
+    benchmark, found = access.get_judge(request.user, slug, public_id)
+    versions = access.judges_for(request.user).filter(benchmark=found.benchmark_id, name=found.name)
+    runs = Paginator(screens.runs_on(benchmark).filter(judge__in=versions), RUNS_PER_PAGE)
+    page = runs.get_page(request.GET.get("page"))
+    context = {
+        **_training(benchmark, found),
+        "versions": versions.order_by("-version"),
+        "page": page,
+        "runs": screens.run_rows(list(page)),
+        "refused": refused,
+    }
+    if found.kind == Judge.Kind.CHAT:
+        number = request.GET.get("item", "0")
+        context["preview"] = screens.preview_of(
+            found, benchmark, int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else 0
+        )
+    return render(request, "scoring/judge.html", context, status=refused.status_code if refused else 200)
+
+
+def _training(benchmark: Benchmark, found: Judge) -> dict[str, Any]:
+    model = getattr(found, "trained_model", None)
+    return {
+        "benchmark": benchmark,
+        "judge": found,
+        "model": model,
+        "training": model is not None and model.status in ("pending", "running"),
+        "card": card_of(model) if model is not None and model.status == "done" else None,
+        "can_run": found.kind == Judge.Kind.CHAT or (model is not None and model.status == "done"),
+    }
+
+
+@require_safe
+@signed_in
+def judge_training(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """How far the fitting is; asked again while it goes on, then the page is loaded anew."""
+    context = _training(*access.get_judge(request.user, slug, public_id))
+    response = render(request, "scoring/judge.html#training", context)
+    if not context["training"]:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@signed_in
+def judge_train_again(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Fit a judge again whose fitting failed."""
+    _benchmark, found = access.get_judge(request.user, slug, public_id)
+    if found.kind != Judge.Kind.TRAINED:
+        raise Http404
+    try:
+        services.train_again(judge=found, at=timezone.now())
+    except DomainError as error:
+        return _page(request, slug, public_id, error)
+    return redirect("scoring:judge", slug, public_id)

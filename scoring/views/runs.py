@@ -1,0 +1,137 @@
+"""Runs: the form that begins one, and the page that says truly how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.access import get_benchmark
+from scoring import access, screens
+from scoring.forms import RunForm
+from scoring.models import JudgeRun
+from scoring.services import runs as services
+
+NEW = "scoring/run_new.html"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The form, and beginning the run; ``judge`` and ``batch`` choose beforehand."""
+    benchmark = get_benchmark(request.user, slug)
+    if request.method != "POST":
+        wanted = {name: request.GET.get(name, "") for name in ("judge", "batch")}
+        form = RunForm(benchmark=benchmark, user=request.user, also=wanted["judge"], initial=wanted)
+        return render(request, NEW, {"benchmark": benchmark, "form": form})
+    form = RunForm(request.POST, benchmark=benchmark, user=request.user, also=request.POST.get("judge", ""))
+    status = 422
+    if form.is_valid():
+        try:
+            made = services.create_run(
+                benchmark=benchmark,
+                judge=form.chosen,
+                frame=form.frame(),
+                replicates=form.cleaned_data["replicates"],
+                by=request.user,
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            form.add_error(None, str(error))
+            status = error.status_code
+        else:
+            return redirect("scoring:run", slug, made.public_id)
+    return render(request, NEW, {"benchmark": benchmark, "form": form}, status=status)
+
+
+@require_safe
+@signed_in
+def run_size(request: SignedInRequest, slug: str) -> HttpResponse:
+    """How many responses and verdicts the form as it stands would make; nothing is written."""
+    benchmark = get_benchmark(request.user, slug)
+    form = RunForm(request.GET, benchmark=benchmark, user=request.user, also=request.GET.get("judge", ""))
+    context: dict[str, Any] = {"benchmark": benchmark}
+    if form.is_valid():
+        try:
+            context["size"] = services.frame_size(
+                benchmark=benchmark, frame=form.frame(), replicates=form.cleaned_data["replicates"]
+            )
+            context["judge"] = form.chosen
+        except DomainError as refused:
+            context["problems"] = [str(refused)]
+    else:
+        context["problems"] = [str(error) for errors in form.errors.values() for error in errors]
+    return render(request, f"{NEW}#size", context)
+
+
+def _context(found: JudgeRun) -> dict[str, Any]:
+    return {
+        "benchmark": found.benchmark,
+        "run": found,
+        "progress": screens.progress_of(found, at=timezone.now()),
+        "resumable": found.status in services.RESUMABLE and not found.imported,
+        "cancellable": found.status in (JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING),
+    }
+
+
+@require_safe
+@signed_in
+def run(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """One run: how far it is, what it is over, and what asked."""
+    return _page(request, access.get_run(request.user, slug, public_id))
+
+
+def _page(request: SignedInRequest, found: JudgeRun, refused: DomainError | None = None) -> HttpResponse:
+    visible = access.judges_for(request.user).filter(pk=found.judge_id).exists()
+    context = {
+        **_context(found),
+        "frame": screens.frame_words(found),
+        "traffic": screens.traffic_of(found),
+        "judge_visible": visible,
+        "refused": refused,
+    }
+    return render(request, "scoring/run.html", context, status=refused.status_code if refused else 200)
+
+
+@require_safe
+@signed_in
+def run_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """The part that moves; it asks for itself again only while the run lives, then the page is loaded anew."""
+    found = access.get_run(request.user, slug, public_id)
+    context = _context(found)
+    response = render(request, "scoring/run.html#run-progress", context)
+    if not context["progress"].live:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@signed_in
+def run_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Stop; what was written stays."""
+    return _switch(request, slug, public_id, lambda found, at: services.cancel_run(run=found, at=at))
+
+
+@require_POST
+@signed_in
+def run_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Go on with what is missing."""
+    return _switch(request, slug, public_id, lambda found, at: services.resume_run(run=found, at=at))
+
+
+def _switch(
+    request: SignedInRequest, slug: str, public_id: str, change: Callable[[JudgeRun, datetime], None]
+) -> HttpResponse:
+    found = access.get_run(request.user, slug, public_id)
+    try:
+        change(found, timezone.now())
+    except DomainError as refused:
+        return _page(request, access.get_run(request.user, slug, public_id), refused)
+    return redirect("scoring:run", slug, public_id)

@@ -1,0 +1,53 @@
+"""The verdicts of a run, page by page and as a file."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.htmx import SignedInRequest, signed_in
+from scoring import access, screens
+from scoring.forms import VerdictFilters
+
+PER_PAGE = 50
+
+
+@require_safe
+@signed_in
+def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Verdicts with their explanations; an invalid one with what the judge said instead."""
+    run = access.get_run(request.user, slug, public_id)
+    candidates = list(screens.candidates_of(run))
+    form = VerdictFilters(request.GET, candidates=candidates)
+    chosen = form.cleaned_data if form.is_valid() else {}
+    found = screens.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    shown = page.object_list
+    context = {
+        "benchmark": run.benchmark,
+        "run": run,
+        "form": form,
+        "page": page,
+        "rows": screens.verdict_page(run, shown),  # type: ignore[arg-type]  # a slice of the QuerySet above
+        "counts": screens.counts_of([run])[run.pk],
+        "outcome": chosen.get("outcome", ""),
+        "narrowed": bool(chosen.get("outcome") or chosen.get("candidate")),
+    }
+    return render(request, "scoring/verdicts.html", context)
+
+
+@require_safe
+@signed_in
+def verdicts_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """All verdicts of a run, in the columns that ``import_verdicts`` takes; the filters of the page hold here too."""
+    run = access.get_run(request.user, slug, public_id)
+    form = VerdictFilters(request.GET, candidates=list(screens.candidates_of(run)))
+    chosen = form.cleaned_data if form.is_valid() else {}
+    found = screens.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
+    pieces = stream_csv(screens.csv_columns(run), screens.csv_rows(run, found), text_columns=screens.CSV_TEXT)
+    response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-run-{run.public_id}-verdicts.csv"'
+    return response
