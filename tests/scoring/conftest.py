@@ -127,22 +127,38 @@ def decide(
     return group
 
 
-# Ways to say a thing, and sentences that say nothing of it: what a trained judge can learn from.
+# A criterion, how a response meets it, and how it only touches it with the criterion's own words.
 TOPICS = {
     "en": [
-        ("Advises to drink {n} mL of water every hour.", "Drink {n} mL of water every hour.", "Water is good for you."),
+        (
+            "Advises to drink {n} mL of water every hour.",
+            "Please drink {n} mL of water each hour.",
+            "Many ask me what to drink; water advises itself every day. An hour passes quickly.",
+        ),
         (
             "Warns against taking ibuprofen with kidney disease.",
             "Do not take ibuprofen, it can harm diseased kidneys.",
-            "",
+            "Kidney disease is common. Some people are taking ibuprofen for pain.",
         ),
-        ("Recommends an appointment within {n} days.", "Make an appointment within the next {n} days.", "See someone."),
-        ("Explains that antibiotics do not help against viruses.", "Antibiotics do nothing against a virus.", ""),
-        ("Names stiffness of the neck as a warning sign.", "A stiff neck is a warning sign.", "Rest your neck."),
+        (
+            "Recommends an appointment within {n} days.",
+            "Make an appointment within the next {n} days.",
+            "An appointment can be made. It recommends itself to sleep well. Some days are better.",
+        ),
+        (
+            "Explains that antibiotics do not help against viruses.",
+            "Antibiotics do nothing against a virus.",
+            "Viruses are small. Antibiotics are a great invention.",
+        ),
+        (
+            "Names stiffness of the neck as a warning sign.",
+            "A stiff neck is a warning sign.",
+            "Rest your neck. A sign in our hall names the doctors.",
+        ),
     ],
     "zh": [
         ("建议每小时饮水{n}毫升。", "请每小时喝水{n}毫升。", "多喝水。"),
-        ("提示肾病患者避免服用布洛芬。", "有肾病时不要服用布洛芬，以免损伤肾脏。", ""),
+        ("提示肾病患者避免服用布洛芬。", "有肾病时不要服用布洛芬，以免损伤肾脏。", "肾病很常见。"),
         ("建议在{n}天内复诊。", "请在{n}天之内到门诊复诊。", "有空去看看。"),
         ("说明抗生素对病毒感染无效。", "抗生素对病毒感染没有作用。", ""),
         ("指出颈部僵硬是警示信号。", "颈部僵硬属于警示信号。", "注意休息颈部。"),

@@ -1,0 +1,277 @@
+"""The judge that learns from physicians: split by candidate, deterministic, better than its baselines, and portable."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.utils import timezone
+from sklearn.metrics import f1_score
+
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+from scoring.models import Judge, JudgeRun, TrainedModel, Verdict
+from scoring.raters import resolve_rater
+from scoring.services.judges import create_trained_judge, train_again
+from scoring.trained.card import best_threshold
+from scoring.trained.features import FEATURES, FeatureMaker, Rarity, Texts, sentences, words
+from scoring.trained.fitting import fit, split_candidates
+from scoring.trained.model import FittedJudge
+from tests.factories import CandidateFactory, CaseFactory, ResponseFactory
+from tests.processes import Worker
+from tests.scoring.conftest import decide, learnable
+from tests.waiting import wait_until
+
+CANDIDATES = ["a", "b", "c", "d", "e"]
+
+
+def command(called: str, **options: Any) -> str:
+    out = StringIO()
+    call_command(called, stdout=out, **options)
+    return out.getvalue()
+
+
+@pytest.fixture
+def taught(db: None) -> Benchmark:
+    return learnable("taught", CANDIDATES)
+
+
+def test_train_judge_reports_on_candidates_it_never_saw(taught: Benchmark) -> None:
+    said = command("train_judge", benchmark="taught", group="A", name="learned", held_out=[["c"]])
+    card = TrainedModel.objects.get(judge__name="learned").card
+    split = {name: set(part["candidates"]) for name, part in card["split"].items()}
+    assert split["held_out"] == {"c"}
+    assert split["train"] | split["dev"] | split["held_out"] == set(CANDIDATES)
+    assert not split["train"] & split["dev"]
+    assert sum(part["decisions"] for part in card["split"].values()) == 12 * 5 * 5
+    mf1 = card["held_out"]["mf1"]
+    assert mf1["value"] > 0.9
+    assert mf1["low"] <= mf1["value"] <= mf1["high"]
+    for baseline in ("majority", "word_overlap"):
+        assert mf1["value"] > card["baselines"][baseline]["mf1"]["value"]
+    shown = float(re.search(r"held-out MF1, this judge: ([\d.]+)", said)[1])  # type: ignore[index]
+    assert shown == pytest.approx(mf1["value"], abs=5e-4)
+
+
+def test_the_cards_figure_is_what_a_run_over_the_held_out_candidate_gives(taught: Benchmark) -> None:
+    command("train_judge", benchmark="taught", group="A", name="learned", held_out=[["c"]])
+    card = TrainedModel.objects.get().card
+    command("judge", benchmark="taught", judge="learned", candidate=["c"], wait=True)
+    judged, decided = resolve_rater(taught, "learned").ratings(), resolve_rater(taught, "group:A").ratings()
+    truth = dict(zip(decided.keys().tolist(), decided.outcome.tolist(), strict=True))
+    y = [truth[key] for key in judged.keys().tolist()]
+    assert len(y) == 60
+    assert f1_score(y, judged.outcome, average="macro") == pytest.approx(card["held_out"]["mf1"]["value"], abs=1e-12)
+
+
+def test_same_decisions_and_seed_give_the_same_bytes(taught: Benchmark) -> None:
+    for _ in range(2):
+        command("train_judge", benchmark="taught", group="A", name="learned", seed=5)
+    command("train_judge", benchmark="taught", group="A", name="other", seed=6)
+    first, second = TrainedModel.objects.filter(judge__name="learned").order_by("pk")
+    assert (first.judge.version, second.judge.version) == (1, 2)
+    assert first.sha256 == second.sha256
+    assert bytes(first.artifact) == bytes(second.artifact)
+    assert first.card == second.card
+    assert TrainedModel.objects.get(judge__name="other").sha256 != first.sha256
+
+
+def test_ids_in_the_database_play_no_part(taught: Benchmark) -> None:
+    """The same study once more under other ids: the same judge."""
+    command("train_judge", benchmark="taught", group="A", name="learned")
+    first = TrainedModel.objects.get()
+    Benchmark.objects.filter(pk=taught.pk).update(slug="before")
+    again = learnable("taught", CANDIDATES)
+    command("train_judge", benchmark="taught", group="A", name="learned")
+    assert TrainedModel.objects.get(judge__benchmark=again).sha256 == first.sha256
+
+
+def test_a_judge_trained_in_chinese_reads_chinese(db: None) -> None:
+    learnable("zh", CANDIDATES, language="zh")
+    command("train_judge", benchmark="zh", name="learned", held_out=[["b"]])
+    card = TrainedModel.objects.get().card
+    assert card["held_out"]["mf1"]["value"] > 0.9
+    assert card["held_out"]["mf1"]["value"] > card["baselines"]["majority"]["mf1"]["value"]
+
+
+def test_a_judge_is_used_on_another_benchmark(taught: Benchmark, answered: Benchmark) -> None:
+    command("train_judge", benchmark="taught", group="A", name="learned")
+    said = command("judge", benchmark="answered", judge="learned", wait=True)
+    assert "Finished: 36 of 36 verdicts, 0 invalid" in said
+    run = JudgeRun.objects.get(benchmark=answered)
+    assert run.prompt_hash == TrainedModel.objects.get().sha256
+    verdict = Verdict.objects.filter(run=run).first()
+    assert verdict is not None
+    assert 0 <= verdict.probability <= 1
+    assert verdict.explanation.startswith("Closest passage: “")
+    # The same responses again: the same verdicts.
+    command("judge", benchmark="answered", judge="learned", wait=True)
+    columns = ("response", "criterion", "outcome", "probability")
+    one, two = (
+        list(Verdict.objects.filter(run=run).order_by(*columns).values_list(*columns))
+        for run in JudgeRun.objects.filter(benchmark=answered).order_by("pk")
+    )
+    assert one == two
+
+
+def test_the_own_benchmarks_judge_comes_first(taught: Benchmark, answered: Benchmark) -> None:
+    command("train_judge", benchmark="taught", group="A", name="learned")
+    own = Judge.objects.create(benchmark=answered, name="learned", kind="trained")
+    with pytest.raises(CommandError, match="not trained yet"):
+        command("judge", benchmark="answered", judge="learned")
+    assert own.runs.count() == 0
+    with pytest.raises(CommandError, match=r"There is no judge “nobody”.*learned"):
+        command("judge", benchmark="answered", judge="nobody")
+
+
+def test_all_groups_teach_where_none_is_named(taught: Benchmark) -> None:
+    decided = {
+        (f"taught-{number}", name): ["met", "not_met", "met", "not_met", "cannot_assess"]
+        for number in range(12)
+        for name in CANDIDATES
+    }
+    decide(taught, "B", decided)
+    command("train_judge", benchmark="taught", name="both")
+    card = TrainedModel.objects.get().card
+    assert card["data"]["groups"] == ["A", "B"]
+    assert card["data"]["decisions"] == 12 * 5 * 5 + 12 * 5 * 4
+    assert card["left_out"] == 12 * 5
+
+
+def test_what_cannot_be_learned_from_is_refused_with_its_reason(taught: Benchmark, answered: Benchmark) -> None:
+    with pytest.raises(CommandError, match="no accepted decisions yet"):
+        command("train_judge", benchmark="answered", name="x")
+    with pytest.raises(CommandError, match="no expert group “Z”"):
+        command("train_judge", benchmark="taught", group="Z", name="x")
+    with pytest.raises(CommandError, match="no candidate “zeta”"):
+        command("train_judge", benchmark="taught", name="x", held_out=[["zeta"]])
+    with pytest.raises(CommandError, match="at least three"):
+        command("train_judge", benchmark="taught", name="x", held_out=[["a", "b", "c", "d"]])
+    with pytest.raises(CommandError, match="no “\\+”"):
+        command("train_judge", benchmark="taught", name="a+b")
+    assert set(TrainedModel.objects.values_list("status", flat=True)) == {"failed"}
+
+
+def test_another_model_under_the_same_judge_is_not_used(taught: Benchmark) -> None:
+    command("train_judge", benchmark="taught", group="A", name="learned")
+    model = TrainedModel.objects.get()
+    broken = bytearray(bytes(model.artifact))
+    broken[len(broken) // 2] ^= 1
+    TrainedModel.objects.update(artifact=bytes(broken))
+    with pytest.raises(CommandError, match="SHA-256"):
+        command("judge", benchmark="taught", judge="learned", wait=True)
+    assert not Verdict.objects.exists()
+
+
+def test_a_stored_model_is_arrays_and_nothing_that_runs() -> None:
+    with pytest.raises(ValueError, match="pickle"):
+        np.load(_pickled(), allow_pickle=False)
+    data = _pickled().getvalue()
+    import hashlib
+
+    with pytest.raises(ValueError, match=r"pickle|Object arrays"):
+        FittedJudge.from_bytes(data, hashlib.sha256(data).hexdigest())
+
+
+def _pickled() -> Any:
+    import io
+
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([{"run": "me"}], dtype=object), allow_pickle=True)
+    buffer.seek(0)
+    return buffer
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_trains_and_runs_the_judge(celery_worker: Worker) -> None:
+    benchmark = learnable("taught", CANDIDATES)
+    with transaction.atomic():
+        judge = create_trained_judge(benchmark=benchmark, name="learned", by=None, at=timezone.now())
+    model = TrainedModel.objects.get(judge=judge)
+
+    def trained() -> bool:
+        model.refresh_from_db()
+        return model.status not in ("pending", "running")
+
+    wait_until(trained, within_s=60, message="the judge is trained")
+    assert (model.status, model.error) == ("done", "")
+    said = command("judge", benchmark="taught", judge="learned", wait=True)
+    assert "Finished: 300 of 300" in said
+
+
+def test_a_failed_training_can_be_tried_again(answered: Benchmark) -> None:
+    judge = create_trained_judge(benchmark=answered, name="x", by=None, at=timezone.now(), ring=False)
+    model = TrainedModel.objects.get(judge=judge)
+    fit(model.pk, clock=timezone.now)
+    model.refresh_from_db()
+    assert model.status == "failed"
+    train_again(judge=judge, at=timezone.now())
+    model.refresh_from_db()
+    assert (model.status, model.error) == ("pending", "")
+
+
+def test_the_split_follows_the_seed_and_is_by_candidate() -> None:
+    names = [f"m{i}" for i in range(12)]
+    splits = [split_candidates(names * 3, [], seed) for seed in (1, 1, 2)]
+    assert splits[0] == splits[1] != splits[2]
+    for split in splits:
+        together = [*split.train, *split.dev, *split.held_out]
+        assert sorted(together) == sorted(names)
+        assert (len(split.held_out), len(split.dev)) == (3, 2)
+    with pytest.raises(DomainError, match="there are 2"):
+        split_candidates(["a", "b"], [], 0)
+
+
+def test_the_threshold_is_the_best_one() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        met = rng.integers(0, 2, 40)
+        scores = np.round(rng.random(40) * 0.6 + met * 0.3, 1)
+        chosen = best_threshold(met, scores)
+        best = max(f1_score(met, scores >= threshold, average="macro") for threshold in (np.unique(scores)[1:] - 1e-9))
+        assert f1_score(met, scores >= chosen, average="macro") == pytest.approx(best)
+
+
+def test_features_see_what_a_response_says() -> None:
+    says = Texts("Rest.\nTake 15 mg/kg every 6 hours.", "Gives a dose of 15 mg/kg every 6 hours.")
+    touches = Texts("Rest.\nYou can give something against fever.", says.criterion)
+    rows = FeatureMaker(Rarity.of([says.response, touches.response, says.criterion])).rows([says, touches])
+    for name in ("best_sentence", "best_pair", "word_recall", "sentence_recall", "number_recall"):
+        said, touched = rows[:, FEATURES.index(name)]
+        assert said > touched, name
+    assert rows.shape == (2, len(FEATURES))
+    assert np.isfinite(rows).all()
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "。。。", "12", "😀", "a" * 100_000])
+def test_features_are_finite_for_odd_texts(text: str) -> None:
+    rows = FeatureMaker(Rarity.of([text])).rows([Texts(text, text, text), Texts(text, "Names a dose.", "")])
+    assert np.isfinite(rows).all()
+
+
+def test_texts_are_taken_apart_in_both_languages() -> None:
+    assert sentences("rest well. drink 1.5 l!\n- see a doctor") == ["rest well.", "drink 1.5 l!", "see a doctor"]
+    assert sentences("请多喝水。发热时就医！") == ["请多喝水。", "发热时就医！"]
+    assert words("多喝水 15 mg vomiting") == ["多喝", "喝水", "15", "mg", "vomit"]
+
+
+def test_points_below_zero_are_seen(db: None) -> None:
+    """A criterion of negative points is judged like any other: met where the fault is committed."""
+    benchmark = learnable("taught", CANDIDATES)
+    command("train_judge", benchmark="taught", name="learned")
+    case = CaseFactory(
+        benchmark=benchmark,
+        rubric=[-5],
+        rubric__texts=["Recommends an appointment within 9 days."],
+    )
+    for name, text in (("says", "Make an appointment within the next 9 days."), ("is silent", "Rest and drink.")):
+        ResponseFactory(case=case, candidate=CandidateFactory(benchmark=benchmark, name=name), text=text)
+    command("judge", benchmark="taught", judge="learned", candidate=["says", "is silent"], wait=True)
+    outcomes = Counter(Verdict.objects.values_list("response__candidate__name", "outcome"))
+    assert outcomes == {("says", "met"): 1, ("is silent", "not_met"): 1}
