@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models import Count, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Coalesce, Length, Substr
+from django.db.models.functions import Coalesce, Length, Substr
 
 from rubrics.models import Benchmark, Candidate, Case, Response, RubricItem
 
 EXCERPT = 220
+# The texts of the turns alone: the names of JSON keys are no words of a conversation.
+CONTENTS = "jsonb_path_query_array(%(expressions)s, '$[*].content')::text"
 # What a list of cases may be sorted by; the key breaks ties.
 CASE_ORDERS = {
     "key": "key",
@@ -48,9 +50,8 @@ def listed_cases(benchmark: Benchmark) -> QuerySet[Case]:
 def narrowed(cases: QuerySet[Case], chosen: Mapping[str, Any]) -> QuerySet[Case]:
     """``cases`` by the validated filters: q (in key or conversation), difficulty, register, language, tag."""
     if text := chosen.get("q"):
-        cases = cases.annotate(words=Cast("conversation", TextField())).filter(
-            Q(key__icontains=text) | Q(words__icontains=text)
-        )
+        words = Func(F("conversation"), template=CONTENTS, output_field=TextField())
+        cases = cases.annotate(words=words).filter(Q(key__icontains=text) | Q(words__icontains=text))
     for name in ("difficulty", "register", "language"):
         if value := chosen.get(name):
             cases = cases.filter(**{name: "" if value == "none" else value})

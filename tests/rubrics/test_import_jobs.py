@@ -44,7 +44,8 @@ def _no_files_left(settings: Any) -> Iterator[None]:
 def _unheard(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bells of tests that do the work themselves go to a queue where no worker of another test listens."""
     if "celery_worker" not in request.fixturenames:
-        monkeypatch.setattr(run_import, "queue", "unheard")
+        options = {**run_import._get_exec_options(), "queue": "unheard"}
+        monkeypatch.setattr(run_import, "_exec_options", options)
 
 
 @pytest.fixture
