@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.core.cache import cache
 from django.urls import reverse
 from django.utils import translation
@@ -19,6 +20,7 @@ from consilium.figures import charts
 from consilium.figures.render import Drawing, inline_svg
 from consilium.figures.style import Palette
 from consilium.lib.version import VERSION
+from rubrics.models import JobStatus
 
 CACHED_SECONDS = 7 * 24 * 3600
 
@@ -47,6 +49,17 @@ def inline(report: Report, figure: Figure) -> SafeString:
         made = str(inline_svg(figure.drawing, title=figure.title))
         cache.set(key, made, CACHED_SECONDS)
     return SafeString(made)
+
+
+def draw_ahead(report_id: int) -> None:
+    """Draw the figures of a finished report in the language of its author, so that the first look need not wait."""
+    report = Report.objects.select_related("benchmark", "created_by").get(pk=report_id)
+    if report.status != JobStatus.DONE:
+        return
+    language = report.created_by.language if report.created_by else ""
+    with translation.override(language or settings.LANGUAGE_CODE):
+        for figure in figures_of(report):
+            inline(report, figure)
 
 
 def table_of(report: Report, name: str) -> Table:

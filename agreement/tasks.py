@@ -5,13 +5,14 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from agreement import services
+from agreement import figures, services
 
 
 @shared_task(ignore_result=True)
 def run_report(report_id: int) -> None:
-    """Compute one report."""
+    """Compute one report, and draw its figures for whoever asked for it."""
     services.run(report_id=report_id, clock=timezone.now)
+    figures.draw_ahead(report_id)
 
 
 @shared_task(ignore_result=True)

@@ -70,7 +70,7 @@ binary = st.integers(2, 14).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(binary)
 def test_every_slice_has_the_mf1_and_kappa_of_scikit_learn(drawn: tuple[int, list[int], list[int]]) -> None:
     cases, a, b = drawn

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from agreement import services, tasks
+from agreement import services
 from agreement.models import Report
 from tests.agreement.study import Study, coin, make_study, noisy
 
@@ -33,7 +33,7 @@ def report(study: Study) -> Report:
         parameters={"rater_a": "group:A", "rater_b": "group:B"},
         at=timezone.now(),
     )
-    tasks.run_report(made.pk)
+    services.run(report_id=made.pk, clock=timezone.now)
     made.refresh_from_db()
     return made
 

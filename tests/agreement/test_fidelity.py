@@ -8,7 +8,7 @@ from django.utils import timezone
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import f1_score
 
-from agreement import services, tasks
+from agreement import services
 from agreement.models import Report
 from tests.agreement.study import Study, coin, make_study, noisy
 
@@ -26,7 +26,7 @@ def ask(study: Study) -> Report:
         by=study.admin,
         at=timezone.now(),
     )
-    tasks.run_report(report.pk)
+    services.run(report_id=report.pk, clock=timezone.now)
     report.refresh_from_db()
     assert report.status == "done", report.error
     return report

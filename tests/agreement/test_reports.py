@@ -34,7 +34,7 @@ def ask(study: Study, kind: str = "agreement", seed: int = 0, **parameters: obje
     report = services.create_report(
         benchmark=study.benchmark, kind=kind, parameters=given, seed=seed, by=study.admin, at=timezone.now()
     )
-    tasks.run_report(report.pk)
+    services.run(report_id=report.pk, clock=timezone.now)
     report.refresh_from_db()
     return report
 
