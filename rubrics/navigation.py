@@ -53,20 +53,21 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
             role=role.get_role_display(),
             text=benchmark.description.split("\n", 1)[0][:200],
             figures=[
-                navigation.HomeFigure(_("Cases"), role.cases, reverse("rubrics:cases", args=[benchmark.slug])),
+                navigation.HomeFigure(_("Cases"), f"{role.cases:,}", reverse("rubrics:cases", args=[benchmark.slug])),
                 navigation.HomeFigure(
-                    _("Responses"), role.responses, reverse("rubrics:candidates", args=[benchmark.slug])
+                    _("Responses"), f"{role.responses:,}", reverse("rubrics:candidates", args=[benchmark.slug])
                 ),
             ],
             made_up=benchmark.is_demo,
         )
     if user.is_staff:
+        # A button draws a card to the front, which is right only as long as there is nothing else to do.
         yield navigation.HomeCard(
             key="",
-            title=_("A benchmark of your own"),
+            title=_("All benchmarks") if held else _("A benchmark of your own"),
             url=reverse("rubrics:benchmarks"),
-            text=_("Cases, rubrics, and the people who grade what models answer to them."),
-            action=(_("New benchmark"), reverse("rubrics:benchmark-new")),
+            text=_("Cases, rubrics, and the people who grade what models answer to them. You may make new ones."),
+            action=None if held else (_("New benchmark"), reverse("rubrics:benchmark-new")),
         )
 
 
