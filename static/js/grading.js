@@ -75,6 +75,7 @@
   let failures = 0;
   let timer = null;
   let halted = false; // the server will not take more now: paused, handed in, or a question is open
+  let refused = false; // halted by the state of the work, which may change: asked again when the person comes back
   let lastSaved = "";
 
   function keep() {
@@ -165,7 +166,8 @@
       row(id).dataset.version = String(version);
       if (outbox[id]?.client_id === clientId) delete outbox[id];
       else if (outbox[id]) outbox[id].version = version;
-      lastSaved = new Date().toLocaleTimeString("en-GB", { timeZone: page.dataset.zone || undefined });
+      // The server's clock in the reader's zone: what the page says is what is stored.
+      lastSaved = /data-saved="([\d:]+)"/.exec(answer.responseText)?.[1] ?? lastSaved;
       document.getElementById("refusal").replaceChildren();
       keep();
       summarise();
@@ -181,7 +183,7 @@
       return true;
     }
     if (status === 409) {
-      halted = true; // the reason stands above the criteria; the entries stay in this browser
+      halted = refused = true; // the reason stands above the criteria; the entries stay in this browser
       showSaving();
       return false;
     }
@@ -194,6 +196,8 @@
     }
     if (status === 401 || status === 404) {
       halted = true; // signed out (a dialog opens), or signed in as somebody else
+      refused = status === 404;
+      if (refused) window.consilium.toast(text("elsewhere"), "error");
       showSaving();
       return false;
     }
@@ -415,6 +419,11 @@
     flush();
   });
   window.addEventListener("offline", showSaving);
+  window.addEventListener("focus", () => {
+    if (!refused || choice.open) return;
+    halted = refused = false;
+    flush();
+  });
   document.addEventListener("consilium:signed-in", () => {
     halted = false;
     flush();
