@@ -13,7 +13,7 @@ from consilium.lib.errors import DomainError
 from consilium.llm.endpoint import ResponseFormat
 from consilium.llm.prompts import TEMPLATES
 from rubrics.models import Benchmark, Candidate
-from scoring.judge_config import ChatConfig, InvalidConfig, check_judge_name
+from scoring.judge_config import ChatConfig, InvalidConfig, chat_config, check_judge_name
 from scoring.models import Judge, Verdict
 from scoring.screens import judges_to_run
 from scoring.services.runs import RunFrame
@@ -49,7 +49,8 @@ class _JudgeForm(forms.Form):
             self.add_error(None, str(error))
             return
         for name, message in error.fields.items():
-            self.add_error(name if name in self.fields else None, message)
+            if name not in self.errors:
+                self.add_error(name if name in self.fields else None, message)
 
 
 class ChatJudgeForm(_JudgeForm):
@@ -114,6 +115,14 @@ class ChatJudgeForm(_JudgeForm):
             if hosts
             else _("Up to /v1. The operator allows no host yet (JUDGE_ALLOWED_HOSTS).")
         )
+
+    def clean(self) -> dict[str, Any]:
+        """Show all that is wrong at once, whether the form or the judge's settings refuse it."""
+        try:
+            chat_config(self.config())
+        except InvalidConfig as error:
+            self.refuse(error)
+        return self.cleaned_data
 
     @property
     def rarely_changed(self) -> list[forms.BoundField]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,11 +11,13 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import Batch
 from rubrics.models import Benchmark, Candidate, Response, RubricItem
 from scoring.access import judges_for
+from scoring.judge_config import ChatConfig
 from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
 
 # The rate is what was written within this time: long enough to be steady, short enough to be of now.
@@ -69,9 +72,15 @@ class Progress:
         return None if self.rate is None else self.rate * 60
 
     @property
-    def remaining(self) -> timedelta | None:
-        """The time left at this rate."""
-        return None if self.remaining_s is None else timedelta(seconds=round(self.remaining_s))
+    def remaining(self) -> str:
+        """The time left at this rate, in the two units that matter; empty where it is not known."""
+        if self.remaining_s is None:
+            return ""
+        minutes, seconds = divmod(math.ceil(self.remaining_s), 60)
+        hours, minutes = divmod(minutes, 60)
+        if hours:
+            return _("%(h)d h %(m)d min") % {"h": hours, "m": minutes}
+        return _("%(m)d min") % {"m": minutes + (seconds >= 30)} if minutes else _("%(s)d s") % {"s": seconds}
 
 
 def progress_of(run: JudgeRun, *, at: datetime) -> Progress:
@@ -162,8 +171,8 @@ def judges_on(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[Judg
 
 def newest_versions(judges: QuerySet[Judge]) -> QuerySet[Judge]:
     """Of each judge its newest version only."""
-    newest = judges.order_by("benchmark", "name", "-version").distinct("benchmark", "name")
-    return judges.filter(pk__in=newest.values("pk")).order_by("name", "benchmark")
+    newest = judges.order_by("benchmark_id", "name", "-version").distinct("benchmark_id", "name")
+    return judges.filter(pk__in=newest.values("pk")).order_by("name", "benchmark_id")
 
 
 def judge_rows(user: User | AnonymousUser, benchmark: Benchmark) -> list[JudgeRow]:
@@ -172,8 +181,8 @@ def judge_rows(user: User | AnonymousUser, benchmark: Benchmark) -> list[JudgeRo
     newest = (
         JudgeRun.objects.filter(benchmark=benchmark, judge__name__in={judge.name for judge in judges})
         .select_related("judge")
-        .order_by("judge__benchmark", "judge__name", "-created_at", "-pk")
-        .distinct("judge__benchmark", "judge__name")
+        .order_by("judge__benchmark_id", "judge__name", "-created_at", "-pk")
+        .distinct("judge__benchmark_id", "judge__name")
     )
     rows = {(row.run.judge.benchmark_id, row.run.judge.name): row for row in run_rows(list(newest))}
     return [JudgeRow(judge, rows.get((judge.benchmark_id, judge.name))) for judge in judges]
@@ -182,7 +191,7 @@ def judge_rows(user: User | AnonymousUser, benchmark: Benchmark) -> list[JudgeRo
 def judges_to_run(user: User | AnonymousUser, *, also: str = "") -> QuerySet[Judge]:
     """Judges that can run: the newest version of each, and the one whose public id is ``also``."""
     able = judges_for(user).filter(Q(kind=Judge.Kind.CHAT) | Q(kind=Judge.Kind.TRAINED, trained_model__status="done"))
-    newest = able.order_by("benchmark", "name", "-version").distinct("benchmark", "name")
+    newest = able.order_by("benchmark_id", "name", "-version").distinct("benchmark_id", "name")
     return able.filter(Q(pk__in=newest.values("pk")) | Q(public_id=also)).order_by("name", "-version", "pk")
 
 
@@ -219,12 +228,15 @@ def preview_of(judge: Judge, benchmark: Benchmark, number: int = 0) -> Preview |
     from consilium.llm.prompts import TEMPLATES, JudgeItem, messages_for, nonce_for
     from scoring.work.chat import nonce_key
 
+    template = TEMPLATES.get(str(judge.config.get("prompt", ChatConfig.model_fields["prompt"].default)))
+    if template is None:  # a prompt of an earlier release
+        return None
     rubric = RubricItem.objects.filter(
         rubric__case=OuterRef("case"), rubric__status="published", rubric__track="gold"
-    ).order_by("rubric")
+    ).order_by("rubric_id")
     responses = (
         Response.objects.filter(case__benchmark=benchmark)
-        .annotate(rubric_id=Subquery(rubric.values("rubric")[:1]))
+        .annotate(rubric_id=Subquery(rubric.values("rubric_id")[:1]))
         .filter(rubric_id__isnull=False)
         .select_related("case", "candidate")
         .order_by("pk")
@@ -244,7 +256,7 @@ def preview_of(judge: Judge, benchmark: Benchmark, number: int = 0) -> Preview |
         rule_sheet=benchmark.rule_sheet,
     )
     nonce = nonce_for(item, nonce_key())
-    made = messages_for(TEMPLATES[str(judge.config["prompt"])], item, nonce=nonce)
+    made = messages_for(template, item, nonce=nonce)
     return Preview(
         response=response,
         criterion=chosen.criterion.text,
@@ -309,7 +321,7 @@ def verdicts_of(run: JudgeRun, *, outcome: str = "", candidate: str = "") -> Que
         found = found.filter(outcome=outcome)
     if candidate:
         found = found.filter(response__candidate__public_id=candidate)
-    return found.order_by("response", "criterion", "replicate")
+    return found.order_by("response_id", "criterion_id", "replicate")
 
 
 def verdict_page(run: JudgeRun, verdicts: QuerySet[Verdict]) -> list[dict[str, Any]]:

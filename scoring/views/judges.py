@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.llm.prompts import TEMPLATES
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring import access, screens
@@ -115,6 +116,7 @@ def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainEr
     page = runs.get_page(request.GET.get("page"))
     context = {
         **_training(benchmark, found),
+        "template": TEMPLATES.get(str(found.config.get("prompt", ""))),
         "versions": versions.order_by("-version"),
         "page": page,
         "runs": screens.run_rows(list(page)),
