@@ -1,20 +1,25 @@
-"""The decisions behind a figure: the pairs of a report's slice, those first on which the raters differ."""
+"""The decisions behind a figure: the pairs of a report's slice, those first on which the raters differ.
+
+Scores have one rater: its decisions come with what is not met first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agreement.fidelity import read_triad
-from agreement.frame import Frame
+from agreement.frame import Frame, read_frame
 from agreement.inputs import join
 from agreement.models import Report
-from agreement.pairs import MISSING, Pairs, Standing
+from agreement.pairs import MISSING, Pairs, Standing, pair
 from consilium.lib.ratings import Outcome
 from rubrics.models import Response, RubricItem
+from scoring.raters import resolve_rater
+from scoring.scores import due_pairs
 
 # Which two raters of a fidelity report: the names of its three comparisons.
 SIDES = ("judge_a", "judge_b", "ceiling")
@@ -27,14 +32,19 @@ WORDS: dict[int, str] = {
     Outcome.FAULTY: "faulty",
     MISSING: "missing",
 }
-SHOWN = ("differ", "agree", "left_out")
+# In which groups the pairs stand, in the order of the page: of two raters, and of one.
+TWO_RATERS = ("differ", "agree", "left_out")
+ONE_RATER = ("not_met", "met", "other")
 _AGREE = (Standing.TP, Standing.TN)
 _DIFFER = (Standing.FP, Standing.FN, Standing.INVALID_ON_MET, Standing.INVALID_ON_NOT_MET)
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The pairs of a slice in the order they are shown, and how many differ, agree and were left out."""
+    """The pairs of a slice in the order they are shown, and how many stand in each group (`TWO_RATERS`, `ONE_RATER`).
+
+    ``rater_b`` is empty, and ``pairs.b`` repeats ``pairs.a``, where there is one rater.
+    """
 
     rater_a: str
     rater_b: str
@@ -57,39 +67,62 @@ class Decided:
     points: int | None
     a: str
     b: str
-    kind: str  # one of SHOWN
+    group: str
 
 
 def behind(report: Report, slice_name: str, *, side: str = "", show: str = "") -> Evidence:
     """The pairs of a slice as they stand now; KeyError where the report or its slice has none.
 
-    ``show`` keeps only the pairs of one of `SHOWN`; ``side`` chooses two of the raters of a fidelity report.
+    ``show`` keeps only the pairs of one group; ``side`` chooses two of the raters of a fidelity report.
     """
-    parameters = report.parameters
-    if report.kind == Report.Kind.AGREEMENT:
-        joined = join(report.benchmark, parameters["rater_a"], parameters["rater_b"])
-        pairs, frame, digest = joined.pairs, joined.frame, joined.digest
-        labels = joined.rater_a.label, joined.rater_b.label
-    elif report.kind == Report.Kind.FIDELITY:
-        triad = read_triad(report.benchmark, **parameters)
-        side = side if side in SIDES else SIDES[0]
-        pairs, frame, digest = getattr(triad.sides, side), triad.frame, triad.digest
-        judge, a, b = triad.labels["judge"], triad.labels["a"], triad.labels["b"]
-        labels = {"judge_a": (a, judge), "judge_b": (b, judge), "ceiling": (a, b)}[side]
-    else:
-        raise KeyError(report.kind)
+    labels, pairs, frame, digest = _READERS[report.kind](report, side)
     response, criterion = frame.response_places(pairs.response), frame.criterion_places(pairs.criterion)
     pairs = pairs.chosen(frame.selection(slice_name, response, criterion))
-    group = _group(pairs.standing)
-    counts = {name: int((group == i).sum()) for i, name in enumerate(SHOWN)}
-    kept = np.flatnonzero(group == SHOWN.index(show)) if show in SHOWN else np.arange(len(pairs))
+    names = TWO_RATERS if labels[1] else ONE_RATER
+    group = _group(pairs, names)
+    counts = {name: int((group == i).sum()) for i, name in enumerate(names)}
+    kept = np.flatnonzero(group == names.index(show)) if show in names else np.arange(len(pairs))
     order = kept[np.lexsort((pairs.criterion[kept], pairs.response[kept], group[kept]))]
-    return Evidence(labels[0], labels[1], pairs.chosen(order), frame, counts, digest)
+    return Evidence(*labels, pairs.chosen(order), frame, counts, digest)
 
 
-def _group(standing: NDArray[np.int8]) -> NDArray[np.int64]:
-    """0 where the raters differ, 1 where they agree, 2 where the pair was left out."""
-    return np.select([np.isin(standing, _DIFFER), np.isin(standing, _AGREE)], [0, 1], default=2)
+Read = tuple[tuple[str, str], Pairs, Frame, str]
+
+
+def _of_agreement(report: Report, side: str) -> Read:
+    joined = join(report.benchmark, report.parameters["rater_a"], report.parameters["rater_b"])
+    return (joined.rater_a.label, joined.rater_b.label), joined.pairs, joined.frame, joined.digest
+
+
+def _of_fidelity(report: Report, side: str) -> Read:
+    triad = read_triad(report.benchmark, **report.parameters)
+    side = side if side in SIDES else SIDES[0]
+    judge, a, b = triad.labels["judge"], triad.labels["a"], triad.labels["b"]
+    labels = {"judge_a": (a, judge), "judge_b": (b, judge), "ceiling": (a, b)}[side]
+    return labels, getattr(triad.sides, side), triad.frame, triad.digest
+
+
+def _of_scores(report: Report, side: str) -> Read:
+    rater = resolve_rater(report.benchmark, report.parameters["rater"])
+    ratings = rater.ratings()
+    # A judge's pairs are those that it was to decide.
+    pairs = pair(due_pairs(rater) or ratings, ratings, due_of_b=due_pairs(rater))
+    pairs = Pairs(pairs.response, pairs.criterion, pairs.b, pairs.b, pairs.standing)
+    return (rater.label, ""), pairs, read_frame(report.benchmark), report.input_digest
+
+
+_READERS: dict[str, Callable[[Report, str], Read]] = {
+    Report.Kind.AGREEMENT: _of_agreement,
+    Report.Kind.FIDELITY: _of_fidelity,
+    Report.Kind.SCORES: _of_scores,
+}
+
+
+def _group(pairs: Pairs, names: tuple[str, ...]) -> NDArray[np.int64]:
+    """The place in ``names`` of the group that each pair stands in."""
+    if names == ONE_RATER:
+        return np.select([pairs.a == Outcome.NOT_MET, pairs.a == Outcome.MET], [0, 1], default=2)
+    return np.select([np.isin(pairs.standing, _DIFFER), np.isin(pairs.standing, _AGREE)], [0, 1], default=2)
 
 
 def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
@@ -109,7 +142,8 @@ def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
         .order_by("rubric__version", "pk")
     )
     item_of = {item.criterion_id: item for item in items}  # the newest version wins
-    group = _group(chosen.standing).tolist()
+    names = TWO_RATERS if evidence.rater_b else ONE_RATER
+    group = _group(chosen, names).tolist()
     found = []
     for i, (response, criterion) in enumerate(zip(chosen.response.tolist(), chosen.criterion.tolist(), strict=True)):
         item = item_of.get(criterion)
@@ -121,7 +155,7 @@ def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
                 points=item.points if item else None,
                 a=WORDS[int(chosen.a[i])],
                 b=WORDS[int(chosen.b[i])],
-                kind=SHOWN[group[i]],
+                group=names[group[i]],
             )
         )
     return found

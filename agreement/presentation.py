@@ -92,6 +92,8 @@ class Shown:
 
 def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: str = "") -> Number:
     """A figure of a table row, with its interval where the table has one."""
+    if name not in row:
+        return Number(None, reason=_("This report was computed before this figure was a part of it."))
     return Number(
         row[name],
         row.get(f"{name}_low"),
@@ -355,6 +357,7 @@ def _scores(report: Report, sort: str) -> Context:
         "scoreboard": [
             {
                 **row,
+                "url": pairs_url(report, f"candidate:{row['candidate']}"),
                 "figures": {
                     "cacs": number(row, "cacs_at_k", digits=1),
                     "accuracy": number(row, "rubric_accuracy", digits=1),

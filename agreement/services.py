@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from agreement.models import Report
-from annotation.models import ExpertGroup
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.version import VERSION
 from rubrics.models import Benchmark, Candidate, JobStatus
@@ -130,12 +129,6 @@ def recompute_report(*, report: Report, at: datetime, by: User | None = None) ->
         by=by,
         recomputes=report,
     )
-
-
-def default_stages(benchmark: Benchmark) -> list[str]:
-    """The two groups that were made last, as raters; fewer where there are fewer."""
-    groups = ExpertGroup.objects.filter(benchmark=benchmark, batches__isnull=False).distinct().order_by("-pk")[:2]
-    return [f"group:{group.name}@checked" for group in reversed(groups)]
 
 
 def claim(*, report_id: int, at: datetime) -> Report | None:

@@ -8,10 +8,11 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from agreement import access
-from agreement.evidence import SHOWN, SIDES, behind, decided
+from agreement.evidence import SIDES, behind, decided
 from agreement.models import Report
 from agreement.offers import display_name
 from consilium.lib.errors import DomainError
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
     from accounts.views import SignedInRequest
 
 PER_PAGE = 50
+_WORDS = {
+    "differ": gettext_lazy("Differ"),
+    "agree": gettext_lazy("Agree"),
+    "left_out": gettext_lazy("Left out"),
+    "not_met": gettext_lazy("Not met"),
+    "met": gettext_lazy("Met"),
+    "other": gettext_lazy("Other"),
+}
 
 
 @require_safe
@@ -43,10 +52,11 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
         "slice": slice_name,
         "candidate": slice_name.removeprefix("candidate:") if slice_name.startswith("candidate:") else "",
         "rater_a": display_name(evidence.rater_a),
-        "rater_b": display_name(evidence.rater_b),
+        "rater_b": display_name(evidence.rater_b) if evidence.rater_b else "",
+        "groups": [(name, _WORDS[name], count) for name, count in evidence.counts.items()],
         "counts": evidence.counts,
         "total": sum(evidence.counts.values()),
-        "show": show if show in SHOWN else "",
+        "show": show if show in evidence.counts else "",
         "side": (side if side in SIDES else SIDES[0]) if report.kind == Report.Kind.FIDELITY else "",
         "changed": evidence.digest != report.input_digest,
         "page": page,

@@ -65,11 +65,11 @@ def test_differences_come_first_and_what_is_shown_is_what_was_decided(study: Stu
         for row in open_page(study, report, page=str(number)).context["rows"]:
             criterion = study.criteria[row.response.case_id][row.position - 1]
             seen[row.response.pk, criterion] = (row.a, row.b)
-            order.append(row.kind)
+            order.append(row.group)
     assert seen == {pair: (study.said["A"][pair], study.said["B"][pair]) for pair in study.said["A"]}
     assert order == sorted(order, key=["differ", "agree", "left_out"].index)
     only = open_page(study, report, show="left_out").context["rows"]
-    assert {row.kind for row in only} == {"left_out"}
+    assert {row.group for row in only} == {"left_out"}
 
 
 def test_the_page_costs_the_same_for_one_candidate_and_for_all(study: Study, report: Report) -> None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from sklearn.metrics import f1_score
 
+from agreement import tasks
+from agreement.models import Report
 from tests.agreement.study import coin, make_study, noisy
 from tests.axe import axe_violations
+from tests.waiting import wait_until
 
 CODES = {"not_met": 0, "met": 1}
 
@@ -23,7 +28,7 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
     study = make_study(cases=10, points=(1, 1, 1))
     study.group("A", coin(1, "met", "not_met"))
     study.group("B", noisy(study, "A", 2, 0.2))
-    page = new_page(study.admin)
+    page = new_page(study.admin, reduced_motion="reduce")  # colours change at once when the scheme does
     page.goto(f"/b/{study.benchmark.slug}/agreement/")
     assert axe_violations(page) == []
     # The form begins with the two groups: one key is enough.
@@ -70,3 +75,18 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
         if pair[0] in {one.pk for one in study.responses() if one.candidate.name == "alpha"}
     )
     page.wait_for_function(f"document.querySelectorAll('table.data tbody tr').length === {differ}")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_sweep_finds_a_report_whose_bell_was_lost(celery_worker: Any) -> None:
+    study = make_study(cases=1)
+    study.group("A", coin(1, "met"))
+    study.group("B", coin(2, "met", "not_met"))
+    report = Report.objects.create(
+        benchmark=study.benchmark,
+        kind="agreement",
+        parameters={"rater_a": "group:A", "rater_b": "group:B"},
+        created_at=timezone.now() - timedelta(minutes=1),
+    )
+    tasks.sweep_reports()
+    wait_until(lambda: Report.objects.get(pk=report.pk).status == "done", within_s=60)

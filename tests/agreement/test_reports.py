@@ -194,6 +194,17 @@ def test_a_report_that_can_have_no_figures_says_why(study: Study) -> None:
     assert 'hx-trigger="every 1s"' not in page
 
 
+def test_a_computation_that_breaks_is_on_record_and_in_the_log(study: Study) -> None:
+    report = Report.objects.create(
+        benchmark=study.benchmark, kind="agreement", parameters={"rater_a": "group:A"}, created_at=timezone.now()
+    )
+    with pytest.raises(TypeError):
+        tasks.run_report(report.pk)
+    report.refresh_from_db()
+    assert report.status == JobStatus.FAILED
+    assert "the log of the worker" in report.error
+
+
 @pytest.mark.parametrize(
     ("kind", "parameters", "message"),
     [

@@ -43,7 +43,7 @@ def test_the_scoreboard_has_the_values_of_the_paper_and_sorts_by_its_columns(stu
     tasks.run_report(Report.objects.get().pk)
     html = client.get(address).content.decode()
     table = html[html.index("Scoreboard") : html.index("</tbody>")]
-    rows = re.findall(r'<th scope="row">(\w+)</th>(.*?)</tr>', table, re.DOTALL)
+    rows = re.findall(r'<th scope="row"><a[^>]*>(\w+)</a></th>(.*?)</tr>', table, re.DOTALL)
     assert [name for name, _ in rows] == ["four", "three", "two", "one"]
     cacs = [re.findall(r'<td class="num">([^<]*)</td>', rest)[1] for _, rest in rows]
     assert cacs == ["100.0", "28.6", "4.8", "0.0"]
@@ -82,3 +82,15 @@ def test_k_is_offered_from_the_newest_calibration(study: Study) -> None:
     form = client_of(study).get(f"/b/{study.benchmark.slug}/scores/").context["forms"]["scores"]
     assert form.fields["k"].initial == 13
     assert "newest calibration" in form.fields["k"].help_text
+
+
+def test_a_candidate_leads_to_the_decisions_behind_its_scores(study: Study) -> None:
+    report = services.create_report(
+        benchmark=study.benchmark, kind="scores", parameters={"rater": "group:A", "k": 10}, at=timezone.now()
+    )
+    services.run(report_id=report.pk, clock=timezone.now)
+    client, address = client_of(study), f"/b/{study.benchmark.slug}/scores/{report.public_id}/"
+    assert "decisions/?slice=candidate%3Athree" in client.get(address).content.decode()
+    context = client.get(f"{address}decisions/", {"slice": "candidate:three"}).context
+    assert context["counts"] == {"not_met": 30, "met": 30, "other": 0}
+    assert {row.a for row in client.get(f"{address}decisions/", {"show": "met"}).context["rows"]} == {"met"}
