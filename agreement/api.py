@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponseBase, StreamingHttpResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
@@ -87,17 +87,17 @@ class Raters(APIView):
         return Response(OfferSerializer(found, many=True).data)
 
 
+class _Pages(LimitOffsetPagination):
+    default_limit = 50
+    max_limit = 200
+
+
 class Reports(APIView):
     """Reports of a benchmark, the newest first; a new one is computed by a worker."""
 
-    @extend_schema(
-        responses=ReportSerializer(many=True),
-        parameters=[
-            OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
-            OpenApiParameter("offset", int, description="skip so many"),
-        ],
-        operation_id="reports_list",
-    )
+    pagination_class = _Pages  # for the schema
+
+    @extend_schema(responses=ReportSerializer(many=True), operation_id="reports_list")
     def get(self, request: Request, slug: str) -> Response:
         reports = Report.objects.filter(benchmark=get_benchmark(request.user, slug)).defer("result")
         paginator = _Pages()
@@ -118,11 +118,6 @@ class Reports(APIView):
             at=timezone.now(),
         )
         return Response(ReportDetailSerializer(report).data, status=201)
-
-
-class _Pages(LimitOffsetPagination):
-    default_limit = 50
-    max_limit = 200
 
 
 class ReportDetail(APIView):
@@ -151,12 +146,12 @@ class ReportTable(APIView):
 
 
 urlpatterns: list[URLPattern] = [
-    path("benchmarks/<slug:slug>/raters/", Raters.as_view(), name="raters"),
-    path("benchmarks/<slug:slug>/reports/", Reports.as_view(), name="reports"),
-    path("benchmarks/<slug:slug>/reports/<str:public_id>/", ReportDetail.as_view(), name="report"),
+    path("benchmarks/<slug:slug>/raters/", Raters.as_view(), name="api-raters"),
+    path("benchmarks/<slug:slug>/reports/", Reports.as_view(), name="api-reports"),
+    path("benchmarks/<slug:slug>/reports/<str:public_id>/", ReportDetail.as_view(), name="api-report"),
     path(
         "benchmarks/<slug:slug>/reports/<str:public_id>/tables/<slug:name>.csv",
         ReportTable.as_view(),
-        name="report-table",
+        name="api-report-table",
     ),
 ]

@@ -56,8 +56,8 @@ def populate(*, cases: int, candidates: int, criteria: int) -> Any:
         size = {"benchmark": benchmark.pk, "cases": cases, "criteria": criteria}
         cursor.execute(
             """
-            INSERT INTO rubrics_case (public_id, benchmark_id, key, conversation, reference_answer, difficulty, register,
-                                      language, tags, metadata, created_at)
+            INSERT INTO rubrics_case (public_id, benchmark_id, key, conversation, reference_answer, difficulty,
+                                      register, language, tags, metadata, created_at)
             SELECT 'case-' || n, %(benchmark)s, 'case-' || lpad(n::text, 6, '0'), '[]', '',
                    (ARRAY['low', 'medium', 'high'])[1 + n %% 3], (ARRAY['lay', 'professional'])[1 + n %% 2], 'en',
                    ARRAY['theme:' || n %% 7, 'specialty:' || n %% 22, 'task:' || n %% 16], '{}', now()
