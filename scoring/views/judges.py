@@ -17,6 +17,7 @@ from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring import access, screens
 from scoring.forms import ChatJudgeForm, TrainedJudgeForm
+from scoring.judge_config import ChatConfig
 from scoring.models import Judge
 from scoring.presentation import card_of
 from scoring.services import judges as services
@@ -114,9 +115,13 @@ def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainEr
     versions = access.judges_for(request.user).filter(benchmark=found.benchmark_id, name=found.name)
     runs = Paginator(screens.runs_on(benchmark).filter(judge__in=versions), RUNS_PER_PAGE)
     page = runs.get_page(request.GET.get("page"))
+    config = found.config
+    if found.kind == Judge.Kind.CHAT:  # settings that are newer than the judge have their defaults
+        config = {name: field.default for name, field in ChatConfig.model_fields.items()} | config
     context = {
         **_training(benchmark, found),
-        "template": TEMPLATES.get(str(found.config.get("prompt", ""))),
+        "config": config,
+        "template": TEMPLATES.get(str(config.get("prompt"))),
         "versions": versions.order_by("-version"),
         "page": page,
         "runs": screens.run_rows(list(page)),
