@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from django.db import transaction
+import secrets
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.lib.errors import Conflict, DomainError
 
 
 @transaction.atomic
@@ -12,3 +18,26 @@ def update_profile(*, user: User, name: str, time_zone: str, language: str) -> N
     """Store what ``user`` says of themselves; the fields were validated by the form."""
     user.name, user.time_zone, user.language = name, time_zone, language
     user.save(update_fields=["name", "time_zone", "language"])
+
+
+@transaction.atomic
+def person_of(*, email: str, name: str = "") -> User:
+    """Whoever has the address, or a new account for it, whose owner sets a password by "Forgot your password?".
+
+    `DomainError` where ``email`` is no address.
+    """
+    email = email.strip()
+    try:
+        validate_email(email)
+    except ValidationError as error:
+        raise DomainError(_("“%(email)s” is no e-mail address.") % {"email": email}) from error
+    known = User.objects.filter(email__iexact=email).first()
+    if known is not None:
+        return known
+    try:
+        with transaction.atomic():
+            return User.objects.create_user(
+                username=f"u-{secrets.token_hex(12)}", email=email, password=None, name=name.strip()
+            )
+    except IntegrityError as error:  # somebody made it in the meantime
+        raise Conflict(_("This account was made just now; try again.")) from error

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
-from rubrics.models import Benchmark, Candidate, Case, ImportJob, Response
+from rubrics.models import Benchmark, BenchmarkRole, Candidate, Case, ImportJob, Response
 
 
 def get_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
@@ -38,3 +38,9 @@ def get_response(user: User | AnonymousUser, slug: str, public_id: str) -> Respo
     """A response of a benchmark that ``user`` runs."""
     responses = Response.objects.filter(case__benchmark=get_benchmark(user, slug)).select_related("case", "candidate")
     return get_object_or_404(responses, public_id=public_id)
+
+
+def get_administered_role(user: User | AnonymousUser, slug: str, role: int) -> BenchmarkRole:
+    """Somebody's role in a benchmark that ``user`` administers."""
+    roles = BenchmarkRole.objects.select_related("benchmark", "user")
+    return get_object_or_404(roles, benchmark=get_administered_benchmark(user, slug), pk=role)

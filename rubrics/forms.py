@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from rubrics import imports, lists
-from rubrics.models import Benchmark, Candidate, Difficulty, Register, slug_characters
+from rubrics.models import Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
 from rubrics.parsing.cases import FORMATS
 
 LARGEST_SHEET = 200_000
@@ -130,3 +130,13 @@ class ImportForm(forms.Form):
         """The options that the chosen kind takes."""
         known = imports.find(self.cleaned_data["kind"]).options
         return {name: self.cleaned_data.get(name) or "" for name in known}
+
+
+class RoleForm(forms.Form):
+    """Somebody who is to run the benchmark."""
+
+    email = forms.EmailField(label=_("E-mail address"))
+    name = forms.CharField(
+        label=_("Name"), max_length=200, required=False, help_text=_("For a person without an account yet.")
+    )
+    role = forms.ChoiceField(label=_("Role"), choices=BenchmarkRole.Role.choices)

@@ -26,12 +26,13 @@ slug_characters = RegexValidator(r"^[a-z0-9][a-z0-9_-]*$", _("Lower-case letters
 class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
     def run_by(self, user: User | AnonymousUser) -> BenchmarkQuerySet:
         """Benchmarks in which ``user`` is admin or researcher. Being a superuser adds nothing."""
-        return self.filter(models.Exists(BenchmarkRole.objects.filter(benchmark=models.OuterRef("pk"), user=user.pk)))
+        roles = BenchmarkRole.objects.filter(benchmark=models.OuterRef("pk"), user=user.pk, active=True)
+        return self.filter(models.Exists(roles))
 
     def administered_by(self, user: User | AnonymousUser) -> BenchmarkQuerySet:
         """Benchmarks in which ``user`` is admin."""
         roles = BenchmarkRole.objects.filter(
-            benchmark=models.OuterRef("pk"), user=user.pk, role=BenchmarkRole.Role.ADMIN
+            benchmark=models.OuterRef("pk"), user=user.pk, role=BenchmarkRole.Role.ADMIN, active=True
         )
         return self.filter(models.Exists(roles))
 
@@ -72,6 +73,8 @@ class BenchmarkRole(models.Model):
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="roles")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="benchmark_roles")
     role = models.CharField(max_length=20, choices=Role.choices)
+    # Withdrawn, never deleted: who has once seen candidates' names stays out of the expert groups.
+    active = models.BooleanField(default=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["benchmark", "user"], name="rubrics_benchmarkrole_once")]

@@ -21,7 +21,7 @@ def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
     """``admin`` or ``researcher``, where ``user`` runs ``benchmark``."""
     from rubrics.models import BenchmarkRole
 
-    return BenchmarkRole.objects.filter(user=user.pk, benchmark=benchmark).values_list("role", flat=True)
+    return BenchmarkRole.objects.filter(user=user.pk, benchmark=benchmark, active=True).values_list("role", flat=True)
 
 
 def home_cards(user: User) -> Iterator[navigation.HomeCard]:
@@ -36,7 +36,7 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
         return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
     held = (
-        BenchmarkRole.objects.filter(user=user.pk)
+        BenchmarkRole.objects.filter(user=user.pk, active=True)
         .select_related("benchmark")
         .annotate(
             cases=number(Case.objects.filter(benchmark=OuterRef("benchmark")), "benchmark"),

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.views import benchmarks, candidates, cases, imports
+from rubrics.views import benchmarks, candidates, cases, imports, people
 
 app_name = "rubrics"
 urlpatterns: list[URLPattern] = [
@@ -12,6 +12,8 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/settings/", benchmarks.settings, name="settings"),
     path("b/<slug:slug>/settings/maps/", benchmarks.maps, name="maps"),
     path("b/<slug:slug>/settings/maps.csv", benchmarks.maps_csv, name="maps-csv"),
+    path("b/<slug:slug>/people/", people.people, name="people"),
+    path("b/<slug:slug>/people/<int:role>/withdraw/", people.withdraw, name="person-withdraw"),
     path("b/<slug:slug>/cases/", cases.cases, name="cases"),
     path("b/<slug:slug>/cases.csv", cases.cases_csv, name="cases-csv"),
     path("b/<slug:slug>/cases/<str:public_id>/", cases.case, name="case"),

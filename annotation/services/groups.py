@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import secrets
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.services import person_of
 from annotation.models import ExpertGroup, Membership, Physician
 from annotation.services.rules import spoken_rules
 from consilium.lib.errors import DomainError
@@ -50,7 +49,7 @@ def add_member(
     """
     if role not in Membership.Role.values:
         raise DomainError(_("The role is annotator, checker or adjudicator."))
-    person = user or _person(email, name)
+    person = user or person_of(email=email, name=name)
     with spoken_rules():
         membership, made = Membership.objects.get_or_create(group=group, user=person, role=role)
         if not made and not membership.active:
@@ -78,18 +77,3 @@ def physician_of(*, benchmark: Benchmark, user: User) -> Physician:
                 benchmark=benchmark, user=user, defaults={"pseudonym": pseudonym}
             )
     return known
-
-
-def _person(email: str, name: str) -> User:
-    email = email.strip()
-    try:
-        validate_email(email)
-    except ValidationError as error:
-        raise DomainError(_("“%(email)s” is no e-mail address.") % {"email": email}) from error
-    known = User.objects.filter(email__iexact=email).first()
-    if known is not None:
-        return known
-    with spoken_rules():
-        return User.objects.create_user(
-            username=f"u-{secrets.token_hex(12)}", email=email, password=None, name=name.strip()
-        )

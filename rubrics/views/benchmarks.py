@@ -26,7 +26,7 @@ from rubrics.parsing.maps import COLUMNS
 @signed_in
 def benchmarks(request: SignedInRequest) -> HttpResponse:
     """The benchmarks that the reader runs."""
-    role = BenchmarkRole.objects.filter(benchmark=OuterRef("pk"), user=request.user.pk).values("role")
+    role = BenchmarkRole.objects.filter(benchmark=OuterRef("pk"), user=request.user.pk, active=True).values("role")
     rows = Benchmark.objects.run_by(request.user).annotate(case_count=Count("cases"), own_role=Subquery(role[:1]))
     return render(
         request,

@@ -85,6 +85,8 @@ DOORS |= {
     "rubrics:settings": Door(ADMIN, slug),
     "rubrics:maps": Door(ADMIN, slug, writes_only=True),
     "rubrics:maps-csv": Door(ADMIN, slug),
+    "rubrics:people": Door(ADMIN, slug),
+    "rubrics:person-withdraw": Door(ADMIN, of(role=lambda world: world.role), writes_only=True),
     "rubrics:cases": Door(STAFF, slug),
     "rubrics:cases-csv": Door(STAFF, slug),
     "rubrics:case": Door(STAFF, a_case),
@@ -176,6 +178,26 @@ DOORS |= {
     "agreement:figure-png": Door(STAFF, of_report("distribution")),
 }
 
+# Scoring ---------------------------------------------------------------------------------------------------------
+a_judge = of(public_id=lambda world: world.judge.public_id)
+a_run = of(public_id=lambda world: world.run.public_id)
+DOORS |= {
+    "scoring:judges": Door(STAFF, slug),
+    "scoring:judge-new-chat": Door(STAFF, slug),
+    "scoring:judge-new-trained": Door(STAFF, slug),
+    "scoring:run-new": Door(STAFF, slug),
+    "scoring:run-size": Door(STAFF, slug),
+    "scoring:run": Door(STAFF, a_run),
+    "scoring:run-progress": Door(STAFF, a_run),
+    "scoring:run-cancel": Door(STAFF, a_run, writes_only=True),
+    "scoring:run-resume": Door(STAFF, a_run, writes_only=True),
+    "scoring:verdicts": Door(STAFF, a_run),
+    "scoring:verdicts-csv": Door(STAFF, a_run),
+    "scoring:judge": Door(STAFF, a_judge),
+    "scoring:judge-training": Door(STAFF, a_judge),
+    "scoring:judge-train-again": Door(STAFF, a_judge, writes_only=True),
+}
+
 # API -------------------------------------------------------------------------------------------------------------
 DOORS |= {
     "api:api-benchmarks": Door(SIGNED_IN),
@@ -218,6 +240,13 @@ DOORS |= {
     "api:api-adjudication-claim": Door(ADJUDICATOR, conflict, writes_only=True),
     "api:api-rulings": Door(ADJUDICATOR, conflict, writes_only=True),
     "api:api-adjudication-finish": Door(ADJUDICATOR, conflict, writes_only=True),
+    "api:api-judges": Door(STAFF, slug),
+    "api:api-judge": Door(STAFF, a_judge),
+    "api:api-runs": Door(STAFF, slug),
+    "api:api-run": Door(STAFF, a_run),
+    "api:api-run-cancel": Door(STAFF, a_run, writes_only=True),
+    "api:api-run-resume": Door(STAFF, a_run, writes_only=True),
+    "api:api-verdicts": Door(STAFF, a_run),
     "api:raters": Door(STAFF, slug),
     "api:reports": Door(STAFF, slug),
     "api:report": Door(STAFF, of(public_id=lambda world: world.report.public_id)),

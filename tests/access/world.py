@@ -60,6 +60,7 @@ class World:
     in_check: Assignment  # the annotator's, held by the checker
     adjudication: Adjudication  # held by the adjudicator
     membership: int  # the first annotator's
+    role: int  # the researcher's
     canaries: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
@@ -218,4 +219,5 @@ def build_world(suffix: str = "") -> World:
         candidate=candidates[0], response=responses[0], judge=judge, run=run, report=report, job=job,
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
         membership=Membership.objects.get(user=annotator).pk,
+        role=benchmark.roles.get(role="researcher").pk,
     )  # fmt: skip

@@ -1,0 +1,50 @@
+"""``manage.py add_person``: an account from the command line, such as the first one of a new installation."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from accounts.services import person_of
+from consilium.lib.errors import DomainError
+
+
+class Command(BaseCommand):
+    """Makes an account, or changes one that is there."""
+
+    help = (
+        "Make an account, or set the password and the leave to make benchmarks of one that is there. "
+        "The password is asked for, or read from the environment variable PASSWORD."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Who it is, and what they may."""
+        parser.add_argument("email")
+        parser.add_argument("--name", default="")
+        parser.add_argument("--creates-benchmarks", action="store_true", help="let them make benchmarks")
+        parser.add_argument("--no-password", action="store_true", help='leave it to "Forgot your password?"')
+
+    def handle(self, *, email: str, name: str, creates_benchmarks: bool, no_password: bool, **options: Any) -> None:
+        """Write all of it or nothing."""
+        password = None if no_password else os.environ.get("PASSWORD") or getpass.getpass()
+        try:
+            with transaction.atomic():
+                person = person_of(email=email, name=name)
+                if password is not None:
+                    validate_password(password, person)
+                    person.set_password(password)
+                if creates_benchmarks:
+                    person.is_staff = True
+                person.save()
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        except DomainError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{person.email} can sign in." if password else f"{person.email} has an account.")

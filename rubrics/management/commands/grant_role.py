@@ -1,0 +1,39 @@
+"""``manage.py grant_role``: let somebody run a benchmark, such as one that was imported from the command line."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import User
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark, BenchmarkRole
+from rubrics.services import grant_role
+
+
+class Command(BaseCommand):
+    """Grants a role in a benchmark."""
+
+    help = "Let a person run a benchmark as admin or researcher."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where, who, and as what."""
+        parser.add_argument("--benchmark", required=True, metavar="SLUG")
+        parser.add_argument("--email", required=True)
+        parser.add_argument("--role", choices=BenchmarkRole.Role.values, default=BenchmarkRole.Role.ADMIN.value)
+
+    def handle(self, *, benchmark: str, email: str, role: str, **options: Any) -> None:
+        """Look both up, then grant."""
+        row = Benchmark.objects.filter(slug=benchmark).first()
+        if row is None:
+            raise CommandError(f"There is no benchmark “{benchmark}”.")
+        person = User.objects.filter(email__iexact=email).first()
+        if person is None:
+            raise CommandError(f"Nobody has the address {email}; make an account with add_person first.")
+        try:
+            grant_role(benchmark=row, user=person, role=role)
+        except DomainError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{person.email} runs “{row.title}” as {role}.")

@@ -1,0 +1,56 @@
+"""Who runs a benchmark."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark, BenchmarkRole
+
+
+class LastAdmin(DomainError):
+    """Nobody would be left who can let others in."""
+
+
+@transaction.atomic
+def grant_role(*, benchmark: Benchmark, user: User, role: str) -> BenchmarkRole:
+    """Let a person run the benchmark as admin or researcher, or change what they are.
+
+    `DomainError` for a member of one of its expert groups, past or present: they must not see candidates' names.
+    """
+    if role not in BenchmarkRole.Role.values:
+        raise DomainError(_("The role is admin or researcher."))
+    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    if role != BenchmarkRole.Role.ADMIN:
+        _refuse_without_admin(benchmark, besides=user)
+    try:
+        with transaction.atomic():
+            row, _made = BenchmarkRole.objects.update_or_create(
+                benchmark=benchmark, user=user, defaults={"role": role, "active": True}
+            )
+    except IntegrityError as error:
+        diagnosis = getattr(error.__cause__, "diag", None)
+        if diagnosis is None or diagnosis.constraint_name != "rubrics_role_not_group_member":
+            raise
+        raise DomainError(
+            _("%(person)s is or was a member of an expert group of this benchmark, so its candidates stay hidden.")
+            % {"person": user}
+        ) from error
+    return row
+
+
+@transaction.atomic
+def withdraw_role(*, role: BenchmarkRole) -> None:
+    """Take the benchmark from a person. The row stays: they have seen who answered, and grade nothing of it."""
+    Benchmark.objects.select_for_update().get(pk=role.benchmark_id)
+    _refuse_without_admin(role.benchmark, besides=role.user)
+    role.active = False
+    role.save(update_fields=["active"])
+
+
+def _refuse_without_admin(benchmark: Benchmark, *, besides: User) -> None:
+    admins = BenchmarkRole.objects.filter(benchmark=benchmark, role=BenchmarkRole.Role.ADMIN, active=True)
+    if admins.filter(user=besides).exists() and not admins.exclude(user=besides).exists():
+        raise LastAdmin(_("A benchmark keeps at least one admin. Make somebody else admin first."))

@@ -1,0 +1,55 @@
+"""Who runs the benchmark; for its admins."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.services import person_of
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics import access, services
+from rubrics.forms import RoleForm
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def people(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Admins and researchers of the benchmark; POST lets somebody in, or changes what they are."""
+    benchmark = access.get_administered_benchmark(request.user, slug)
+    form = RoleForm(request.POST if request.method == "POST" else None)
+    status = 422 if form.errors else 200
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            with transaction.atomic():
+                person = person_of(email=data["email"], name=data["name"])
+                services.grant_role(benchmark=benchmark, user=person, role=data["role"])
+        except DomainError as refused:
+            form.add_error("email", str(refused))
+            status = refused.status_code
+        else:
+            messages.success(request, _("%(person)s may run this benchmark now.") % {"person": person})
+            return redirect("rubrics:people", slug)
+    rows = benchmark.roles.filter(active=True).select_related("user").order_by("role", "user__name", "pk")
+    return render(request, "rubrics/people.html", {"benchmark": benchmark, "form": form, "rows": rows}, status=status)
+
+
+@require_POST
+@signed_in
+def withdraw(request: SignedInRequest, slug: str, role: int) -> HttpResponse:
+    """Take the benchmark from somebody."""
+    row = access.get_administered_role(request.user, slug, role)
+    try:
+        services.withdraw_role(role=row)
+    except DomainError as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("%(person)s does not run this benchmark any more.") % {"person": row.user})
+        if row.user == request.user:
+            return redirect("accounts:home")
+    return redirect("rubrics:people", slug)
