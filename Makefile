@@ -39,7 +39,7 @@ lock: .venv/bin/uv
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url --extra dev pyproject.toml -c requirements/base.txt -o requirements/dev.txt
 
-# Asks pypi.org about known vulnerabilities of the pins.
+# Asks the package index about known vulnerabilities of the pins.
 audit: $(STAMP)
 	.venv/bin/pip-audit --require-hashes --disable-pip -r requirements/base.txt
 
