@@ -48,8 +48,8 @@ def unheard(share: float) -> None:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows by column name: `COLUMNS`; the ends of the intervals of all of `WITH_INTERVAL` (``raw_low`` …); ``n_valid``
-    and ``mf1_valid``, the pairs with a valid verdict and MF1 on them.
+    """Rows by column name: `COLUMNS`; the ends of the intervals of all of `WITH_INTERVAL` (``raw_low`` …); the pairs
+    left out as ``n_undecided`` and ``n_faulty``; ``n_valid`` and ``mf1_valid``, those with a valid verdict and MF1 there.
     """
 
     rows: list[Row]
@@ -196,6 +196,8 @@ def _row(
         **{column: figure.value for column, figure in figures.items()},
         "n_invalid": int(n_invalid(total)),
         "n_cannot": int(total[Standing.CANNOT]),
+        "n_undecided": int(total[Standing.UNDECIDED]),
+        "n_faulty": int(total[Standing.FAULTY]),
         "n_valid": made.n_valid,
         "mf1_valid": made.mf1_valid.value,
     }

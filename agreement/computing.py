@@ -22,7 +22,19 @@ BINS = 20
 EXTENDED = (
     *("slice", "n_pairs", "n_responses", "n_cases"),
     *(f"{name}{end}" for name in compare.WITH_INTERVAL for end in ("", "_low", "_high")),
-    *("f1_met", "f1_not_met", "prevalence_a", "prevalence_b", "n_invalid", "n_cannot", "n_valid", "mf1_valid", "note"),
+    *(
+        "f1_met",
+        "f1_not_met",
+        "prevalence_a",
+        "prevalence_b",
+        "n_invalid",
+        "n_cannot",
+        "n_undecided",
+        "n_faulty",
+        "n_valid",
+        "mf1_valid",
+        "note",
+    ),
 )
 DISTRIBUTION = ("mf1_from", "mf1_to", "n_responses")
 

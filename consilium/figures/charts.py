@@ -251,11 +251,11 @@ def scatter(
         for (name, x, y, href), pixels in zip(given, beside, strict=True)
     ]
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("x:Q", title=x_title, scale=alt.Scale(domain=list(across), nice=False))
+        x=alt.X("x:Q", title=x_title, scale=alt.Scale(domain=list(across), nice=False), axis=alt.Axis(tickCount=8))
     )
     y_scale = alt.Scale(domain=list(up), nice=False)
     dots = base.mark_point(filled=True, size=90, opacity=1, color=palette.series[0], stroke=palette.ground).encode(
-        y=alt.Y("y:Q", title=y_title, scale=y_scale), href="href:N", description="words:N"
+        y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=alt.Axis(tickCount=8)), href="href:N", description="words:N"
     )
     names = base.mark_text(align="left", baseline="middle", dx=9, aria=False).encode(
         y=alt.Y("label_y:Q", title=y_title, scale=y_scale), text="name:N"

@@ -154,6 +154,7 @@ def test_what_is_left_out_is_counted() -> None:
     assert row["raw"] == pytest.approx(2 / 3)
     assert row["mf1_valid"] == pytest.approx(2 / 3)
     assert "mf1 on the 3 pairs with a valid verdict: 0.666667" in row["note"]
+    assert (row["n_undecided"], row["n_faulty"]) == (1, 1)
     assert "1 pairs left out: undecided" in row["note"]
     assert "1 pairs left out: criterion faulty" in row["note"]
 
