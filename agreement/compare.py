@@ -49,7 +49,7 @@ def unheard(share: float) -> None:
 @dataclass(frozen=True)
 class Comparison:
     """Rows by column name: `COLUMNS`; the ends of the intervals of all of `WITH_INTERVAL` (``raw_low`` …); the pairs
-    left out as ``n_undecided`` and ``n_faulty``; ``n_valid`` and ``mf1_valid``, those with a valid verdict and MF1 there.
+    left out as ``n_undecided`` and ``n_faulty``; ``n_valid`` and ``mf1_valid``, pairs with a valid verdict and MF1.
     """
 
     rows: list[Row]
