@@ -41,6 +41,7 @@ def test_thirty_criteria_take_thirty_keys_and_one_shortcut(new_page: NewPage) ->
     page.goto("/work/")
     page.get_by_role("link", name="Start with response 1 of 2").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Response 1 of 2")
+    expect(page.locator(".criterion.current")).to_have_count(1)  # the page's script has started
     keys = ["m", "n", "m", "c", "n", "m"] * 5
     for key in keys:
         page.keyboard.press(key)

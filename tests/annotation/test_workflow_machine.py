@@ -224,6 +224,6 @@ def test_no_step_leads_to_a_forbidden_state() -> None:
     run_state_machine_as_test(
         Workflow,
         settings=settings(
-            max_examples=20, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=12, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
