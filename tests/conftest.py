@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
@@ -50,6 +51,18 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if reporter is not None and reporter.stats.get("skipped") and session.exitstatus == 0:
         reporter.write_line("Tests were skipped; that counts as failure.", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(autouse=True)
+def _no_loop_is_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Playwright leaves its event loop set as running between tests; a test without a page starts loops of its own."""
+    left = asyncio._get_running_loop()
+    if left is None or {"page", "new_page", "chromium"} & set(request.fixturenames):
+        yield
+        return
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(left)
 
 
 # Database ---------------------------------------------------------------------------------------------------------
@@ -102,12 +115,12 @@ def process_environment(django_db_setup: None) -> dict[str, str]:
 def start_worker(
     process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., Worker]]:
-    """Start real Celery workers: ``start_worker(concurrency=1, **environment)``; stopped at the end."""
+    """Start real Celery workers: ``start_worker(concurrency=1, queue="celery", **environment)``; stopped at the end."""
     started: list[Worker] = []
 
-    def start(*, concurrency: int = 1, **environment: str) -> Worker:
+    def start(*, concurrency: int = 1, queue: str = "celery", **environment: str) -> Worker:
         log = tmp_path_factory.mktemp("worker") / "worker.log"
-        worker = Worker({**process_environment, **environment}, log, concurrency=concurrency)
+        worker = Worker({**process_environment, **environment}, log, concurrency=concurrency, queue=queue)
         started.append(worker)
         return worker
 

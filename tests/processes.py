@@ -16,14 +16,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Worker:
-    """A Celery worker process over the test database and its broker; ``log`` holds what it said."""
+    """A Celery worker process over the test database and its broker; ``log`` holds what it said.
 
-    def __init__(self, environment: dict[str, str], log: Path, *, concurrency: int = 1) -> None:
+    With a ``queue`` of its own it takes only what is sent there, and no other worker of the session takes that.
+    """
+
+    def __init__(self, environment: dict[str, str], log: Path, *, concurrency: int = 1, queue: str = "celery") -> None:
         self.log = log
         self._stream = log.open("ab")
         self.process = subprocess.Popen(
             [
-                sys.executable, "-m", "celery", "--app", "consilium", "worker", "--concurrency", str(concurrency),
+                sys.executable, "-m", "celery", "--app", "consilium", "worker",
+                "--concurrency", str(concurrency), "--queues", queue,
                 "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
             ],
             cwd=ROOT,

@@ -211,7 +211,8 @@ class FeatureMaker:
             [float(pair.points < 0) for pair in pairs],
         ]
         rows = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-        return rows, [units[i] for i in by_unit.argmax(axis=1)]
+        # Rounded, so that the last bits of another machine's arithmetic lead to the same judge.
+        return np.round(rows, 6), [units[i] for i in by_unit.argmax(axis=1)]
 
 
 def _recall(asked: list[str], said: set[str]) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,13 +26,15 @@ from scoring.judge_config import TrainedConfig, trained_config
 from scoring.models import TrainedModel
 from scoring.trained.card import agreement_card, best_threshold, by_candidate, calibration_card
 from scoring.trained.features import FEATURES, FeatureMaker, Rarity, Texts, word_overlap
-from scoring.trained.model import FittedJudge
+from scoring.trained.model import FittedJudge, Forest
 from scoring.work.locks import training_is_free, training_lock
 
 log = structlog.get_logger(__name__)
 
 STAGE = "checked"
 FEWEST_DECISIONS = 100
+# 255 nodes a tree at most, so that a judge stays below 1 MB whatever it learned from.
+TREES, LEAVES = 200, 128
 RING_AGAIN = timedelta(seconds=60)
 Clock = Callable[[], datetime]
 
@@ -129,6 +131,7 @@ def split_candidates(candidates: Sequence[str], held_out: Sequence[str], seed: i
 def fit_judge(decisions: Decisions, split: Split, seed: int) -> tuple[FittedJudge, dict[str, Any]]:
     """Fit on the train candidates, pick the threshold on dev, report on the held-out ones. Deterministic."""
     import sklearn
+    from sklearn.ensemble import ExtraTreesClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -147,22 +150,22 @@ def fit_judge(decisions: Decisions, split: Split, seed: int) -> tuple[FittedJudg
     learned = [decisions.pairs[i] for i in np.flatnonzero(parts["train"])]
     rarity = Rarity.of([text for pair in learned for text in (pair.response, pair.criterion)])
     rows = FeatureMaker(rarity).rows(decisions.pairs)
-    pipeline = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=2000, random_state=seed))
-    pipeline.fit(rows[parts["train"]], decisions.met[parts["train"]])
-    scaler, regression = pipeline[0], pipeline[1]
-    # Rounded, so that the last bits of another machine's arithmetic give the same judge.
+    x, y = rows[parts["train"]], decisions.met[parts["train"]]
+    scaler, regression = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=2000)).fit(x, y)
+    trees = ExtraTreesClassifier(TREES, min_samples_leaf=5, max_leaf_nodes=LEAVES, random_state=seed).fit(x, y)
     judge = FittedJudge(
         rarity=rarity,
         mean=np.round(scaler.mean_, 6),
         scale=np.round(scaler.scale_, 6),
         coefficients=np.round(regression.coef_[0], 5),
         intercept=round(float(regression.intercept_[0]), 5),
+        forest=Forest.of([tree.tree_ for tree in trees.estimators_]),
         threshold=0.5,
     )
     probability = judge.probabilities(rows)
     dev, held = parts["dev"], parts["held_out"]
     threshold = best_threshold(decisions.met[dev], probability[dev])
-    judge = FittedJudge(judge.rarity, judge.mean, judge.scale, judge.coefficients, judge.intercept, threshold)
+    judge = replace(judge, threshold=threshold)
     verdicts = (probability >= threshold).astype(np.int64)
 
     overlap = word_overlap(decisions.pairs)
@@ -184,6 +187,7 @@ def fit_judge(decisions: Decisions, split: Split, seed: int) -> tuple[FittedJudg
         "left_out": decisions.left_out,
         "threshold": threshold,
         "coefficients": dict(zip(FEATURES, judge.coefficients.tolist(), strict=True)),
+        "importances": dict(zip(FEATURES, np.round(trees.feature_importances_, 4).tolist(), strict=True)),
         "dev": agreement_card(decisions.met[dev], verdicts[dev], decisions.case[dev], seed=seed),
         "held_out": agreement_card(met, verdicts[held], case, seed=seed),
         "baselines": {

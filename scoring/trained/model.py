@@ -15,23 +15,81 @@ from consilium.lib.errors import DomainError
 from scoring.trained.features import FEATURES, FeatureMaker, Rarity, Texts
 
 FORMAT = "consilium-trained-judge-1"
+ROWS_AT_ONCE = 500
+FOREST = ("feature", "border", "left", "right", "met")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """Decision trees as arrays of shape (trees, nodes); ``feature`` is −1 at a leaf, whose ``met`` is its share."""
+
+    feature: NDArray[np.int8]
+    border: NDArray[np.float32]
+    left: NDArray[np.int16]
+    right: NDArray[np.int16]
+    met: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, trees: Sequence[Any]) -> Forest:
+        """From fitted trees of scikit-learn's; padded to the largest."""
+        size = max(tree.node_count for tree in trees)
+        shape = (len(trees), size)
+        made = cls(
+            feature=np.full(shape, -1, dtype=np.int8),
+            border=np.zeros(shape, dtype=np.float32),
+            left=np.zeros(shape, dtype=np.int16),
+            right=np.zeros(shape, dtype=np.int16),
+            met=np.zeros(shape, dtype=np.float32),
+        )
+        for row, tree in enumerate(trees):
+            inner = tree.children_left >= 0
+            nodes = slice(0, tree.node_count)
+            made.feature[row, nodes] = np.where(inner, tree.feature, -1)
+            made.border[row, nodes] = np.where(inner, tree.threshold, 0)
+            made.left[row, nodes] = np.where(inner, tree.children_left, 0)
+            made.right[row, nodes] = np.where(inner, tree.children_right, 0)
+            shares = tree.value[:, 0, :]
+            made.met[row, nodes] = np.round(shares[:, 1] / shares.sum(axis=1), 5)
+        return made
+
+    def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Mean over the trees of the share of met in the leaf that each row falls into."""
+        made = [self._of(rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)]
+        return np.concatenate(made) if made else np.zeros(0)
+
+    def _of(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        values = rows.astype(np.float32)
+        tree = np.arange(len(self.feature))[None, :]
+        node = np.zeros((len(rows), len(self.feature)), dtype=np.intp)
+        while True:
+            feature = self.feature[tree, node]
+            inner = feature >= 0
+            if not inner.any():
+                return np.asarray(self.met[tree, node].mean(axis=1, dtype=np.float64))
+            goes_left = np.take_along_axis(values, np.maximum(feature, 0).astype(np.intp), axis=1)
+            below = np.where(goes_left <= self.border[tree, node], self.left[tree, node], self.right[tree, node])
+            node = np.where(inner, below, node)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedJudge:
-    """A logistic regression over standardised `FEATURES`, and the probability from which it says met."""
+    """The mean of a logistic regression over standardised `FEATURES` and of a forest, and the probability from which
+    it says met. The regression carries over to cases that were never seen, the forest reads the known ones closer.
+    """
 
     rarity: Rarity
     mean: NDArray[np.float64]
     scale: NDArray[np.float64]
     coefficients: NDArray[np.float64]
     intercept: float
+    forest: Forest
     threshold: float
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probability of met for rows of features; rounded, so that a last bit decides nothing."""
         logits = ((rows - self.mean) / self.scale) @ self.coefficients + self.intercept
-        return np.asarray(np.round(1 / (1 + np.exp(-logits)), 6))
+        linear = 1 / (1 + np.exp(-logits))
+        return np.asarray(np.round((linear + self.forest.probabilities(rows)) / 2, 6))
 
     def judge(self, pairs: Sequence[Texts]) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
         """Probability, met, and the closest passage of the response, for each pair."""
@@ -52,6 +110,7 @@ class FittedJudge:
             scale=self.scale,
             coefficients=self.coefficients,
             intercept=np.array(self.intercept),
+            **{f"forest_{name}": getattr(self.forest, name) for name in FOREST},
             threshold=np.array(self.threshold),
         )
         return buffer.getvalue()
@@ -71,5 +130,6 @@ class FittedJudge:
             scale=kept["scale"],
             coefficients=kept["coefficients"],
             intercept=float(kept["intercept"]),
+            forest=Forest(**{name: kept[f"forest_{name}"] for name in FOREST}),
             threshold=float(kept["threshold"]),
         )

@@ -6,8 +6,9 @@ import json
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from annotation.models import Assignment, Batch, BatchItem, Decision, ExpertGrou
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric
 from scoring.models import Judge
 from scoring.services.judges import create_chat_judge
+from scoring.tasks import judge_slice
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
+from tests.processes import Worker
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bench" / "loopback_judge.py"
 QUICK = {"attempts": 3, "re_asks": 1, "first_wait_s": 0.01, "longest_wait_s": 0.02, "timeout_s": 5.0, "concurrency": 8}
@@ -60,6 +63,14 @@ def loopback(loopback_process: Loopback, settings: Any) -> Loopback:
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
     loopback_process.start_afresh()
     return loopback_process
+
+
+@pytest.fixture
+def start_judging(start_worker: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Worker]:
+    """Start workers that alone take this test's runs and may call the endpoint; they can be killed."""
+    queue = "judging"
+    monkeypatch.setattr(judge_slice, "delay", lambda *ids: judge_slice.apply_async(ids, queue=queue))
+    return partial(start_worker, queue=queue, JUDGE_ALLOWED_HOSTS="127.0.0.1")
 
 
 @pytest.fixture

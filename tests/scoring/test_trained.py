@@ -22,7 +22,7 @@ from scoring.services.judges import create_trained_judge, train_again
 from scoring.trained.card import best_threshold
 from scoring.trained.features import FEATURES, FeatureMaker, Rarity, Texts, sentences, words
 from scoring.trained.fitting import fit, split_candidates
-from scoring.trained.model import FittedJudge
+from scoring.trained.model import FittedJudge, Forest
 from tests.factories import CandidateFactory, CaseFactory, ResponseFactory
 from tests.processes import Worker
 from tests.scoring.conftest import decide, learnable
@@ -275,3 +275,14 @@ def test_points_below_zero_are_seen(db: None) -> None:
     command("judge", benchmark="taught", judge="learned", candidate=["says", "is silent"], wait=True)
     outcomes = Counter(Verdict.objects.values_list("response__candidate__name", "outcome"))
     assert outcomes == {("says", "met"): 1, ("is silent", "not_met"): 1}
+
+
+def test_the_forest_as_arrays_says_what_scikit_learn_says() -> None:
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    rng = np.random.default_rng(1)
+    rows = np.round(rng.random((600, len(FEATURES))), 6)
+    met = (rows[:, 0] + rows[:, 3] + 0.3 * rng.standard_normal(600) > 1).astype(int)
+    fitted = ExtraTreesClassifier(30, min_samples_leaf=3, max_leaf_nodes=64, random_state=2).fit(rows[:300], met[:300])
+    ours = Forest.of([tree.tree_ for tree in fitted.estimators_]).probabilities(rows)
+    assert ours == pytest.approx(fitted.predict_proba(rows)[:, 1], abs=1e-5)

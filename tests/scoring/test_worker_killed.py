@@ -75,20 +75,20 @@ def children(worker: Worker) -> list[int]:
 
 
 def test_killed_workers_cost_calls_and_no_verdict(
-    large: Benchmark, loopback: Loopback, start_worker: Callable[..., Worker]
+    large: Benchmark, loopback: Loopback, start_judging: Callable[..., Worker]
 ) -> None:
     loopback.start_afresh(LATENCY)
     run = start(large, loopback)
     kills = 0
     for share in (0.1, 0.5):
-        worker = start_worker(JUDGE_ALLOWED_HOSTS="127.0.0.1")
+        worker = start_judging()
         sweep_runs()
         wait_until(lambda share=share: written(run) > share * run.expected, within_s=60, message="some verdicts")  # type: ignore[misc]
         worker.kill()
         kills += 1
         assert status(run) == "running"
         assert written(run) < run.expected
-    worker = start_worker(JUDGE_ALLOWED_HOSTS="127.0.0.1")
+    worker = start_judging()
     finish(run)
     worker.stop()
     each = Counter(Verdict.objects.filter(run=run).values_list("response", "criterion", "replicate"))
@@ -98,10 +98,10 @@ def test_killed_workers_cost_calls_and_no_verdict(
 
 
 def test_a_killed_child_is_replaced_and_the_run_goes_on(
-    large: Benchmark, loopback: Loopback, start_worker: Callable[..., Worker]
+    large: Benchmark, loopback: Loopback, start_judging: Callable[..., Worker]
 ) -> None:
     loopback.start_afresh(LATENCY)
-    worker = start_worker(JUDGE_ALLOWED_HOSTS="127.0.0.1")
+    worker = start_judging()
     run = start(large, loopback)
     wait_until(lambda: written(run) > 50, within_s=60, message="some verdicts")
     for child in children(worker):
@@ -112,10 +112,10 @@ def test_a_killed_child_is_replaced_and_the_run_goes_on(
 
 
 def test_cancel_and_resume_over_a_real_worker(
-    large: Benchmark, loopback: Loopback, start_worker: Callable[..., Worker]
+    large: Benchmark, loopback: Loopback, start_judging: Callable[..., Worker]
 ) -> None:
     loopback.start_afresh(LATENCY)
-    worker = start_worker(JUDGE_ALLOWED_HOSTS="127.0.0.1")
+    worker = start_judging()
     run = start(large, loopback)
     wait_until(lambda: written(run) > 20, within_s=60, message="some verdicts")
     cancel_run(run=run, at=timezone.now())
