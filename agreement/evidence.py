@@ -19,7 +19,7 @@ from agreement.pairs import MISSING, Pairs, Standing, pair
 from consilium.lib.ratings import Outcome
 from rubrics.models import Response, RubricItem
 from scoring.raters import resolve_rater
-from scoring.scores import due_pairs
+from scoring.score_sheet import due_pairs
 
 # Which two raters of a fidelity report: the names of its three comparisons.
 SIDES = ("judge_a", "judge_b", "ceiling")

@@ -13,7 +13,7 @@ from annotation.ratings import faulty_pairs
 from consilium.lib.ratings import Ratings
 from rubrics.models import Benchmark
 from scoring.raters import Rater, resolve_rater
-from scoring.scores import due_pairs
+from scoring.score_sheet import due_pairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,33 +1,26 @@
 """Scores of candidates by a rater: Rubric score, Rubric Accuracy, Pass@k, CACS@k and worst-at-k, for every slice.
 
-One query for the rubrics' items, one for the rater; everything between is arrays. What counts how is in
-`scoring.points` and in ``docs/statistics.md``. Which responses are scored: those that a judge was to judge, or those
-of which physicians decided anything. A judge's missing verdict counts against the candidate; a decision that
-physicians have not made yet leaves the response without a score, as does a tie. A criterion that an adjudicator found
-at fault does not count.
+One query for the rubrics' items, one for the rater (`scoring.score_sheet`); everything after that is arrays. What
+counts how is in `scoring.points` and in ``docs/statistics.md``.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
-from annotation.ratings import faulty_pairs
-from consilium.lib.ratings import Outcome, Ratings, copy_columns, fetch_ratings
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap, ratio_figures, sums_by_case
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Figure
-from consilium.statistics.outcomes import Outcome as Answer
 from consilium.statistics.worst_at_k import worst_at_k
 from rubrics.models import Benchmark, Candidate, Case
 from scoring.points import DEFAULT_RULES, CountingRules, ResponseScores, score_responses, score_slices
 from scoring.raters import Rater
+from scoring.score_sheet import OVERALL, Array, Row, Sheet, Slice, read_sheet, slices_of
 
 SCORES_COLUMNS = (
     *("rater", "candidate", "slice", "n", "rubric_score", "rubric_score_se", "rubric_accuracy", "pass_at_k"),
@@ -45,70 +38,7 @@ SCOREBOARD_COLUMNS = (
     *("k", "n_invalid", "n_missing", "n_cannot", "note"),
 )
 SCOREBOARD_TEXT = ("candidate", "kind", "note")
-OVERALL = "overall_score"
 CLIP = (0.0, 1.0)
-
-Row = dict[str, Any]
-Array = NDArray[Any]
-
-_ITEMS = """
-    SELECT r.id, r.case_id, r.candidate_id, r.sample::int4, i.criterion_id, i.points::int4
-    FROM rubrics_response r
-    JOIN rubrics_case c ON c.id = r.case_id
-    JOIN rubrics_rubric u ON u.case_id = c.id AND u.track = 'gold' AND u.status = 'published'
-    JOIN rubrics_rubricitem i ON i.rubric_id = u.id
-    WHERE c.benchmark_id = %(benchmark)s
-    ORDER BY r.id, i.criterion_id
-"""
-_TAGS = """
-    SELECT tag, array_agg(i.criterion_id)
-    FROM rubrics_rubricitem i
-    JOIN rubrics_rubric u ON u.id = i.rubric_id AND u.track = 'gold' AND u.status = 'published'
-    JOIN rubrics_case c ON c.id = u.case_id, unnest(i.tags) AS tag
-    WHERE c.benchmark_id = %(benchmark)s
-    GROUP BY tag
-"""
-_DUE = f"""
-    SELECT DISTINCT i.response_id, r.criterion_id, {int(Outcome.UNDECIDED)}
-    FROM scoring_judgerunitem i JOIN rubrics_rubricitem r ON r.rubric_id = i.rubric_id WHERE i.run_id = %(run)s
-"""
-# What stands in ratings, as the scores count it. A tie is as open as a "cannot assess".
-_ANSWERS = np.full(8, int(Answer.MISSING), dtype=np.int64)
-_ANSWERS[Outcome.NOT_MET], _ANSWERS[Outcome.MET] = Answer.NOT_MET, Answer.MET
-_ANSWERS[Outcome.CANNOT_ASSESS] = _ANSWERS[Outcome.UNDECIDED] = Answer.CANNOT_ASSESS
-_ANSWERS[Outcome.INVALID] = Answer.INVALID
-
-
-@dataclass(frozen=True, eq=False)
-class Sheet:
-    """One row for each criterion of each response that is scored.
-
-    ``response``, ``case``, ``candidate`` are places in the lists of the same plural; ``answer`` holds the codes of
-    `consilium.statistics.outcomes.Outcome`. ``open`` marks physicians' decisions that were not made yet: they stand as
-    CANNOT_ASSESS in ``answer``, so that their response has no score.
-    """
-
-    response: Array
-    criterion: Array  # places in criterion_ids
-    points: Array
-    answer: Array
-    open: Array
-    criterion_ids: Array
-    response_ids: Array
-    response_case: Array
-    response_candidate: Array
-    response_sample: Array
-    case_ids: Array
-    candidate_ids: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Slice:
-    """A part of the benchmark: whole scores of the responses to some cases, or scores over some criteria."""
-
-    name: str
-    cases: Array | None = None  # mask over cases
-    criteria: Array | None = None  # mask over criteria
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,85 +53,6 @@ class Scores:
     worst_at_k: list[Row]
     scoreboard: list[Row]
     digest: str
-
-
-def due_pairs(rater: Rater) -> Ratings | None:
-    """The pairs that all runs behind a judge were to judge; None for physicians, who owe nothing."""
-    common: Ratings | None = None
-    for run in rater.runs:
-        due = fetch_ratings(_DUE, {"run": run.pk})
-        if common is not None:
-            kept = np.isin(due.keys(), common.keys(), assume_unique=True)
-            due = Ratings(due.response[kept], due.criterion[kept], due.outcome[kept])
-        common = due
-    return common
-
-
-def read_sheet(benchmark: Benchmark, rater: Rater) -> Sheet:
-    """Everything that the scores of ``rater`` on ``benchmark`` are made of."""
-    types = {"response": "int8", "case": "int8", "candidate": "int8", "sample": "int4", "criterion": "int8"}
-    items = copy_columns(_ITEMS, {"benchmark": benchmark.pk}, types={**types, "points": "int4"})
-    keys = (items["response"] << 31) | items["criterion"]
-    ratings, due = rater.ratings(), due_pairs(rater)
-    rated = ratings.keys()
-    place = np.minimum(np.searchsorted(rated, keys), max(len(rated) - 1, 0))
-    there = rated[place] == keys if len(rated) else np.zeros(len(keys), dtype=bool)
-    outcome = np.where(there, ratings.outcome[place] if len(rated) else 0, -1)
-    if due is not None:
-        wanted = np.isin(keys, due.keys()) | there
-    else:
-        wanted = np.isin(items["response"], np.unique(ratings.response))
-    faulty = faulty_pairs(benchmark)
-    wanted &= ~np.isin(keys, faulty.keys()) & (outcome != Outcome.FAULTY)
-    answer = np.where(outcome >= 0, _ANSWERS[outcome], int(Answer.MISSING))
-    still_open = (answer == Answer.MISSING) & (not rater.is_judge)
-    answer = np.where(still_open, int(Answer.CANNOT_ASSESS), answer)
-
-    response_ids, first, response = np.unique(items["response"][wanted], return_index=True, return_inverse=True)
-    criterion_ids, criterion = np.unique(items["criterion"][wanted], return_inverse=True)
-    case_ids, response_case = np.unique(items["case"][wanted][first], return_inverse=True)
-    candidate_ids, response_candidate = np.unique(items["candidate"][wanted][first], return_inverse=True)
-    return Sheet(
-        response=response,
-        criterion=criterion,
-        points=items["points"][wanted].astype(np.int64),
-        answer=answer[wanted],
-        open=still_open[wanted],
-        criterion_ids=criterion_ids,
-        response_ids=response_ids,
-        response_case=response_case,
-        response_candidate=response_candidate,
-        response_sample=items["sample"][wanted][first],
-        case_ids=case_ids,
-        candidate_ids=candidate_ids,
-    )
-
-
-def _slices(benchmark: Benchmark, sheet: Sheet, cases: dict[int, Row]) -> Iterator[Slice]:
-    """Overall first; then difficulties, registers and tags, each that some scored response has."""
-    yield Slice(OVERALL)
-    labels: dict[str, list[int]] = {}
-    for place, pk in enumerate(sheet.case_ids.tolist()):
-        case = cases[pk]
-        own = [f"{name}:{case[name]}" for name in ("difficulty", "register") if case[name]]
-        for label in (*own, *dict.fromkeys(case["tags"])):
-            labels.setdefault(label, []).append(place)
-    with connection.cursor() as cursor:
-        cursor.execute(_TAGS, {"benchmark": benchmark.pk})
-        tags = dict(cursor.fetchall())
-    by_criterion: dict[str, Array] = {}
-    for tag, ids in tags.items():
-        mask = np.isin(sheet.criterion_ids, np.array(ids, dtype=np.int64))
-        if mask.any():
-            by_criterion[tag] = mask
-    for label in sorted({*labels, *by_criterion}):
-        # A tag that stands on a case and on criteria is scored over the criteria, as HealthBench's own code does.
-        if label in by_criterion:
-            yield Slice(label, criteria=by_criterion[label])
-        else:
-            mask = np.zeros(len(sheet.case_ids), dtype=bool)
-            mask[labels[label]] = True
-            yield Slice(label, cases=mask)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +126,7 @@ def compute_scores(
     }
     candidates = Candidate.objects.in_bulk(sheet.candidate_ids.tolist())
     names = [candidates[pk].name for pk in sheet.candidate_ids.tolist()]
-    slices = list(_slices(benchmark, sheet, cases))
+    slices = list(slices_of(benchmark, sheet, cases))
     grid = _grid(sheet, slices, rules)
     columns_of = _Columns(sheet, grid, k, CaseBootstrap(len(sheet.case_ids), seed, resamples))
     order = sorted(range(len(names)), key=lambda place: names[place])
