@@ -1,4 +1,4 @@
-"""Settings; everything that differs between machines comes from the environment (see docs/operations.md).
+"""Settings; everything that differs between machines comes from the environment (see docs/operating.md).
 
 The process refuses to start where ``DEBUG`` is off and there is no ``SECRET_KEY``.
 """

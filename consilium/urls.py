@@ -1,6 +1,7 @@
 """The doors of the house: pages at the root, the API under ``/api/v1/``, signing in under ``/accounts/``."""
 
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from consilium.views import healthz
@@ -17,6 +18,8 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
+    # Admins give people their address, and people are found by it: nobody takes another one by themselves.
+    path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile"), name="account_email"),
     path("accounts/", include("allauth.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
     path("api/v1/", include((api_urlpatterns, "api"))),

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from consilium.lib.errors import DomainError, ImportRefused
 from rubrics.imports import Counts, run_file
+from rubrics.models import BenchmarkRole
 
 
 class ImportCommand(BaseCommand):
@@ -50,6 +51,7 @@ class ImportCommand(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from error
         self.report(counts)
+        self.say_who_runs(options["benchmark"])
 
     def report(self, counts: Counts) -> None:
         """Print a line for each kind of row, then what a person should look at."""
@@ -59,3 +61,11 @@ class ImportCommand(BaseCommand):
                 self.stdout.write(f"{name}: {parts}")
         for warning in counts.get("warnings", []):
             self.stderr.write(f"note: {warning}")
+
+    def say_who_runs(self, slug: str) -> None:
+        """A benchmark that the command line made belongs to nobody yet, so no page shows it."""
+        if not BenchmarkRole.objects.filter(benchmark__slug=slug, active=True).exists():
+            self.stderr.write(
+                "note: nobody runs this benchmark yet; to see it in the browser: "
+                f"manage.py grant_role --benchmark {slug} --email ADDRESS"
+            )

@@ -247,8 +247,10 @@ DOORS |= {
     "api:api-run-cancel": Door(STAFF, a_run, writes_only=True),
     "api:api-run-resume": Door(STAFF, a_run, writes_only=True),
     "api:api-verdicts": Door(STAFF, a_run),
-    "api:raters": Door(STAFF, slug),
-    "api:reports": Door(STAFF, slug),
-    "api:report": Door(STAFF, of(public_id=lambda world: world.report.public_id)),
-    "api:report-table": Door(STAFF, of(public_id=lambda world: world.report.public_id, name=lambda world: "agreement")),
+    "api:api-raters": Door(STAFF, slug),
+    "api:api-reports": Door(STAFF, slug),
+    "api:api-report": Door(STAFF, of(public_id=lambda world: world.report.public_id)),
+    "api:api-report-table": Door(
+        STAFF, of(public_id=lambda world: world.report.public_id, name=lambda world: "agreement")
+    ),
 }
