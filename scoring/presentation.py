@@ -12,7 +12,7 @@ from scoring.models import TrainedModel
 def card_of(model: TrainedModel) -> dict[str, Any]:
     """Rows of the card of a fitted judge: the judge beside its baselines on the held-out candidates, and the split."""
     card: dict[str, Any] = model.card
-    baselines = card["baselines"]
+    baselines, importances = card["baselines"], card.get("importances", {})
     majority = (
         _("Always met: what is most frequent in the data it learned from")
         if baselines["majority"]["says"] == "met"
@@ -35,5 +35,8 @@ def card_of(model: TrainedModel) -> dict[str, Any]:
             },
         ],
         "parts": [{"name": words, **card["split"][key]} for key, words in split_words.items() if key in card["split"]],
-        "weights": sorted(card["coefficients"].items(), key=lambda pair: -abs(pair[1])),
+        "weights": sorted(
+            ((name, weight, importances.get(name)) for name, weight in card["coefficients"].items()),
+            key=lambda row: -abs(row[1]),
+        ),
     }
