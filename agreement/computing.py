@@ -10,6 +10,7 @@ import numpy as np
 from agreement import calibrating, compare, fidelity
 from agreement.compare import Progress, unheard
 from agreement.inputs import join
+from agreement.learned import learned_candidates, remark
 from agreement.models import Report
 from agreement.tables import Result, Row, Table
 from consilium.statistics.bootstrap import RESAMPLES
@@ -55,11 +56,15 @@ def agreement(
     joined = join(benchmark, rater_a, rater_b)
     progress(0.4)
     made = compare.compare(joined.frame, joined.pairs, seed=seed, progress=lambda share: progress(0.4 + 0.5 * share))
+    runs = [run.public_id for run in (*joined.rater_a.runs, *joined.rater_b.runs)]
+    learned = learned_candidates(benchmark, runs)
+    remark(made.rows, learned)
     bins, facts = distribution(made.starting("response:"))
     facts |= {
+        "learned": learned,
         "rater_a": joined.rater_a.label,
         "rater_b": joined.rater_b.label,
-        "runs": [run.public_id for run in (*joined.rater_a.runs, *joined.rater_b.runs)],
+        "runs": runs,
         "resamples": made.resamples,
         "headline": headline(made.overall, "mf1"),
     }
@@ -113,6 +118,8 @@ def judge_fidelity(
     triad = fidelity.read_triad(benchmark, judge=judge, group_a=group_a, group_b=group_b)
     progress(0.5)
     made = fidelity.fidelity(triad, seed=seed)
+    learned = learned_candidates(benchmark, triad.runs)
+    remark(made.rows, learned)
     progress(0.9)
     return Result(
         tables={
@@ -122,6 +129,7 @@ def judge_fidelity(
         facts={
             **triad.labels,
             "runs": triad.runs,
+            "learned": learned,
             "resamples": RESAMPLES,
             "headline": headline(made.rows[0], "mf1_mean"),
         },

@@ -17,7 +17,9 @@ from django.utils import timezone
 from sklearn.metrics import f1_score
 
 from accounts.models import User
+from agreement.computing import agreement
 from agreement.models import Report
+from agreement.services import run
 from annotation import access
 from annotation.models import Adjudication, Assignment, Batch, Decision, ExpertGroup, Membership, Ruling
 from annotation.ratings import STAGES, group_ratings
@@ -151,6 +153,24 @@ def test_a_trained_judge_has_a_finished_run_and_reports_wait_for_a_worker() -> N
     assert run.verdicts.count() == run.expected == 72 * 30
     assert set(Report.objects.values_list("status", flat=True)) == {"pending"}
     assert Report.objects.values("kind").distinct().count() == 4
+
+
+def test_a_report_says_which_candidates_the_judge_learned_from(client: Client) -> None:
+    """Figures on what a judge was fitted to flatter it; the demo's judge never saw Dittany-L."""
+    made = agreement(Benchmark.objects.get(slug="demo"), rater_a="group:Group A", rater_b="Demo judge")
+    notes = {row["slice"]: row["note"] for row in made.tables["agreement"].dicts()}
+    seen = {name for name in notes if name.startswith("candidate:") and "learned from" in notes[name]}
+    assert "candidate:Dittany-L" not in seen
+    assert "candidate:Aster-7B" in seen
+    assert "only the other candidates measure it" in notes["all"]
+    assert any("learned from" in note for name, note in notes.items() if name.startswith("response:Aster-7B/"))
+    report = Report.objects.get(kind="fidelity")
+    run(report_id=report.pk, clock=timezone.now)
+    client.force_login(user("researcher"))
+    page = client.get(reverse("agreement:report", args=["demo", "agreement", report.public_id])).text
+    assert "The judge learned from physicians" in page
+    between = agreement(Benchmark.objects.get(slug="demo"), rater_a="group:Group A", rater_b="group:Group B")
+    assert not any("learned" in row["note"] for row in between.tables["agreement"].dicts())
 
 
 def test_nobody_sits_on_both_sides() -> None:

@@ -1,0 +1,40 @@
+"""What a trained judge learned from: a figure on those candidates flatters it, so every table and page says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rubrics.models import Benchmark
+from scoring.models import JudgeRun
+
+REMARK = "the judge learned from decisions on this candidate"
+REMARK_WHOLE = "the judge learned from decisions on {names}: only the other candidates measure it"
+
+
+def learned_candidates(benchmark: Benchmark, runs: Iterable[str]) -> list[str]:
+    """Names of the candidates of ``benchmark`` by which the judges of ``runs`` (public ids) were fitted, or their
+    thresholds chosen. None where a judge was trained elsewhere, or not at all.
+    """
+    cards = JudgeRun.objects.filter(
+        benchmark=benchmark, public_id__in=list(runs), judge__benchmark=benchmark, judge__kind="trained"
+    ).values_list("judge__trained_model__card", flat=True)
+    splits = [(card or {}).get("split", {}) for card in cards]
+    return sorted({name for split in splits for part in ("train", "dev") for name in split[part]["candidates"]})
+
+
+def remark(rows: Iterable[dict[str, Any]], learned: Iterable[str]) -> None:
+    """Add the remark to the ``note`` of the whole, and of each candidate or response that was learned from."""
+    names = list(learned)
+    if not names:
+        return
+    own = {f"candidate:{name}" for name in names}
+    responses = tuple(f"response:{name}/" for name in names)
+    for row in rows:
+        if row["slice"] == "all":
+            said = REMARK_WHOLE.format(names=", ".join(names))
+        elif row["slice"] in own or row["slice"].startswith(responses):
+            said = REMARK
+        else:
+            continue
+        row["note"] = "; ".join(filter(None, [row.get("note") or "", said]))
