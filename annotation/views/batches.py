@@ -27,7 +27,7 @@ from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark
-from rubrics.models import Benchmark, Case
+from rubrics.models import Benchmark, Candidate, Case
 
 NEW = "annotation/batch_new.html"
 
@@ -116,12 +116,27 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
         "progress": progress_of([row])[row.pk],
         "physicians": progress_by_physician(row),
         "conflicts": conflicts_of(row),
-        "frame": row.frame.get("filter", {}).items(),
+        "frame": _frame(row),
         "extend_form": ExtendForm(initial={"due_date": row.due_date}),
         "administers": _administers(request, row.group.benchmark),
         "refused": refused,
     }
     return render(request, "annotation/batch.html", context, status=refused.status_code if refused else 200)
+
+
+def _frame(row: Batch) -> list[tuple[str, str]]:
+    """By which filter the responses were chosen, in the form's words; candidates by name."""
+    chosen: dict[str, Any] = row.frame.get("filter", {})
+    lines = []
+    for name, field in BatchForm.base_fields.items():
+        if name == "skip_given" or not chosen.get(name):
+            continue
+        values = chosen[name] if isinstance(chosen[name], list) else [chosen[name]]
+        shown = dict(field.choices) if name in BatchForm.FILTERS[1:-1] else {}  # type: ignore[attr-defined]
+        if name == "candidates":
+            shown = dict(Candidate.objects.filter(public_id__in=values).values_list("public_id", "name"))
+        lines.append((str(field.label), ", ".join(str(shown.get(value, value)) for value in values)))
+    return lines
 
 
 @require_POST

@@ -324,3 +324,14 @@ def test_admin_pages_cost_the_same_at_any_size() -> None:
 def test_a_batch_remembers_when_and_by_whom(desk: Workshop) -> None:
     assert desk.batch.created_by == desk.admin
     assert desk.batch.created_at <= timezone.now()
+
+
+def test_the_terms_name_candidates_and_kinds_as_people_do(client: Client) -> None:
+    workshop = build_workshop(responses=2)
+    client.force_login(workshop.admin)
+    candidate = workshop.benchmark.candidates.first()
+    Batch.objects.update(frame={"filter": {"candidates": [candidate.public_id], "kinds": ["model"], "draw": 2}})
+    page = client.get(f"/b/{workshop.benchmark.slug}/batches/{Batch.objects.get().public_id}/").text
+    assert f"<dt>Candidates</dt><dd>{candidate.name}</dd>" in page
+    assert "<dt>Kind of candidate</dt><dd>Model</dd>" in page
+    assert candidate.public_id not in page
