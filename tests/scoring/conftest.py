@@ -8,7 +8,6 @@ import sys
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +65,22 @@ def loopback(loopback_process: Loopback, settings: Any) -> Loopback:
 
 
 @pytest.fixture
-def start_judging(start_worker: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Worker]:
-    """Start workers that alone take this test's runs and may call the endpoint; they can be killed."""
+def start_judging(
+    start_worker: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Worker]]:
+    """Start workers that alone take this test's runs and may call the endpoint; they can be killed, and end with it."""
     queue = "judging"
     monkeypatch.setattr(judge_slice, "delay", lambda *ids: judge_slice.apply_async(ids, queue=queue))
-    return partial(start_worker, queue=queue, JUDGE_ALLOWED_HOSTS="127.0.0.1")
+    started: list[Worker] = []
+
+    def start(**environment: str) -> Worker:
+        started.append(start_worker(queue=queue, **{"JUDGE_ALLOWED_HOSTS": "127.0.0.1", **environment}))
+        return started[-1]
+
+    yield start
+    for worker in started:
+        if worker.process.poll() is None:
+            worker.stop()
 
 
 @pytest.fixture

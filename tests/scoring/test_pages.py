@@ -35,6 +35,7 @@ from tests.factories import (
     make_batch,
     member,
 )
+from tests.processes import Worker
 from tests.scoring.conftest import Loopback, chat_judge, learnable
 
 if TYPE_CHECKING:
@@ -480,12 +481,12 @@ def admin_of(benchmark: Benchmark) -> User:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_is_watched_live_to_its_end(
-    answered: Benchmark, loopback: Loopback, start_worker: Callable[..., Any], new_page: Callable[..., Page]
+    answered: Benchmark, loopback: Loopback, start_judging: Callable[..., Worker], new_page: Callable[..., Page]
 ) -> None:
     """A real worker asks a real endpoint; the page counts along, and stops asking at the end by itself."""
     loopback.start_afresh(latency=0.25)
     judge = chat_judge(answered, loopback, concurrency=2)
-    start_worker(JUDGE_ALLOWED_HOSTS="127.0.0.1")
+    start_judging()
     page = new_page(admin_of(answered))
     polls: list[str] = []
     page.on("request", lambda request: polls.append(request.url) if request.url.endswith("/progress") else None)

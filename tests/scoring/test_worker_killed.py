@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -131,8 +130,9 @@ def test_cancel_and_resume_over_a_real_worker(
 
 
 def test_a_worker_process_says_what_it_may_not_call(
-    large: Benchmark, loopback: Loopback, celery_worker: Worker, monkeypatch: Any
+    large: Benchmark, loopback: Loopback, start_judging: Callable[..., Worker]
 ) -> None:
+    start_judging(JUDGE_ALLOWED_HOSTS="")
     run = start(large, loopback)  # allowed here, in the web process; not where the worker runs
     wait_until(lambda: status(run) == "incomplete", message="the worker refuses")
     assert "operator’s list" in run.error
