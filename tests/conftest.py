@@ -115,7 +115,7 @@ def process_environment(django_db_setup: None) -> dict[str, str]:
 def start_worker(
     process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., Worker]]:
-    """Start real Celery workers: ``start_worker(concurrency=1, queue="celery", **environment)``; stopped at the end."""
+    """Start real Celery workers: ``start_worker(concurrency=1, queue="celery", **environment)``; killed at the end."""
     started: list[Worker] = []
 
     def start(*, concurrency: int = 1, queue: str = "celery", **environment: str) -> Worker:
@@ -127,7 +127,7 @@ def start_worker(
     yield start
     for worker in started:
         if worker.process.poll() is None:
-            worker.stop()
+            worker.kill()
 
 
 @pytest.fixture(scope="session")

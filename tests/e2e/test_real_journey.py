@@ -18,7 +18,6 @@ from accounts.models import User
 from annotation.models import Adjudication, Assignment, Decision, Ruling
 from rubrics.models import Case
 from scoring.models import JudgeRun, Verdict
-from tests.conftest import Watch
 from tests.processes import Worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -182,8 +181,7 @@ def macro_f1(a: dict[tuple[int, int], bool], b: dict[tuple[int, int], bool]) -> 
     return float(f1_score([a[pair] for pair in pairs], [b[pair] for pair in pairs], average="macro"))
 
 
-def test_from_a_file_to_a_figure(new_page: NewPage, celery_worker: Worker, tmp_path: Path, watch: Watch) -> None:
-    watch.allow("htmx:sendAbort", "htmx:afterRequest")  # a preview that another one overtook
+def test_from_a_file_to_a_figure(new_page: NewPage, celery_worker: Worker, tmp_path: Path) -> None:
     call_command("load_demo", verbosity=0)
     admin = new_page(User.objects.get(email="admin@example.org"))
     make_benchmark(admin)

@@ -80,7 +80,7 @@ def start_judging(
     yield start
     for worker in started:
         if worker.process.poll() is None:
-            worker.stop()
+            worker.kill()
 
 
 @pytest.fixture

@@ -87,9 +87,8 @@ def test_killed_workers_cost_calls_and_no_verdict(
         kills += 1
         assert status(run) == "running"
         assert written(run) < run.expected
-    worker = start_judging()
+    start_judging()
     finish(run)
-    worker.stop()
     each = Counter(Verdict.objects.filter(run=run).values_list("response", "criterion", "replicate"))
     assert (len(each), set(each.values())) == (540, {1})
     in_a_second = int(CONCURRENCY / LATENCY)
@@ -106,7 +105,6 @@ def test_a_killed_child_is_replaced_and_the_run_goes_on(
     for child in children(worker):
         os.kill(child, signal.SIGKILL)
     finish(run)
-    worker.stop()
     assert written(run) == 540
 
 
@@ -114,7 +112,7 @@ def test_cancel_and_resume_over_a_real_worker(
     large: Benchmark, loopback: Loopback, start_judging: Callable[..., Worker]
 ) -> None:
     loopback.start_afresh(LATENCY)
-    worker = start_judging()
+    start_judging()
     run = start(large, loopback)
     wait_until(lambda: written(run) > 20, within_s=60, message="some verdicts")
     cancel_run(run=run, at=timezone.now())
@@ -124,7 +122,6 @@ def test_cancel_and_resume_over_a_real_worker(
     asked = loopback.requests()
     resume_run(run=run, at=timezone.now())
     wait_until(lambda: status(run) == "finished", within_s=60, message="the run is finished")
-    worker.stop()
     assert written(run) == 540
     assert loopback.requests() - asked <= 540 - kept + CONCURRENCY
 
