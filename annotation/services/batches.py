@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
 from hashlib import sha256
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -127,26 +128,29 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
         raise DomainError(_("At least one response is needed."))
     if not 0 <= terms.fraction <= 1:
         raise DomainError(_("The share to check lies between 0 and 1."))
-    frame = list(filter.responses(group).order_by("pk").values_list("pk", "case_id", "author_id"))
+    frame = _frame(filter.responses(group))
     if not frame:
         raise DomainError(
             _("No response matches. Loosen the filter, import responses, or take in what the group was given before.")
         )
     drawn = frame
     if filter.draw is not None and filter.draw < len(frame):
-        drawn = sorted(frame, key=lambda row: (keyed(terms.seed, "draw", row[0]), row[0]))[: filter.draw]
-        drawn.sort()
-    responses = tuple(row[0] for row in drawn)
-    members = list(
-        Membership.objects.filter(group=group, active=True, user__is_active=True).values_list("user_id", "role")
-    )
-    annotators = {user for user, role in members if role == Membership.Role.ANNOTATOR}
-    checkers = {user for user, role in members if role == Membership.Role.CHECKER}
-    adjudicators = {user for user, role in members if role == Membership.Role.ADJUDICATOR}
+        drawn = sorted(frame, key=lambda row: (keyed(terms.seed, "draw", *row.name), row.name))[: filter.draw]
+        drawn.sort(key=lambda row: row.name)
+    responses = tuple(row.pk for row in drawn)
+    members: dict[str, dict[int, None]] = {role: {} for role in Membership.Role.values}
+    for user, role in (
+        Membership.objects.filter(group=group, active=True, user__is_active=True)
+        .order_by("pk")
+        .values_list("user_id", "role")
+    ):
+        members[role][user] = None
+    annotators, checkers, adjudicators = (members[role] for role in ("annotator", "checker", "adjudicator"))
     if not annotators:
         raise DomainError(_("The group has no annotator yet. Add members to it first."))
-    work = _open_work(annotators)
-    involved = Involvement.objects.filter(response__in=responses, user__in=annotators | checkers)
+    work = _open_work(set(annotators))
+    people = [*annotators, *(user for user in checkers if user not in annotators)]
+    involved = Involvement.objects.filter(response__in=responses, user__in=people)
     # A checker of a response may check it again; anybody else who has a part in it is out.
     barred = {
         (response, user)
@@ -154,20 +158,10 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
         if not (part == "checker" and user in checkers and user not in annotators)
     }
     try:
-        allocation = allocate(
-            [Item(response, case, author) for response, case, author in drawn],
-            annotators,
-            per_item=terms.annotators_per_item,
-            seed=terms.seed,
-            checkers=checkers,
-            check_fraction=terms.fraction,
-            by_case=terms.order == Batch.Order.BY_CASE,
-            existing_load=work,
-            barred=barred,
-        )
+        allocation = _allocate(drawn, people, annotators, checkers, terms=terms, work=work, barred=barred)
     except Infeasible as missing:
         raise DomainError(_(missing.template) % missing.values) from missing
-    cases = {response: case for response, case, _author in drawn}
+    cases = {row.pk: row.case for row in drawn}
     rubrics = dict(Rubric.objects.current().filter(case__in=set(cases.values())).values_list("case_id", "pk"))
     sizes = dict(
         RubricItem.objects.filter(rubric__in=rubrics.values()).values_list("rubric").annotate(Count("pk")).order_by()
@@ -187,9 +181,62 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
         rubrics={response: rubrics[case] for response, case in cases.items()},
         cases=cases,
         allocation=allocation,
-        loads=_loads(group, annotators, allocation, size_of, work),
+        loads=_loads(group, set(annotators), allocation, size_of, work),
         criteria=sum(size_of[slot.response] for slot in allocation.slots),
         warnings=tuple(warnings),
+    )
+
+
+class _Row(NamedTuple):
+    """A response of the frame; ``name`` is what it is called outside the database."""
+
+    name: tuple[str, str, str, int]
+    pk: int
+    case: int
+    author: int | None
+
+
+def _frame(responses: QuerySet[Response]) -> list[_Row]:
+    """The responses by their names. Python sorts them: a database sorts text by its own locale."""
+    rows = responses.order_by().values_list(
+        "case__key", "candidate__name", "setting", "sample", "pk", "case_id", "author_id"
+    )
+    return sorted(_Row((key, candidate, setting, sample), *rest) for key, candidate, setting, sample, *rest in rows)
+
+
+def _allocate(
+    drawn: Sequence[_Row],
+    people: Sequence[int],
+    annotators: Collection[int],
+    checkers: Collection[int],
+    *,
+    terms: BatchTerms,
+    work: Mapping[int, int],
+    barred: Collection[tuple[int, int]],
+) -> Allocation:
+    """`allocate` over places in the order of names and of joining the group instead of numbers of rows.
+
+    So the same seed gives the same plan in every database that holds the same benchmark and group.
+    """
+    response_at = {row.pk: place for place, row in enumerate(drawn)}
+    case_at = {case: place for place, case in enumerate(dict.fromkeys(row.case for row in drawn))}
+    person_at = {user: place for place, user in enumerate(people)}
+    found = allocate(
+        [
+            Item(response_at[row.pk], case_at[row.case], person_at.get(row.author) if row.author else None)
+            for row in drawn
+        ],
+        [person_at[user] for user in annotators],
+        per_item=terms.annotators_per_item,
+        seed=terms.seed,
+        checkers=[person_at[user] for user in checkers],
+        check_fraction=terms.fraction,
+        by_case=terms.order == Batch.Order.BY_CASE,
+        existing_load={person_at[user]: load for user, load in work.items()},
+        barred={(response_at[response], person_at[user]) for response, user in barred},
+    )
+    return Allocation(
+        tuple(replace(slot, response=drawn[slot.response].pk, annotator=people[slot.annotator]) for slot in found.slots)
     )
 
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 from accounts.models import User
 from annotation import services
 from annotation.models import Assignment, Batch, BatchItem, Membership, Physician
+from rubrics.models import Response
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import (
     BenchmarkFactory,
@@ -142,6 +143,29 @@ def test_what_is_previewed_is_made() -> None:
     # What was given is left out of the next one.
     rest = client.get(f"{base}preview/", {**data, "draw": "", "annotators_per_item": 1}).content.decode()
     assert re.search(r"<dd>3<", rest)
+
+
+def test_a_seed_gives_the_same_plan_in_another_database() -> None:
+    """The same benchmark and group, with other numbers of rows, in another order: what a reader of a paper loads."""
+
+    def plan(backwards: bool) -> list[tuple[str, str, int, bool]]:
+        benchmark = BenchmarkFactory()
+        names = ["one", "two"]
+        candidates = {
+            name: CandidateFactory(benchmark=benchmark, name=name) for name in sorted(names, reverse=backwards)
+        }
+        for number in sorted(range(6), reverse=backwards):
+            case = CaseFactory(benchmark=benchmark, key=f"case-{number}", rubric=2)
+            for candidate in candidates.values():
+                ResponseFactory(case=case, candidate=candidate)
+        group = ExpertGroupFactory(benchmark=benchmark, annotators=3, checkers=1)
+        terms = services.BatchTerms("Drawn", 2, "sample", 0.25, "by_case", None, 11)
+        made = services.plan_batch(group=group, terms=terms, filter=services.ResponseFilter(draw=7))
+        called = {row.pk: f"{row.case.key} {row.candidate.name}" for row in Response.objects.all()}
+        joined = {user.pk: f"annotator {place}" for place, user in enumerate(group.people["annotator"])}
+        return sorted((joined[s.annotator], called[s.response], s.position, s.to_check) for s in made.allocation.slots)
+
+    assert plan(backwards=False) == plan(backwards=True)
 
 
 def test_a_batch_is_not_made_when_the_preview_is_out_of_date(desk: Workshop) -> None:
