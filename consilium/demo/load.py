@@ -28,6 +28,7 @@ from consilium.demo.simulator import Simulator
 from consilium.demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
 from consilium.lib.errors import DomainError
 from rubrics import services as rubric_services
+from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import Benchmark, BenchmarkRole, Candidate, Case, Response
 from scoring.models import RunSlice, TrainedModel
 from scoring.services import judges, runs
@@ -60,6 +61,7 @@ def load_demo(*, at: datetime) -> bool:
         _calibration_batch(desk, group, SEED + 10 * number)
         _closed_batch(desk, group, SEED + 10 * number + 1)
         _open_batch(desk, group, SEED + 10 * number + 2)
+    refresh_statistics()
     _judge(demo, people["researcher@example.org"], at)
     _reports(demo, people["researcher@example.org"], at)
     return True

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from consilium.lib.errors import DomainError
+from rubrics.imports.bulk import refresh_statistics
 from rubrics.imports.registry import Counts, Progress, find
 from rubrics.models import Benchmark
 
@@ -39,4 +40,6 @@ def run_file(
             raise DomainError(f"--benchmark {slug}: {' '.join(error.messages)}") from error
         benchmark.save()
     with pghistory.context(url=f"command import {kind}"):
-        return find(kind).handler(benchmark=benchmark, file=file, options=options, by=None, at=at, progress=progress)
+        counts = find(kind).handler(benchmark=benchmark, file=file, options=options, by=None, at=at, progress=progress)
+        refresh_statistics()
+        return counts

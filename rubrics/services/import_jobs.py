@@ -19,6 +19,7 @@ from accounts.models import User
 from consilium.lib.errors import Conflict, DomainError, ImportRefused, LineError
 from consilium.lib.transitions import transition
 from rubrics import imports
+from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import Benchmark, ImportJob, JobStatus
 from rubrics.parsing.reader import Limits
 
@@ -136,6 +137,7 @@ def run(*, job_id: int, clock: Clock) -> None:
                 at=clock(),
                 progress=heartbeat.read,
             )
+            refresh_statistics()
             heartbeat.stop()  # its last word must not wait for the row that this transaction now writes
             changes = {"status": JobStatus.DONE, "counts": counts, "bytes_read": job.bytes_total}
             if not _held(job).update(**changes, finished_at=clock()):
