@@ -16,6 +16,7 @@ from sklearn.metrics import f1_score
 
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
+from scoring.management.commands import judge as judge_command
 from scoring.models import Judge, JudgeRun, TrainedModel, Verdict
 from scoring.raters import resolve_rater
 from scoring.services.judges import create_trained_judge, train_again
@@ -29,6 +30,12 @@ from tests.scoring.conftest import decide, learnable
 from tests.waiting import wait_until
 
 CANDIDATES = ["a", "b", "c", "d", "e"]
+
+
+@pytest.fixture(autouse=True)
+def _no_worker_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`judge --wait` does the work itself without giving a worker time to take it: there is none."""
+    monkeypatch.setattr(judge_command, "WORKER_HAS_S", -1.0)
 
 
 def command(called: str, **options: Any) -> str:
