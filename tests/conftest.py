@@ -7,8 +7,10 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import greenlet
 import hypothesis
 import pgtrigger
 import pytest
@@ -22,8 +24,6 @@ from tests.template import ensure_template
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
-
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright's synchronous API runs inside an event loop
 
 # How long an example takes says more about the machine than about the code.
 hypothesis.settings.register_profile("consilium", deadline=None)
@@ -51,18 +51,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if reporter is not None and reporter.stats.get("skipped") and session.exitstatus == 0:
         reporter.write_line("Tests were skipped; that counts as failure.", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-@pytest.fixture(autouse=True)
-def _no_loop_is_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Playwright leaves its event loop set as running between tests; a test without a page starts loops of its own."""
-    left = asyncio._get_running_loop()
-    if left is None or {"page", "new_page", "chromium"} & set(request.fixturenames):
-        yield
-        return
-    asyncio._set_running_loop(None)
-    yield
-    asyncio._set_running_loop(left)
 
 
 # Database ---------------------------------------------------------------------------------------------------------
@@ -148,11 +136,36 @@ CHROMIUM_ARGUMENTS = [
 ]  # fmt: skip
 
 
+def _show_event_loop_to_playwright_only() -> None:
+    """Take the running event loop away whenever Playwright hands control back to the test.
+
+    Its synchronous API runs the loop in a greenlet of its own, but asyncio knows one running loop for the thread. Seen
+    from a test that loop would forbid another, and Django would give it a second connection to the database.
+    """
+    from playwright._impl import _greenlets
+
+    test, loop = greenlet.getcurrent(), None
+
+    def switched(_event: str, between: tuple[greenlet.greenlet, greenlet.greenlet]) -> None:
+        nonlocal loop
+        origin, target = between
+        if target is test:
+            loop = asyncio._get_running_loop()
+            asyncio._set_running_loop(None)
+        elif origin is test and loop is not None:
+            asyncio._set_running_loop(loop)
+
+    greenlet.settrace(switched)
+    # Playwright says on its way back that its loop runs, too.
+    vars(_greenlets)["asyncio"] = SimpleNamespace(**{**vars(asyncio), "_set_running_loop": lambda _loop: None})
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The system's Chromium, driven by Playwright."""
     from playwright.sync_api import sync_playwright
 
+    _show_event_loop_to_playwright_only()
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
     if path is None:
         pytest.fail("No Chromium found: install the package chromium, or set CHROMIUM to its path.", pytrace=False)
