@@ -7,10 +7,8 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import greenlet
 import hypothesis
 import pgtrigger
 import pytest
@@ -24,6 +22,8 @@ from tests.template import ensure_template
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright's synchronous API runs inside an event loop
 
 # How long an example takes says more about the machine than about the code.
 hypothesis.settings.register_profile("consilium", deadline=None)
@@ -136,28 +136,21 @@ CHROMIUM_ARGUMENTS = [
 ]  # fmt: skip
 
 
-def _show_event_loop_to_playwright_only() -> None:
-    """Take the running event loop away whenever Playwright hands control back to the test.
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Any:
+    """Take Playwright's event loop away from tests without a page.
 
-    Its synchronous API runs the loop in a greenlet of its own, but asyncio knows one running loop for the thread. Seen
-    from a test that loop would forbid another, and Django would give it a second connection to the database.
+    It is left as running between Playwright's calls. It would forbid them a loop of their own, and give them another
+    of Django's connections, which go by the running loop, than the one on which their transaction was begun.
     """
-    from playwright._impl import _greenlets
-
-    test, loop = greenlet.getcurrent(), None
-
-    def switched(_event: str, between: tuple[greenlet.greenlet, greenlet.greenlet]) -> None:
-        nonlocal loop
-        origin, target = between
-        if target is test:
-            loop = asyncio._get_running_loop()
-            asyncio._set_running_loop(None)
-        elif origin is test and loop is not None:
-            asyncio._set_running_loop(loop)
-
-    greenlet.settrace(switched)
-    # Playwright says on its way back that its loop runs, too.
-    vars(_greenlets)["asyncio"] = SimpleNamespace(**{**vars(asyncio), "_set_running_loop": lambda _loop: None})
+    if "chromium" in getattr(item, "fixturenames", ()):
+        return (yield)
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        return (yield)
+    finally:
+        asyncio._set_running_loop(loop)
 
 
 @pytest.fixture(scope="session")
@@ -165,13 +158,14 @@ def chromium() -> Iterator[Browser]:
     """The system's Chromium, driven by Playwright."""
     from playwright.sync_api import sync_playwright
 
-    _show_event_loop_to_playwright_only()
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
     if path is None:
         pytest.fail("No Chromium found: install the package chromium, or set CHROMIUM to its path.", pytrace=False)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        loop = asyncio._get_running_loop()
         yield browser
+        asyncio._set_running_loop(loop)  # the last test may have been one without a page
         browser.close()
 
 

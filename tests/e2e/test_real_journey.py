@@ -81,6 +81,7 @@ def grade_everything(page: Page, key: str, responses: int) -> None:
     page.get_by_role("link", name=re.compile("^Start with response 1 of")).press("Enter")
     for number in range(1, responses + 1):
         expect(page.get_by_role("heading", level=1)).to_have_text(f"Response {number} of {responses}")
+        expect(page.locator(".criterion.current")).to_have_count(1)  # the page's script has started
         for _ in range(page.locator(".criterion").count()):
             page.keyboard.press(next(habit))
         page.keyboard.press("Control+Enter")
