@@ -1,6 +1,6 @@
 """What a physician waits for: opening a response and saving a decision, under several clients at once.
 
-    .venv/bin/python bench/grading.py [--responses 2750] [--clients 8] [--opens 40]
+    .venv/bin/python bench/grading.py [--responses 2750] [--clients 8] [--opens 20]
 
 Makes a batch of that many responses × 30 criteria for `--clients` annotators of one group, fills all but their next
 responses with decisions, and starts the product's own web server on loopback. Each client opens responses of its
