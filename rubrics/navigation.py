@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from consilium.lib import navigation
@@ -51,7 +52,7 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
             title=benchmark.title,
             url=reverse("rubrics:overview", args=[benchmark.slug]),
             role=role.get_role_display(),
-            text=benchmark.description.split("\n", 1)[0][:200],
+            text=Truncator(benchmark.description.split("\n", 1)[0]).chars(200),
             figures=[
                 navigation.HomeFigure(_("Cases"), f"{role.cases:,}", reverse("rubrics:cases", args=[benchmark.slug])),
                 navigation.HomeFigure(

@@ -105,6 +105,7 @@ def test_a_batch_is_made_with_its_preview(new_page: NewPage) -> None:
     expect(page.locator("#preview .tile dd").first).to_contain_text("drawn of 6")
     page.get_by_label("Annotators per response").fill("3")
     expect(page.locator("#preview")).to_contain_text("3 annotators per response asked, 2 in the group.")
+    expect(page.get_by_role("button", name="Make the batch")).to_be_disabled()
     page.get_by_label("Annotators per response").fill("2")
     expect(page.locator("#preview tbody td.num").first).to_have_text("4")
     page.get_by_role("button", name="Make the batch").click()
