@@ -286,7 +286,7 @@ STORAGES = {
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
-MEDIA_ROOT = CONSILIUM_HOME / "media"
+MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(CONSILIUM_HOME / "media")))
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -11,7 +11,7 @@ os.environ["DEBUG"] = "0"
 
 from consilium.broker.address import broker_url
 from consilium.settings import *  # noqa: F403
-from consilium.settings import DATABASES, EMBEDDED
+from consilium.settings import CONSILIUM_HOME, DATABASES, EMBEDDED
 from tests.template import template_name
 
 ALLOWED_HOSTS = ["*"]
@@ -35,3 +35,7 @@ _worker = os.environ.get("PYTEST_XDIST_WORKER", "")
 TEST_DATABASE = DATABASES["default"]["TEST"]["NAME"] + (f"_{_worker}" if _worker else "")
 CELERY_BROKER_URL = broker_url({**DATABASES["default"], "NAME": f"{TEST_DATABASE}_broker"})
 CELERY_BROKER_TRANSPORT_OPTIONS = {"pool_pre_ping": True, "pool_size": 2}
+
+# Uploads, too: a test that clears away its own would take those of a test in another process.
+MEDIA_ROOT = CONSILIUM_HOME / "media" / TEST_DATABASE
+os.environ["MEDIA_ROOT"] = str(MEDIA_ROOT)
