@@ -11,7 +11,7 @@ STAMP := .venv/.synced
 CONSILIUM_REAL_DATA ?= $(firstword $(dir $(wildcard ../*/data/healthbench_sample.jsonl)))
 export CONSILIUM_REAL_DATA
 
-# Every process would compile all that it imports: a third of the tests' time.
+# Else every process of the tests compiles all that it imports, each time anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 TEST_PROCESSES ?= 2

@@ -28,7 +28,7 @@ from consilium.lib.ratings import Outcome, shared
 from rubrics.models import Benchmark, Case, Response, RubricItem
 from scoring.models import JudgeRun, TrainedModel, Verdict
 
-pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("demo")]  # in one process: loading takes seconds
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module", autouse=True)

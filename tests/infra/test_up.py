@@ -49,7 +49,7 @@ class Up:
         environment = {
             name: value
             for name, value in os.environ.items()
-            if name not in {"DEBUG", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
+            if name not in {"DEBUG", "SECRET_KEY", "DATABASE_URL", "MEDIA_ROOT", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
             and not name.startswith("PYTEST")
         }
         environment |= {"CONSILIUM_HOME": str(home), "PORT": str(self.port), "CONSILIUM_DEMO": "0", **extra}
