@@ -125,6 +125,8 @@ class Case(models.Model):
     register = models.CharField(_("register"), max_length=15, choices=Register.choices, blank=True)
     language = models.CharField(_("language"), max_length=10, blank=True)
     tags = ArrayField(models.CharField(max_length=300), default=list, blank=True)
+    # Tags that physicians' answers about the case have agreed on; beside ``tags``, which came with the case.
+    label_tags = ArrayField(models.CharField(max_length=300), default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     supersedes = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="errata")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -391,3 +393,40 @@ class ImportJob(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.file_name}"
+
+
+class RevisionRequest(models.Model):
+    """Somebody found a criterion at fault; its rubric waits for a new version, or for a reason to leave it."""
+
+    class Status(models.TextChoices):
+        OPEN = "open", _("Open")
+        DONE = "done", _("Revised")
+        DISMISSED = "dismissed", _("Left as it is")
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="revision_requests")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="revision_requests")
+    response = models.ForeignKey(Response, null=True, on_delete=models.PROTECT, related_name="+")  # where it was found
+    reason = models.TextField(_("reason"))
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
+    answer = models.TextField(_("answer"), blank=True)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    closed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            # One open request for what was found at one place; found elsewhere again, it is another.
+            models.UniqueConstraint(
+                fields=["rubric", "criterion", "response"],
+                condition=models.Q(status="open"),
+                nulls_distinct=False,
+                name="rubrics_one_open_revision",
+            ),
+            models.CheckConstraint(condition=~models.Q(reason=""), name="rubrics_revision_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.criterion_id}: {self.reason[:40]}"

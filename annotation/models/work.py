@@ -1,4 +1,4 @@
-"""Expert groups, batches, assignments, decisions, checks and adjudication."""
+"""Batches, who works on what, and what annotators decide."""
 
 from __future__ import annotations
 
@@ -10,115 +10,11 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models.groups import ExpertGroup
+from annotation.models.outcomes import Outcome
 from consilium.lib.audit import audited
 from consilium.lib.identifiers import new_public_id
-from rubrics.models import Benchmark, Case, Criterion, Response, Rubric
-
-
-class Outcome(models.TextChoices):
-    """What a physician says of a (response, criterion) pair."""
-
-    MET = "met", _("Met")
-    NOT_MET = "not_met", _("Not met")
-    CANNOT_ASSESS = "cannot_assess", _("Cannot assess")
-
-
-class RulingOutcome(models.TextChoices):
-    """What an adjudicator says of a conflict."""
-
-    MET = "met", _("Met")
-    NOT_MET = "not_met", _("Not met")
-    CANNOT_ASSESS = "cannot_assess", _("Cannot assess")
-    FAULTY = "faulty", _("The criterion is faulty")
-
-
-class ExpertGroup(models.Model):
-    """Physicians who judge together, independent of the benchmark's other group."""
-
-    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
-    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="groups")
-    name = models.CharField(_("name"), max_length=100)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["name"]
-        constraints = [models.UniqueConstraint(fields=["benchmark", "name"], name="annotation_group_name_once")]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Physician(models.Model):
-    """A person's stable pseudonym within a benchmark, under which decisions leave the house."""
-
-    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="physicians")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="pseudonyms")
-    pseudonym = models.CharField(_("pseudonym"), max_length=200)
-
-    class Meta:
-        ordering = ["pseudonym"]
-        constraints = [
-            models.UniqueConstraint(fields=["benchmark", "user"], name="annotation_physician_user_once"),
-            models.UniqueConstraint(fields=["benchmark", "pseudonym"], name="annotation_physician_pseudonym_once"),
-        ]
-
-    def __str__(self) -> str:
-        return self.pseudonym
-
-
-@audited
-class Membership(models.Model):
-    """A physician's part in an expert group. Members are deactivated, never deleted: history stands."""
-
-    class Role(models.TextChoices):
-        ANNOTATOR = "annotator", _("Annotator")
-        CHECKER = "checker", _("Secondary checker")
-        ADJUDICATOR = "adjudicator", _("Adjudicator")
-
-    group = models.ForeignKey(ExpertGroup, on_delete=models.PROTECT, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="memberships")
-    role = models.CharField(_("role"), max_length=15, choices=Role.choices)
-    active = models.BooleanField(default=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["group", "role", "user"]
-        constraints = [
-            models.UniqueConstraint(fields=["group", "user", "role"], name="annotation_membership_once"),
-        ]
-        triggers = [
-            pgtrigger.Trigger(
-                # Who runs the benchmark sees candidates' names; who sits in one group must not sit in the other.
-                name="independent",
-                when=pgtrigger.Before,
-                operation=pgtrigger.Insert | pgtrigger.Update,
-                declare=[("benchmark", "bigint")],
-                func="""
-                    SELECT g.benchmark_id INTO benchmark FROM annotation_expertgroup g WHERE g.id = NEW.group_id;
-                    PERFORM pg_advisory_xact_lock(1001, benchmark::int);
-                    IF EXISTS (
-                        SELECT 1 FROM rubrics_benchmarkrole r
-                        WHERE r.user_id = NEW.user_id AND r.benchmark_id = benchmark
-                    ) THEN
-                        RAISE EXCEPTION 'Who runs the benchmark cannot be a member of its expert groups'
-                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_membership_not_staff';
-                    END IF;
-                    IF NEW.active AND EXISTS (
-                        SELECT 1 FROM annotation_membership m JOIN annotation_expertgroup g ON g.id = m.group_id
-                        WHERE m.user_id = NEW.user_id AND m.active AND g.benchmark_id = benchmark
-                          AND m.group_id <> NEW.group_id
-                    ) THEN
-                        RAISE EXCEPTION 'A physician belongs to one expert group of a benchmark'
-                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_membership_one_group';
-                    END IF;
-                    RETURN NEW;
-                """,
-            ),
-            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.user}, {self.get_role_display()}"
+from rubrics.models import Case, Criterion, Response, Rubric
 
 
 @audited
@@ -127,6 +23,8 @@ class Batch(models.Model):
 
     class Kind(models.TextChoices):
         GRADE = "grade", _("Grade responses")
+        LABEL = "label", _("Answer questions about cases")
+        QUALIFY = "qualify", _("Qualification")
 
     class CheckPolicy(models.TextChoices):
         NONE = "none", _("No secondary check")
@@ -141,6 +39,15 @@ class Batch(models.Model):
     class Order(models.TextChoices):
         BY_CASE = "by_case", _("Case by case")
         SHUFFLED = "shuffled", _("Fully shuffled")
+
+    class Strategy(models.TextChoices):
+        PLANNED = "planned", _("Handed out when the batch is made")
+        POOL = "pool", _("Taken one by one from a pool")
+
+    class SpecialtyMatch(models.TextChoices):
+        NONE = "none", _("Any specialty")
+        PREFERRED = "preferred", _("Matching specialty first")
+        REQUIRED = "required", _("Matching specialty only")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     group = models.ForeignKey(ExpertGroup, on_delete=models.PROTECT, related_name="batches")
@@ -157,6 +64,15 @@ class Batch(models.Model):
     check_fraction = models.FloatField(
         _("share to check"), default=1.0, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
+    strategy = models.CharField(_("assignment"), max_length=10, choices=Strategy.choices, default=Strategy.PLANNED)
+    specialty_match = models.CharField(
+        _("specialty"), max_length=10, choices=SpecialtyMatch.choices, default=SpecialtyMatch.NONE
+    )
+    # Untouched work goes back to the pool after so many hours; empty: never by itself.
+    lease_hours = models.PositiveSmallIntegerField(
+        _("lease, hours"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    gold_per_annotator = models.PositiveSmallIntegerField(_("gold items for each annotator"), default=0)
     due_date = models.DateField(_("due"), null=True, blank=True)
     seed = models.BigIntegerField(_("seed"))
     frame = models.JSONField(default=dict)  # the filter that the responses were drawn by, and how many it held
@@ -204,6 +120,23 @@ class BatchItem(models.Model):
         return f"{self.response} in {self.batch}"
 
 
+class Slot(models.Model):
+    """Room for one annotator on one response of a batch: ``number`` counts from 1 to the annotators per item.
+
+    It is taken while an assignment that was not released points to it, and never by two: see `Assignment`.
+    """
+
+    item = models.ForeignKey(BatchItem, on_delete=models.PROTECT, related_name="slots")
+    number = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["item", "number"], name="annotation_slot_once")]
+
+    def __str__(self) -> str:
+        return f"{self.item}, {self.number}"
+
+
 class Part(models.TextChoices):
     """The one part that a person plays for a response."""
 
@@ -231,7 +164,7 @@ class Involvement(models.Model):
         return f"{self.user}: {self.part}"
 
 
-def _play(user: str, part: str, group: str) -> str:
+def play_a_part(user: str, part: str, group: str) -> str:
     """PL/pgSQL that enters ``user`` as ``part`` for NEW.response_id, or refuses."""
     return f"""
         IF EXISTS (SELECT 1 FROM rubrics_response r WHERE r.id = NEW.response_id AND r.author_id = {user}) THEN
@@ -261,6 +194,14 @@ class Assignment(models.Model):
         IN_CHECK = "in_check", _("In check")
         RETURNED = "returned", _("Returned")
         ACCEPTED = "accepted", _("Accepted")
+        # Given to somebody else or back to the pool; what was decided stays on record and counts nowhere.
+        RELEASED = "released", _("Released")
+
+    class Purpose(models.TextChoices):
+        WORK = "work", _("Work")
+        # Compared with a key and left out of every rating; its annotator sees no difference.
+        GOLD = "gold", _("Gold item")
+        QUALIFICATION = "qualification", _("Qualification")
 
     # What its annotator may still write to.
     OPEN = (Status.NOT_STARTED, Status.DRAFT, Status.RETURNED)
@@ -272,6 +213,8 @@ class Assignment(models.Model):
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="+")
     criteria = ArrayField(models.BigIntegerField(), null=True, blank=True)  # NULL: all of the rubric
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments")
+    slot = models.ForeignKey(Slot, null=True, blank=True, on_delete=models.PROTECT, related_name="assignments")
+    purpose = models.CharField(max_length=15, choices=Purpose.choices, default=Purpose.WORK)
     status = models.CharField(max_length=15, choices=Status.choices, default=Status.NOT_STARTED)
     round = models.PositiveSmallIntegerField(default=1)
     position = models.PositiveIntegerField(default=0)  # in the annotator's own shuffled queue
@@ -282,10 +225,16 @@ class Assignment(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     accepted_at = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)  # untouched by then, it goes back to the pool
+    released_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["position", "pk"]
         constraints = [
+            # One slot, one annotator, however they race for it.
+            models.UniqueConstraint(
+                fields=["slot"], condition=~Q(status="released"), name="annotation_slot_taken_once"
+            ),
             models.UniqueConstraint(
                 fields=["batch", "response", "rubric", "annotator"], name="annotation_assignment_once"
             ),
@@ -308,9 +257,9 @@ class Assignment(models.Model):
                 declare=[("the_group", "bigint")],
                 func=f"""
                     SELECT b.group_id INTO the_group FROM annotation_batch b WHERE b.id = NEW.batch_id;
-                    {_play("NEW.annotator_id", "annotator", "the_group")}
+                    {play_a_part("NEW.annotator_id", "annotator", "the_group")}
                     IF NEW.checker_id IS NOT NULL THEN
-                        {_play("NEW.checker_id", "checker", "the_group")}
+                        {play_a_part("NEW.checker_id", "checker", "the_group")}
                     END IF;
                     RETURN NEW;
                 """,
@@ -348,127 +297,44 @@ class Decision(models.Model):
         return f"{self.criterion_id}: {self.outcome}"
 
 
-@audited
-class Check(models.Model):
-    """A secondary check of one round; its amendments stand beside the decisions and overwrite none."""
+class Skip(models.Model):
+    """An annotator passed over a response: for later, or for somebody else."""
 
-    class Result(models.TextChoices):
-        ACCEPTED = "accepted", _("Accepted")
-        RETURNED = "returned", _("Returned")
+    class Reason(models.TextChoices):
+        LATER = "later", _("Later")
+        EXPERTISE = "expertise", _("Outside my field")
+        UNREADABLE = "unreadable", _("Cannot be judged as it stands")
+        OTHER = "other", _("Another reason")
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="checks")
-    round = models.PositiveSmallIntegerField()
-    checker = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    result = models.CharField(max_length=10, choices=Result.choices, blank=True)  # empty: still open
-    note = models.TextField(blank=True)
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="skips")
+    reason = models.CharField(_("reason"), max_length=15, choices=Reason.choices)
+    note = models.TextField(_("note"), blank=True)
     created_at = models.DateTimeField()
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["assignment", "round"], name="annotation_check_once"),
-            models.CheckConstraint(condition=~Q(result="returned") | ~Q(note=""), name="annotation_return_has_a_note"),
-        ]
+        ordering = ["created_at", "pk"]
 
     def __str__(self) -> str:
-        return f"Check of {self.assignment}"
+        return f"{self.assignment}: {self.reason}"
 
 
-@audited
-class Amendment(models.Model):
-    """A checker's other outcome for one criterion, with the reason."""
+class Comment(models.Model):
+    """A word between annotator, checker and admin about one piece of work; readers see the part, not the name."""
 
-    check_row = models.ForeignKey(Check, on_delete=models.PROTECT, related_name="amendments")
-    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
-    # Empty: the checker took the amendment back; the row stays for the record.
-    outcome = models.CharField(max_length=15, choices=Outcome.choices, blank=True)
-    reason = models.TextField()
+    class Voice(models.TextChoices):
+        ANNOTATOR = "annotator", _("Annotator")
+        CHECKER = "checker", _("Secondary checker")
+        ADMIN = "admin", _("Admin")
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="comments")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    voice = models.CharField(max_length=15, choices=Voice.choices)
+    text = models.TextField(_("comment"))
     created_at = models.DateTimeField()
-    updated_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["check_row", "criterion"], name="annotation_amendment_once"),
-            models.CheckConstraint(condition=~Q(reason=""), name="annotation_amendment_has_a_reason"),
-        ]
+        ordering = ["created_at", "pk"]
+        constraints = [models.CheckConstraint(condition=~Q(text=""), name="annotation_comment_says_something")]
 
     def __str__(self) -> str:
-        return f"{self.criterion_id}: {self.outcome}"
-
-
-@audited
-class Adjudication(models.Model):
-    """Conflicts about one response, given to one person: within a group, or between two (the consensus)."""
-
-    class Status(models.TextChoices):
-        OPEN = "open", _("Conflict")
-        DONE = "done", _("Adjudicated")
-
-    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
-    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="adjudications")
-    rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="+")
-    group = models.ForeignKey(ExpertGroup, on_delete=models.PROTECT, related_name="adjudications")
-    # Set where two groups differ; such a ruling belongs to the consensus and flows back into neither.
-    other_group = models.ForeignKey(ExpertGroup, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
-    criteria = ArrayField(models.BigIntegerField())  # those in conflict when it was opened
-    agreement = models.FloatField()  # share of the rubric's criteria without conflict; the lowest come first
-    adjudicator = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="adjudications"
-    )
-    status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
-    created_at = models.DateTimeField()
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["agreement", "pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["response", "rubric", "group", "other_group"],
-                nulls_distinct=False,
-                name="annotation_adjudication_once",
-            ),
-            models.CheckConstraint(
-                condition=Q(other_group=None) | ~Q(other_group=F("group")), name="annotation_two_groups"
-            ),
-        ]
-        triggers = [
-            pgtrigger.Trigger(
-                name="one_part_each",
-                when=pgtrigger.Before,
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("adjudicator_id", "response_id"),
-                declare=[("the_group", "bigint")],
-                func=f"""
-                    IF NEW.adjudicator_id IS NOT NULL THEN
-                        the_group := CASE WHEN NEW.other_group_id IS NULL THEN NEW.group_id END;
-                        {_play("NEW.adjudicator_id", "adjudicator", "the_group")}
-                    END IF;
-                    RETURN NEW;
-                """,
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"Adjudication of {self.response}"
-
-
-@audited
-class Ruling(models.Model):
-    """The adjudicator's word on one conflict."""
-
-    adjudication = models.ForeignKey(Adjudication, on_delete=models.PROTECT, related_name="rulings")
-    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
-    outcome = models.CharField(max_length=15, choices=RulingOutcome.choices)
-    reason = models.TextField(blank=True)
-    created_at = models.DateTimeField()
-    updated_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["adjudication", "criterion"], name="annotation_ruling_once"),
-            models.CheckConstraint(
-                condition=~Q(outcome="faulty") | ~Q(reason=""), name="annotation_faulty_has_a_reason"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.criterion_id}: {self.outcome}"
+        return f"{self.voice}: {self.text[:40]}"

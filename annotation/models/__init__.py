@@ -1,0 +1,37 @@
+"""Expert groups, batches, assignments, decisions, checks and adjudication; qualification, labels."""
+
+from annotation.models.groups import ExpertGroup, Membership, Physician
+from annotation.models.labels import LabelAnswer, LabelQuestion, LabelTask
+from annotation.models.outcomes import Outcome, RulingOutcome
+from annotation.models.qualification import KeyedDecision, KeyedResponse, QualificationAttempt, QualificationRule
+from annotation.models.review import Adjudication, Amendment, Attention, Check, Ruling
+from annotation.models.work import Assignment, Batch, BatchItem, Comment, Decision, Involvement, Part, Skip, Slot
+
+__all__ = [
+    "Adjudication",
+    "Amendment",
+    "Assignment",
+    "Attention",
+    "Batch",
+    "BatchItem",
+    "Check",
+    "Comment",
+    "Decision",
+    "ExpertGroup",
+    "Involvement",
+    "KeyedDecision",
+    "KeyedResponse",
+    "LabelAnswer",
+    "LabelQuestion",
+    "LabelTask",
+    "Membership",
+    "Outcome",
+    "Part",
+    "Physician",
+    "QualificationAttempt",
+    "QualificationRule",
+    "Ruling",
+    "RulingOutcome",
+    "Skip",
+    "Slot",
+]

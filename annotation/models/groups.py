@@ -1,0 +1,107 @@
+"""Expert groups, their members, and the pseudonyms under which decisions leave the house."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib.audit import audited
+from consilium.lib.identifiers import new_public_id
+from rubrics.models import Benchmark
+
+
+class ExpertGroup(models.Model):
+    """Physicians who judge together, independent of the benchmark's other group."""
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="groups")
+    name = models.CharField(_("name"), max_length=100)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["benchmark", "name"], name="annotation_group_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Physician(models.Model):
+    """A person's stable pseudonym within a benchmark, under which decisions leave the house."""
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="physicians")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="pseudonyms")
+    pseudonym = models.CharField(_("pseudonym"), max_length=200)
+
+    class Meta:
+        ordering = ["pseudonym"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "user"], name="annotation_physician_user_once"),
+            models.UniqueConstraint(fields=["benchmark", "pseudonym"], name="annotation_physician_pseudonym_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.pseudonym
+
+
+@audited
+class Membership(models.Model):
+    """A physician's part in an expert group. Members are deactivated, never deleted: history stands."""
+
+    class Role(models.TextChoices):
+        ANNOTATOR = "annotator", _("Annotator")
+        CHECKER = "checker", _("Secondary checker")
+        ADJUDICATOR = "adjudicator", _("Adjudicator")
+
+    group = models.ForeignKey(ExpertGroup, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="memberships")
+    role = models.CharField(_("role"), max_length=15, choices=Role.choices)
+    active = models.BooleanField(default=True)
+    # The most responses that an annotator has open at a time; empty: no limit of their own.
+    capacity = models.PositiveSmallIntegerField(_("capacity"), null=True, blank=True, validators=[MinValueValidator(1)])
+    # Set while the member gets no new work, below the mark on gold items for one; what they have open they may finish.
+    withheld_at = models.DateTimeField(null=True, blank=True)
+    withheld_reason = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["group", "role", "user"]
+        constraints = [
+            models.UniqueConstraint(fields=["group", "user", "role"], name="annotation_membership_once"),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                # Who runs the benchmark sees candidates' names; who sits in one group must not sit in the other.
+                name="independent",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.Update,
+                declare=[("benchmark", "bigint")],
+                func="""
+                    SELECT g.benchmark_id INTO benchmark FROM annotation_expertgroup g WHERE g.id = NEW.group_id;
+                    PERFORM pg_advisory_xact_lock(1001, benchmark::int);
+                    IF EXISTS (
+                        SELECT 1 FROM rubrics_benchmarkrole r
+                        WHERE r.user_id = NEW.user_id AND r.benchmark_id = benchmark
+                    ) THEN
+                        RAISE EXCEPTION 'Who runs the benchmark cannot be a member of its expert groups'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_membership_not_staff';
+                    END IF;
+                    IF NEW.active AND EXISTS (
+                        SELECT 1 FROM annotation_membership m JOIN annotation_expertgroup g ON g.id = m.group_id
+                        WHERE m.user_id = NEW.user_id AND m.active AND g.benchmark_id = benchmark
+                          AND m.group_id <> NEW.group_id
+                    ) THEN
+                        RAISE EXCEPTION 'A physician belongs to one expert group of a benchmark'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_membership_one_group';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}, {self.get_role_display()}"

@@ -1,0 +1,171 @@
+"""Secondary checks and adjudications: rows of their own, which overwrite nothing."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models.groups import ExpertGroup
+from annotation.models.outcomes import Outcome, RulingOutcome
+from annotation.models.work import Assignment, play_a_part
+from consilium.lib.audit import audited
+from consilium.lib.identifiers import new_public_id
+from rubrics.models import Criterion, Response, Rubric
+
+
+@audited
+class Check(models.Model):
+    """A secondary check of one round; its amendments stand beside the decisions and overwrite none."""
+
+    class Result(models.TextChoices):
+        ACCEPTED = "accepted", _("Accepted")
+        RETURNED = "returned", _("Returned")
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="checks")
+    round = models.PositiveSmallIntegerField()
+    checker = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    result = models.CharField(max_length=10, choices=Result.choices, blank=True)  # empty: still open
+    note = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "round"], name="annotation_check_once"),
+            models.CheckConstraint(condition=~Q(result="returned") | ~Q(note=""), name="annotation_return_has_a_note"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Check of {self.assignment}"
+
+
+@audited
+class Amendment(models.Model):
+    """A checker's other outcome for one criterion, with the reason."""
+
+    check_row = models.ForeignKey(Check, on_delete=models.PROTECT, related_name="amendments")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
+    # Empty: the checker took the amendment back; the row stays for the record.
+    outcome = models.CharField(max_length=15, choices=Outcome.choices, blank=True)
+    reason = models.TextField()
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["check_row", "criterion"], name="annotation_amendment_once"),
+            models.CheckConstraint(condition=~Q(reason=""), name="annotation_amendment_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.criterion_id}: {self.outcome}"
+
+
+@audited
+class Adjudication(models.Model):
+    """Conflicts about one response, given to one person: within a group, or between two (the consensus)."""
+
+    class Status(models.TextChoices):
+        OPEN = "open", _("Conflict")
+        DONE = "done", _("Adjudicated")
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="adjudications")
+    rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="+")
+    group = models.ForeignKey(ExpertGroup, on_delete=models.PROTECT, related_name="adjudications")
+    # Set where two groups differ; such a ruling belongs to the consensus and flows back into neither.
+    other_group = models.ForeignKey(ExpertGroup, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    criteria = ArrayField(models.BigIntegerField())  # those in conflict when it was opened
+    agreement = models.FloatField()  # share of the rubric's criteria without conflict; the lowest come first
+    adjudicator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="adjudications"
+    )
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["agreement", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["response", "rubric", "group", "other_group"],
+                nulls_distinct=False,
+                name="annotation_adjudication_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(other_group=None) | ~Q(other_group=F("group")), name="annotation_two_groups"
+            ),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="one_part_each",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("adjudicator_id", "response_id"),
+                declare=[("the_group", "bigint")],
+                func=f"""
+                    IF NEW.adjudicator_id IS NOT NULL THEN
+                        the_group := CASE WHEN NEW.other_group_id IS NULL THEN NEW.group_id END;
+                        {play_a_part("NEW.adjudicator_id", "adjudicator", "the_group")}
+                    END IF;
+                    RETURN NEW;
+                """,
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"Adjudication of {self.response}"
+
+
+@audited
+class Ruling(models.Model):
+    """The adjudicator's word on one conflict."""
+
+    adjudication = models.ForeignKey(Adjudication, on_delete=models.PROTECT, related_name="rulings")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
+    outcome = models.CharField(max_length=15, choices=RulingOutcome.choices)
+    reason = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["adjudication", "criterion"], name="annotation_ruling_once"),
+            models.CheckConstraint(
+                condition=~Q(outcome="faulty") | ~Q(reason=""), name="annotation_faulty_has_a_reason"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.criterion_id}: {self.outcome}"
+
+
+class Attention(models.Model):
+    """Time that a person spent at one piece of work, in seconds; idle beyond two minutes is not in it.
+
+    Shown to its owner, and to admins in medians over many pieces only.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    assignment = models.ForeignKey(Assignment, null=True, on_delete=models.PROTECT, related_name="attention")
+    adjudication = models.ForeignKey(Adjudication, null=True, on_delete=models.PROTECT, related_name="attention")
+    seconds = models.PositiveIntegerField(default=0)
+    reported_at = models.DateTimeField()  # of the last report; no report may claim more time than passed since
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "assignment", "adjudication"], nulls_distinct=False, name="annotation_attention_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(assignment=None, adjudication__isnull=False)
+                | Q(assignment__isnull=False, adjudication=None),
+                name="annotation_attention_of_one_thing",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.seconds} s"
