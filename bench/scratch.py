@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 import time
@@ -77,3 +78,18 @@ class Clock:
     def seconds(self) -> float:
         """Wall-clock seconds so far."""
         return time.perf_counter() - self.wall
+
+
+def family(pid: int) -> list[int]:
+    """A process and its descendants (Linux)."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(child for direct in children for child in family(int(direct)))]
+
+
+def peak_memory(pid: int) -> int:
+    """KiB of resident memory of a process and its descendants, each at its peak; pages they share count in each."""
+    return sum(
+        int(found[1])
+        for one in family(pid)
+        if (found := re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{one}/status").read_text()))
+    )
