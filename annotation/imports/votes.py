@@ -248,13 +248,13 @@ class VoteWriter:
             Assignment,
             (
                 *("id", "public_id", "batch", "case", "response", "rubric", "criteria", "annotator", "status", "round"),
-                *("position", "to_check", "started_at", "submitted_at", "accepted_at"),
+                *("position", "purpose", "to_check", "started_at", "submitted_at", "accepted_at"),
             ),
             (
                 (
                     *(ids[key], new_public_id(), batch.pk, next(iter(sheet.values())).case, key[0], key[1]),
                     *(None if len(sheet) == sizes[key[1]] else sorted(sheet), self.raters.users[key[2]]),
-                    *("accepted", 1, position, key[:2] in checked, self.at, self.at, self.at),
+                    *("accepted", 1, position, "work", key[:2] in checked, self.at, self.at, self.at),
                 )
                 for position, (key, sheet) in enumerate(sheets.items(), start=1)
             ),

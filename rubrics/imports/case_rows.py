@@ -19,7 +19,7 @@ from rubrics.parsing.faults import Faults
 
 CASE_COLUMNS = (
     *("id", "public_id", "benchmark", "key", "conversation", "reference_answer", "difficulty", "register"),
-    *("language", "tags", "metadata", "created_at"),
+    *("language", "tags", "label_tags", "metadata", "created_at"),
 )
 RUBRIC_COLUMNS = ("id", "case", "track", "version", "status", "provenance")
 ITEM_COLUMNS = ("rubric", "criterion", "position", "points", "tags", "source_note")
@@ -90,7 +90,7 @@ class CaseWriter:
             self.unknown_roles[record.user_role] += 1
         return (
             *(pk, new_public_id(), self.benchmark.pk, record.key, Jsonb(record.conversation), record.reference_answer),
-            *(record.difficulty, register, record.language, list(record.tags), Jsonb(record.metadata), self.at),
+            *(record.difficulty, register, record.language, list(record.tags), [], Jsonb(record.metadata), self.at),
         )
 
     def _items(
