@@ -1,0 +1,158 @@
+"""Whether an annotator may be given new work: qualified where the benchmark asks for it, and not held back.
+
+Standing decides about *new* work alone. Drafts and returned work may always be finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from annotation.models import (
+    Assignment,
+    ExpertGroup,
+    KeyedResponse,
+    Membership,
+    QualificationAttempt,
+    QualificationRule,
+)
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from rubrics.models import Benchmark
+
+QUALIFICATION = "qualification"
+WAITING = "waiting"
+FAILED = "failed"
+WITHHELD = "withheld"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One annotator's standing in a group. ``reason`` is empty where new work may be given, else one of
+
+    ``qualification`` (not passed yet; may start or go on now), ``waiting`` (may try again from ``again_at``),
+    ``failed`` (no attempt is left), ``withheld`` (held back by an admin or by gold items).
+    """
+
+    group: ExpertGroup
+    reason: str = ""
+    again_at: datetime | None = None
+    rule: QualificationRule | None = None
+    attempts: tuple[QualificationAttempt, ...] = ()
+
+    @property
+    def may_get_work(self) -> bool:
+        """Whether new work may be given."""
+        return not self.reason
+
+    @property
+    def under_way(self) -> QualificationAttempt | None:
+        """The attempt that is open."""
+        return next((row for row in self.attempts if row.status == QualificationAttempt.Status.OPEN), None)
+
+    @property
+    def last(self) -> QualificationAttempt | None:
+        """The last finished attempt, which has a feedback page."""
+        done = [row for row in self.attempts if row.status != QualificationAttempt.Status.OPEN]
+        return done[-1] if done else None
+
+    @property
+    def attempts_left(self) -> int:
+        """How often the annotator may still begin."""
+        return max(0, self.rule.attempts - len(self.attempts)) if self.rule else 0
+
+
+def standing_of(user: User, group: ExpertGroup, *, at: datetime | None = None) -> Standing:
+    """The standing of one annotator; whoever is no annotator of the group needs none, and may."""
+    return _standings(group, [user.pk], at or timezone.now()).get(user.pk, Standing(group))
+
+
+def standings(group: ExpertGroup, *, at: datetime | None = None) -> dict[int, Standing]:
+    """User id → standing, of every active annotator of the group."""
+    return _standings(group, None, at or timezone.now())
+
+
+def own_standings(user: User, benchmark: Benchmark | None = None, *, at: datetime | None = None) -> list[Standing]:
+    """The user's standing in each group that they annotate for, in one benchmark or in all."""
+    groups = ExpertGroup.objects.filter(
+        memberships__user=user.pk, memberships__active=True, memberships__role=Membership.Role.ANNOTATOR
+    ).select_related("benchmark__qualification_rule")
+    if benchmark is not None:
+        groups = groups.filter(benchmark=benchmark)
+    return [standing_of(user, group, at=at) for group in groups]
+
+
+def _standings(group: ExpertGroup, users: Collection[int] | None, at: datetime) -> dict[int, Standing]:
+    members = Membership.objects.filter(group=group, role=Membership.Role.ANNOTATOR, active=True)
+    if users is not None:
+        members = members.filter(user__in=users)
+    held = dict(members.values_list("user_id", "withheld_at"))
+    rule = QualificationRule.objects.filter(benchmark=group.benchmark_id).first()
+    if rule is None or not rule.required:
+        return {user: Standing(group, WITHHELD if since else "", rule=rule) for user, since in held.items()}
+    # Passed in one group of a benchmark is passed in it: the set is the benchmark's.
+    rows = QualificationAttempt.objects.filter(group__benchmark=group.benchmark_id, user__in=held)
+    attempts: dict[int, list[QualificationAttempt]] = {}
+    for row in rows.order_by("started_at", "pk"):
+        attempts.setdefault(row.user_id, []).append(row)
+    return {user: _judged(group, rule, attempts.get(user, []), since, at) for user, since in held.items()}
+
+
+def _judged(
+    group: ExpertGroup,
+    rule: QualificationRule,
+    attempts: Iterable[QualificationAttempt],
+    withheld_at: datetime | None,
+    at: datetime,
+) -> Standing:
+    rows = tuple(attempts)
+    status = {row.status for row in rows}
+    reason, again_at = "", None
+    if QualificationAttempt.Status.PASSED not in status:
+        finished = [row.finished_at for row in rows if row.finished_at is not None]
+        reason = QUALIFICATION
+        if QualificationAttempt.Status.OPEN not in status and finished:
+            again_at = max(finished) + timedelta(hours=rule.wait_hours)
+            if len(rows) >= rule.attempts:
+                reason, again_at = FAILED, None
+            elif again_at > at:
+                reason = WAITING
+            else:
+                again_at = None
+    if withheld_at is not None:
+        reason, again_at = WITHHELD, None
+    return Standing(group, reason, again_at, rule, rows)
+
+
+def refuses_new_work(assignment: Assignment, *, at: datetime) -> Standing | None:
+    """The standing that keeps the annotator from beginning ``assignment``; None where they may, or have begun it."""
+    if assignment.status != Assignment.Status.NOT_STARTED or assignment.purpose == Assignment.Purpose.QUALIFICATION:
+        return None
+    standing = _standings(assignment.batch.group, [assignment.annotator_id], at).get(assignment.annotator_id)
+    return standing if standing is not None and not standing.may_get_work else None
+
+
+def seen_by(users: Collection[int], responses: Iterable[int]) -> set[tuple[int, int]]:
+    """(user, response): those who had a part in it other than qualifying on it."""
+    from annotation.models import Involvement
+
+    responses = list(responses)
+    parts = set(
+        Involvement.objects.filter(user__in=users, response__in=responses).values_list("user_id", "response_id")
+    )
+    qualified_on = set(
+        Assignment.objects.filter(
+            annotator__in=users, response__in=responses, purpose=Assignment.Purpose.QUALIFICATION
+        ).values_list("annotator_id", "response_id")
+    )
+    authors = set(
+        KeyedResponse.objects.filter(response__in=responses, response__author__in=users).values_list(
+            "response__author_id", "response_id"
+        )
+    )
+    return (parts - qualified_on) | {(int(user or 0), response) for user, response in authors}
