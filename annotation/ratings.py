@@ -22,6 +22,7 @@ _FIRST_VOTES = """
     JOIN annotation_assignment a ON a.batch_id = b.id
     JOIN annotation_decision d ON d.assignment_id = a.id
     WHERE b.group_id = %(group)s AND d.round = 1 AND d.outcome IS NOT NULL AND a.submitted_at IS NOT NULL
+      AND a.purpose = 'work' AND a.status <> 'released'
 """
 _CHECKED_VOTES = """
     SELECT a.response_id, d.criterion_id, COALESCE(NULLIF(m.outcome, ''), d.outcome) AS outcome
@@ -30,7 +31,7 @@ _CHECKED_VOTES = """
     JOIN annotation_decision d ON d.assignment_id = a.id AND d.round = a.round
     LEFT JOIN annotation_check c ON c.assignment_id = a.id AND c.round = a.round AND c.result = 'accepted'
     LEFT JOIN annotation_amendment m ON m.check_row_id = c.id AND m.criterion_id = d.criterion_id
-    WHERE b.group_id = %(group)s AND a.status = 'accepted' AND d.outcome IS NOT NULL
+    WHERE b.group_id = %(group)s AND a.status = 'accepted' AND d.outcome IS NOT NULL AND a.purpose = 'work'
 """
 # The outcome that more annotators chose than any other; 4 (undecided) on a tie.
 _MAJORITY = """
@@ -69,6 +70,16 @@ def group_ratings(group: ExpertGroup, stage: str = "checked") -> Ratings:
     return fetch_ratings(query, {"group": group.pk})
 
 
+def unanimous_ratings(group: ExpertGroup) -> Ratings:
+    """Pairs that at least two annotators of ``group`` decided, all of them alike, after the secondary check."""
+    query = f"""
+        SELECT response_id, criterion_id, {OUTCOME_SQL.format(column="min(outcome)")}
+        FROM ({_CHECKED_VOTES}) AS votes GROUP BY response_id, criterion_id
+        HAVING count(*) > 1 AND count(DISTINCT outcome) = 1
+    """
+    return fetch_ratings(query, {"group": group.pk})
+
+
 def physician_ratings(benchmark: Benchmark, pseudonym: str, *, last_round: bool = False) -> Ratings:
     """One physician's own decisions of round 1, or of the last round, of what they submitted."""
     which = "a.round" if last_round else "1"
@@ -83,6 +94,7 @@ def physician_ratings(benchmark: Benchmark, pseudonym: str, *, last_round: bool 
         JOIN annotation_decision d ON d.assignment_id = a.id AND d.round = {which}
         WHERE p.benchmark_id = %(benchmark)s AND p.pseudonym = %(pseudonym)s
           AND d.outcome IS NOT NULL AND a.submitted_at IS NOT NULL
+          AND a.purpose = 'work' AND a.status <> 'released'
         ORDER BY a.response_id, d.criterion_id, a.submitted_at, a.id
         """,
         {"benchmark": benchmark.pk, "pseudonym": pseudonym},
