@@ -1,0 +1,215 @@
+"""The words that people see: found in the source, kept in ``locale/``, compiled for Django.
+
+Development only: it wants Babel, which the product does without, since the compiled catalogue is in the repository.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils.translation.template import templatize
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
+
+ROOT = Path(settings.BASE_DIR)
+APPS = ("consilium", "accounts", "rubrics", "annotation", "scoring", "agreement")
+LOCALES = ("zh_Hans",)
+# allauth's own catalogue lacks a part of what its pages say here.
+FOREIGN = ROOT / "locale" / "foreign.txt"
+
+# name of the function -> (place of the context, place of the message, place of the plural)
+FUNCTIONS: dict[str, tuple[int | None, int, int | None]] = {
+    "gettext": (None, 0, None),
+    "gettext_lazy": (None, 0, None),
+    "gettext_noop": (None, 0, None),
+    "ngettext": (None, 0, 1),
+    "ngettext_lazy": (None, 0, 1),
+    "pgettext": (0, 1, None),
+    "pgettext_lazy": (0, 1, None),
+    "npgettext": (0, 1, 2),
+    "npgettext_lazy": (0, 1, 2),
+    "Phrase": (None, 0, None),  # consilium.lib.phrases
+}
+CALL = re.compile(r"""\b(_|n?p?gettext)\(\s*((?:u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*,?\s*)+)""")
+LITERAL = re.compile(r"""u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+
+HEADER = """\
+msgid ""
+msgstr ""
+"Project-Id-Version: Consilium\\n"
+"POT-Creation-Date: 2026-01-01 00:00+0000\\n"
+"PO-Revision-Date: 2026-01-01 00:00+0000\\n"
+"Language: {locale}\\n"
+"Plural-Forms: nplurals=1; plural=0;\\n"
+"MIME-Version: 1.0\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+
+"""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Message:
+    """A text to translate; ``plural`` and ``context`` are empty where it has none."""
+
+    text: str
+    plural: str = ""
+    context: str = ""
+
+
+def python_files() -> Iterator[Path]:
+    """The product's modules, migrations aside."""
+    for app in APPS:
+        yield from (path for path in sorted((ROOT / app).rglob("*.py")) if "migrations" not in path.parts)
+
+
+def template_files() -> Iterator[Path]:
+    """The product's templates."""
+    yield from sorted((ROOT / "templates").rglob("*"))
+    yield from sorted((ROOT / "consilium" / "templates").rglob("*"))
+
+
+def in_python(source: str) -> Iterator[Message]:
+    """Messages of a module: calls of Django's functions, by whatever name it imports them.
+
+    Raises ValueError where one is called with something else than a literal, which could never be translated.
+    """
+    tree = ast.parse(source)
+    names = dict(zip(FUNCTIONS, FUNCTIONS, strict=True))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation":
+            names |= {alias.asname: alias.name for alias in node.names if alias.asname and alias.name in FUNCTIONS}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if called not in names:
+            continue
+        context, text, plural = FUNCTIONS[names[called]]
+        parts: list[str] = []
+        for place in (text, plural, context):
+            argument = node.args[place] if place is not None and place < len(node.args) else None
+            if place is not None and isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                parts.append(argument.value)
+            elif place is not None:
+                break  # a variable: some other place marks its texts
+            else:
+                parts.append("")
+        else:
+            yield Message(*parts)
+
+
+def in_template(source: str) -> Iterator[Message]:
+    """Messages of a template: its translation tags and ``_("…")`` in other tags."""
+    for found in CALL.finditer(templatize(source)):
+        parts = [ast.literal_eval(literal) for literal in LITERAL.findall(found[2])]
+        context, text, plural = FUNCTIONS["gettext" if found[1] == "_" else found[1]]
+        if not parts or not parts[text].strip():
+            continue
+        yield Message(parts[text], "" if plural is None else parts[plural], "" if context is None else parts[context])
+
+
+def found_messages() -> dict[Message, list[str]]:
+    """Every message of the product, and the files that it stands in."""
+    found: dict[Message, list[str]] = {}
+
+    def note(message: Message, path: Path) -> None:
+        places = found.setdefault(message, [])
+        name = path.relative_to(ROOT).as_posix()
+        if name not in places:
+            places.append(name)
+
+    for path in template_files():
+        if path.is_file() and path.suffix in (".html", ".txt"):
+            for message in in_template(path.read_text()):
+                note(message, path)
+    for path in python_files():
+        for message in in_python(path.read_text()):
+            note(message, path)
+    if FOREIGN.exists():
+        for line in FOREIGN.read_text().splitlines():
+            if line and not line.startswith("#"):
+                note(Message(line.replace("\\n", "\n")), FOREIGN)
+    # What has a plural in one place has it in all: gettext knows one entry for both.
+    plurals = {(message.text, message.context) for message in found if message.plural}
+    for message in [m for m in found if not m.plural and (m.text, m.context) in plurals]:
+        places = found.pop(message)
+        twin = next(m for m in found if (m.text, m.context) == (message.text, message.context))
+        found[twin] += [place for place in places if place not in found[twin]]
+    return found
+
+
+def folder(locale: str) -> Path:
+    """Where a language's catalogue stands."""
+    return ROOT / "locale" / locale / "LC_MESSAGES"
+
+
+def read(locale: str) -> Catalog:
+    """The catalogue as it is kept."""
+    from babel.messages.pofile import read_po
+
+    path = folder(locale) / "django.po"
+    text = path.read_bytes() if path.exists() else HEADER.format(locale=locale).encode()
+    return read_po(io.BytesIO(text), locale=locale)
+
+
+def merged(locale: str) -> Catalog:
+    """The catalogue with exactly the messages of the source; known translations stay, new messages are empty."""
+    from babel.messages.catalog import Catalog
+
+    known = read(locale)
+    made = Catalog(locale=locale, charset="utf-8", creation_date=known.creation_date, revision_date=known.revision_date)
+    made.mime_headers = known.mime_headers
+    found = found_messages()
+    for message in sorted(found, key=lambda m: (found[m][0], m)):
+        before = known.get(message.text, message.context or None)
+        string = before.string if before else ""
+        if message.plural and isinstance(string, str):
+            string = (string,)
+        elif not message.plural and not isinstance(string, str):
+            string = string[0]
+        made.add(
+            (message.text, message.plural) if message.plural else message.text,
+            string,
+            locations=[(place, None) for place in found[message]],
+            context=message.context or None,
+        )
+    return made
+
+
+def as_po(catalog: Catalog, locale: str) -> bytes:
+    """The catalogue as text, the same for the same messages and translations."""
+    from babel.messages.pofile import write_po
+
+    body = io.BytesIO()
+    write_po(body, catalog, omit_header=True, include_lineno=False, width=120, ignore_obsolete=True)
+    return HEADER.format(locale=locale).encode() + body.getvalue()
+
+
+def as_mo(locale: str) -> bytes:
+    """What Django reads, compiled from the catalogue as it is kept."""
+    from babel.messages.mofile import write_mo
+
+    compiled = io.BytesIO()
+    write_mo(compiled, read(locale))
+    return compiled.getvalue()
+
+
+def untranslated(locale: str) -> list[Message]:
+    """Messages of the source that this language has no words for."""
+    catalog = read(locale)
+    missing = []
+    for message in found_messages():
+        entry = catalog.get(message.text, message.context or None)
+        strings = (entry.string,) if entry and isinstance(entry.string, str) else (entry.string if entry else ())
+        if not entry or entry.fuzzy or not strings or not all(strings):
+            missing.append(message)
+    return sorted(missing)
