@@ -14,7 +14,7 @@
     const close = document.createElement("button");
     close.type = "button";
     close.dataset.toastClose = "";
-    close.setAttribute("aria-label", root.lang.startsWith("zh") ? "关闭" : "Close");
+    close.setAttribute("aria-label", box.dataset.textClose);
     close.textContent = "×";
     item.append(words, close);
     box.append(item);
@@ -118,18 +118,16 @@
   }
 
   /* htmx: what failed is said; a session that ended opens a dialog instead of swapping a sign-in page into this one. */
-  const messages = root.lang.startsWith("zh")
-    ? { lost: "连接中断，请稍后重试。", failed: "未能完成，请重试。" }
-    : { lost: "The connection was lost. Try again in a moment.", failed: "That did not work. Try again." };
+  const words = document.getElementById("toasts")?.dataset ?? {};
   document.addEventListener("htmx:responseError", (event) => {
     const status = event.detail.xhr.status;
     const dialog = document.getElementById("session-ended");
     if (status === 401 && dialog) {
       if (!dialog.open) dialog.showModal();
-    } else if (!event.target.closest?.("[data-quiet-errors]")) toast(messages.failed, "error");
+    } else if (!event.target.closest?.("[data-quiet-errors]")) toast(words.textFailed, "error");
   });
   document.addEventListener("htmx:sendError", (event) => {
-    if (!event.target.closest?.("[data-quiet-errors]")) toast(messages.lost, "error");
+    if (!event.target.closest?.("[data-quiet-errors]")) toast(words.textLost, "error");
   });
   async function resumeSession(dialog) {
     const problem = dialog.querySelector("[data-session-problem]");
