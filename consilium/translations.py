@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 ROOT = Path(settings.BASE_DIR)
 APPS = ("consilium", "accounts", "rubrics", "annotation", "scoring", "agreement")
 LOCALES = ("zh_Hans",)
-# allauth's own catalogue lacks a part of what its pages say here.
-FOREIGN = ROOT / "locale" / "foreign.txt"
 
 # name of the function -> (place of the context, place of the message, place of the plural)
 FUNCTIONS: dict[str, tuple[int | None, int, int | None]] = {
@@ -134,10 +132,6 @@ def found_messages() -> dict[Message, list[str]]:
     for path in python_files():
         for message in in_python(path.read_text()):
             note(message, path)
-    if FOREIGN.exists():
-        for line in FOREIGN.read_text().splitlines():
-            if line and not line.startswith("#"):
-                note(Message(line.replace("\\n", "\n")), FOREIGN)
     # What has a plural in one place has it in all: gettext knows one entry for both.
     plurals = {(message.text, message.context) for message in found if message.plural}
     for message in [m for m in found if not m.plural and (m.text, m.context) in plurals]:
