@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from annotation.models import Assignment, Decision, Outcome
+from annotation.models import Assignment, Batch, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.rules import hold_batch, refuse_unless_open
 from consilium.lib.errors import Conflict, DomainError
@@ -68,6 +69,35 @@ def criteria_of(assignment: Assignment) -> list[int]:
     return list(items.order_by("position").values_list("criterion_id", flat=True))
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """This very save stands, as that version of the decision."""
+
+    criterion: int
+    version: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Somebody else's save came first; ``current`` is what stands. Nothing was overwritten."""
+
+    criterion: int
+    current: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It cannot be saved, and never could: ``reason`` says why."""
+
+    criterion: int
+    reason: str
+
+
+Told = Saved | Stale | Refused
+Row = tuple[int, DecisionInput, list[dict[str, Any]]]  # place in the request, change, its evidence with quotes
+
+
 def save_decision(*, assignment: Assignment, annotator: User, change: DecisionInput, at: datetime) -> Decision:
     """Save one decision: `save_decisions` for a single one."""
     return save_decisions(assignment=assignment, annotator=annotator, changes=[change], at=at)[0]
@@ -83,37 +113,145 @@ def save_decisions(
     version in the database is not the one that the sender saw; `Conflict` where the work is not open to its annotator
     any more; `DomainError` on a criterion, an outcome or evidence that cannot be.
     """
-    row = _locked(assignment, annotator)
-    refuse_unless_open(row.batch)
-    if row.status not in Assignment.OPEN:
-        raise Conflict(_("This response was handed in already, so its decisions stand."))
-    allowed = set(criteria_of(row))
-    known = {
-        decision.criterion_id: decision
-        for decision in Decision.objects.filter(
-            assignment=row, round=row.round, criterion__in=[change.criterion for change in changes]
+    for told in record_decisions(assignment=assignment, annotator=annotator, changes=changes, at=at):
+        if isinstance(told, Stale):
+            raise StaleDecision(told.current)
+        if isinstance(told, Refused):
+            raise DomainError(told.reason)
+    asked = [change.criterion for change in changes]
+    rows = Decision.objects.filter(assignment=assignment, round=assignment.round, criterion__in=asked)
+    saved = {row.criterion_id: row for row in rows}
+    return [saved[criterion] for criterion in asked]
+
+
+@transaction.atomic
+def record_decisions(
+    *, assignment: Assignment, annotator: User, changes: Sequence[DecisionInput], at: datetime
+) -> list[Told]:
+    """Save what can be saved of ``changes`` and say of each, in the order given, what became of it.
+
+    Each stands for itself: a stale one holds up no other. `Conflict` where none can be saved, because the work is not
+    open to its annotator any more. ``assignment`` needs no more than its key, batch and rubric; its status and round
+    are brought up to date.
+    """
+    row = _held_row(assignment, annotator, [change.criterion for change in changes])
+    told: list[Told | None] = [None] * len(changes)
+    text = ""
+    if any(change.evidence for change in changes):
+        text = Assignment.objects.values_list("response__text", flat=True).get(pk=assignment.pk)
+    possible: list[Row] = []
+    for place, change in enumerate(changes):
+        try:
+            possible.append((place, change, _validated(change, row.allowed, text)))
+        except DomainError as refused:
+            told[place] = Refused(change.criterion, str(refused))
+    for wave in _waves(possible):
+        written = _write(assignment.pk, row.round, [(change, evidence) for _place, change, evidence in wave], at)
+        left = [change.criterion for _place, change, _evidence in wave if change.criterion not in written]
+        standing = (
+            {
+                decision.criterion_id: decision
+                for decision in Decision.objects.filter(assignment=assignment.pk, round=row.round, criterion__in=left)
+            }
+            if left
+            else {}
         )
-    }
-    saved = []
-    fresh: list[Decision] = []  # written by one INSERT
-    for change in changes:
-        evidence = _validated(change, allowed, row.response.text)
-        current = known.get(change.criterion)
-        if current is None:
-            current = _first(row, change, evidence, at)
-            fresh.append(current)
-        elif not (change.client_id and current.client_id == change.client_id):
-            if any(current is one for one in fresh):  # decided twice in this very save
-                Decision.objects.bulk_create(fresh)
-                fresh = []
-            _next(current, change, evidence, at)
-        known[change.criterion] = current
-        saved.append(current)
-    Decision.objects.bulk_create(fresh)
-    if row.status == Assignment.Status.NOT_STARTED:
-        transition(row, source=[Assignment.Status.NOT_STARTED], target=Assignment.Status.DRAFT, started_at=at)
-    _bring_up_to_date(assignment, row)
-    return saved
+        for place, change, _evidence in wave:
+            told[place] = (
+                Saved(change.criterion, written[change.criterion], at)
+                if change.criterion in written
+                else _not_written(change, standing.get(change.criterion))
+            )
+    if row.status == Assignment.Status.NOT_STARTED and any(isinstance(one, Saved) for one in told):
+        transition(assignment, source=[Assignment.Status.NOT_STARTED], target=Assignment.Status.DRAFT, started_at=at)
+        row = replace(row, status=Assignment.Status.DRAFT)
+    assignment.status, assignment.round = row.status, row.round
+    return [one for one in told if one is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _HeldRow:
+    """What a save needs to know of an assignment that is locked until the transaction ends."""
+
+    status: str
+    round: int
+    allowed: frozenset[int]
+
+
+def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) -> _HeldRow:
+    """Lock the work; `Conflict` unless it is open. One statement, because every autosave runs it."""
+    hold_batch(assignment.batch_id)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT a.status, a.round, b.status, ARRAY(SELECT i.criterion_id FROM rubrics_rubricitem i"
+            " WHERE i.rubric_id = a.rubric_id AND i.criterion_id = ANY(%s)"
+            " AND (a.criteria IS NULL OR i.criterion_id = ANY(a.criteria)))"
+            " FROM annotation_assignment a JOIN annotation_batch b ON b.id = a.batch_id"
+            " WHERE a.id = %s AND a.annotator_id = %s FOR NO KEY UPDATE OF a",
+            [list(criteria), assignment.pk, annotator.pk],
+        )
+        found = cursor.fetchone()
+    if found is None:
+        raise Assignment.DoesNotExist
+    status, number, batch_status, allowed = found
+    refuse_unless_open(Batch(status=batch_status))
+    _refuse_unless_writable(status)
+    return _HeldRow(status, number, frozenset(allowed))
+
+
+def _waves(rows: Sequence[Row]) -> list[list[Row]]:
+    """Cut ``rows`` so that no criterion stands twice in one statement: the second waits for the first."""
+    waves: list[list[Row]] = []
+    for row in rows:
+        if not waves or any(other[1].criterion == row[1].criterion for other in waves[-1]):
+            waves.append([])
+        waves[-1].append(row)
+    return waves
+
+
+def _write(
+    assignment: int, number: int, rows: Sequence[tuple[DecisionInput, list[dict[str, Any]]]], at: datetime
+) -> dict[int, int]:
+    """Write all in one statement; the new version of each that was written.
+
+    Left alone is a row whose version is not the one that its sender saw: the condition of DO UPDATE is what keeps an
+    overtaken save from overwriting anything, however many race. A first save must have seen version 0.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO annotation_decision AS d (assignment_id, criterion_id, round, outcome, borderline, note,"
+            " evidence, version, client_id, created_at, updated_at)"
+            " SELECT %s, c.criterion, %s, c.outcome, c.borderline, c.note, c.evidence::jsonb, c.seen + 1, c.client,"
+            " %s, %s FROM unnest(%s::bigint[], %s::text[], %s::boolean[], %s::text[], %s::text[], %s::integer[],"
+            " %s::uuid[]) AS c (criterion, outcome, borderline, note, evidence, seen, client)"
+            " WHERE c.seen = 0 OR EXISTS (SELECT 1 FROM annotation_decision k WHERE k.assignment_id = %s"
+            " AND k.criterion_id = c.criterion AND k.round = %s)"
+            " ON CONFLICT (assignment_id, criterion_id, round) DO UPDATE SET outcome = EXCLUDED.outcome,"
+            " borderline = EXCLUDED.borderline, note = EXCLUDED.note, evidence = EXCLUDED.evidence,"
+            " version = EXCLUDED.version, client_id = EXCLUDED.client_id, updated_at = EXCLUDED.updated_at"
+            " WHERE d.version = EXCLUDED.version - 1 AND (d.client_id = EXCLUDED.client_id) IS NOT TRUE"
+            " RETURNING criterion_id, version",
+            [
+                *(assignment, number, at, at),
+                [change.criterion for change, _evidence in rows],
+                [change.outcome for change, _evidence in rows],
+                [change.borderline for change, _evidence in rows],
+                [change.note for change, _evidence in rows],
+                [json.dumps(evidence) for _change, evidence in rows],
+                [change.version for change, _evidence in rows],
+                [change.client_id for change, _evidence in rows],
+                *(assignment, number),
+            ],
+        )
+        return dict(cursor.fetchall())
+
+
+def _not_written(change: DecisionInput, standing: Decision | None) -> Told:
+    if standing is None:
+        return Refused(change.criterion, _("There is no decision of this version."))
+    if change.client_id and standing.client_id == change.client_id:  # the answer to it was lost on the way
+        return Saved(change.criterion, standing.version, standing.updated_at)
+    return Stale(change.criterion, standing)
 
 
 @transaction.atomic
@@ -124,8 +262,7 @@ def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
     """
     row = _locked(assignment, annotator)
     refuse_unless_open(row.batch)
-    if row.status not in Assignment.OPEN:
-        raise Conflict(_("This response was handed in already, so its decisions stand."))
+    _refuse_unless_writable(row.status)
     decided = set(
         Decision.objects.filter(assignment=row, round=row.round, outcome__isnull=False).values_list(
             "criterion_id", flat=True
@@ -154,6 +291,13 @@ def next_open(*, annotator: User, after: Assignment) -> Assignment | None:
     return queue[0] if queue else None
 
 
+def _refuse_unless_writable(status: str) -> None:
+    if status == Assignment.Status.RELEASED:
+        raise Conflict(_("This response was given back or to somebody else, so nothing in it can change any more."))
+    if status not in Assignment.OPEN:
+        raise Conflict(_("This response was handed in already, so its decisions stand."))
+
+
 def _locked(assignment: Assignment, annotator: User) -> Assignment:
     hold_batch(assignment.batch_id)
     rows = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related(
@@ -174,8 +318,8 @@ def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> li
         raise DomainError(_("The outcome is met, not met or cannot assess."))
     if len(change.note) > LONGEST_NOTE:
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": LONGEST_NOTE})
-    if "\x00" in change.note:
-        raise DomainError(_("A note cannot hold a NUL character."))
+    if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
+        raise DomainError(_("A note cannot hold a NUL character or half of a character."))
     if len(change.evidence) > MOST_EVIDENCE:
         raise DomainError(_("At most %(most)d passages can be attached to a criterion.") % {"most": MOST_EVIDENCE})
     evidence = []
@@ -190,36 +334,3 @@ def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> li
         if passage not in evidence:
             evidence.append(passage)
     return evidence
-
-
-def _first(row: Assignment, change: DecisionInput, evidence: list[dict[str, Any]], at: datetime) -> Decision:
-    if change.version != 0:
-        raise DomainError(_("There is no decision of this version."))
-    return Decision(
-        assignment=row,
-        criterion_id=change.criterion,
-        round=row.round,
-        outcome=change.outcome,
-        borderline=change.borderline,
-        note=change.note,
-        evidence=evidence,
-        client_id=change.client_id,
-        created_at=at,
-        updated_at=at,
-    )
-
-
-def _next(current: Decision, change: DecisionInput, evidence: list[dict[str, Any]], at: datetime) -> None:
-    values: dict[str, Any] = {
-        "outcome": change.outcome,
-        "borderline": change.borderline,
-        "note": change.note,
-        "evidence": evidence,
-        "client_id": change.client_id,
-        "version": change.version + 1,
-        "updated_at": at,
-    }
-    if Decision.objects.filter(pk=current.pk, version=change.version).update(**values) != 1:
-        raise StaleDecision(current)
-    for name, value in values.items():
-        setattr(current, name, value)
