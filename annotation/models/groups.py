@@ -65,7 +65,7 @@ class Membership(models.Model):
     # Set while the member gets no new work, below the mark on gold items for one; what they have open they may finish.
     withheld_at = models.DateTimeField(null=True, blank=True)
     withheld_reason = models.TextField(blank=True)
-    # Gold items handed in before count against the member no more: an admin has lifted what they led to.
+    # Gold items begun before count against the member no more: an admin has lifted what they led to.
     gold_since = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -34,7 +34,11 @@ class Vote:
 def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) -> dict[int, list[Vote]]:
     """Criterion → votes of the group's accepted work on a response, in an order that means nothing."""
     rows = Assignment.objects.filter(
-        response=response, rubric=rubric, batch__group=group, status=Assignment.Status.ACCEPTED
+        response=response,
+        rubric=rubric,
+        batch__group=group,
+        status=Assignment.Status.ACCEPTED,
+        purpose=Assignment.Purpose.WORK,
     )
     work = {row.pk: row for row in rows.only("pk", "public_id", "round")}
     amendments = {
@@ -72,7 +76,9 @@ def open_conflicts_within(*, response: Response, rubric: Rubric, group: ExpertGr
     each would otherwise not see the other. Conflicts that come later (another batch) are added to the same row.
     """
     Response.objects.select_for_update(no_key=True).filter(pk=response.pk).first()
-    rows = Assignment.objects.filter(response=response, rubric=rubric, batch__group=group)
+    rows = Assignment.objects.filter(
+        response=response, rubric=rubric, batch__group=group, purpose=Assignment.Purpose.WORK
+    ).exclude(status=Assignment.Status.RELEASED)
     if rows.count() < 2:
         return
     # What a closed batch left unfinished will not come any more.
@@ -106,7 +112,10 @@ def open_conflicts_within(*, response: Response, rubric: Rubric, group: ExpertGr
 def settle_closed_batch(*, batch: Batch, at: datetime) -> None:
     """Open the conflicts of responses whose last unfinished work ended with the batch."""
     accepted = Assignment.objects.filter(
-        batch__group=batch.group_id, response=OuterRef("response"), status=Assignment.Status.ACCEPTED
+        batch__group=batch.group_id,
+        response=OuterRef("response"),
+        status=Assignment.Status.ACCEPTED,
+        purpose=Assignment.Purpose.WORK,
     )
     left = Assignment.objects.filter(Exists(accepted), batch=batch).exclude(status=Assignment.Status.ACCEPTED)
     seen = set()
@@ -118,7 +127,8 @@ def settle_closed_batch(*, batch: Batch, at: datetime) -> None:
 
 def unclosed_batches(*, groups: tuple[ExpertGroup, ExpertGroup]) -> QuerySet[Batch]:
     """Batches of the two groups that still take work, or may again."""
-    return Batch.objects.filter(group__in=groups).exclude(status=Batch.Status.CLOSED)
+    rows = Batch.objects.filter(group__in=groups).exclude(kind=Batch.Kind.QUALIFY)
+    return rows.exclude(status=Batch.Status.CLOSED)
 
 
 @transaction.atomic

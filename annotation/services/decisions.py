@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.models import Assignment, Batch, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
+from annotation.services.qualification import after_handing_in, refuse_new_work
 from annotation.services.rules import hold_batch, refuse_unless_open
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -135,6 +136,8 @@ def record_decisions(
     are brought up to date.
     """
     row = _held_row(assignment, annotator, [change.criterion for change in changes])
+    if row.status == Assignment.Status.NOT_STARTED:
+        refuse_new_work(assignment=assignment, at=at)
     told: list[Told | None] = [None] * len(changes)
     text = ""
     if any(change.evidence for change in changes):
@@ -277,6 +280,7 @@ def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
     else:
         transition(row, source=Assignment.OPEN, target=Assignment.Status.ACCEPTED, accepted_at=at, **changes)
         open_conflicts_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=at)
+    after_handing_in(assignment=row, at=at)
     _bring_up_to_date(assignment, row)
 
 

@@ -1,0 +1,86 @@
+"""Decisions against a key: how they are counted, for qualification and for gold items.
+
+Only pairs whose key is met or not met are compared. A *cannot assess* against such a key counts as the opposite of the
+key: whoever wrote the key could assess it. This is the rule for a judge's invalid verdict, too, and nobody passes by
+leaving open what is hard. Pairs whose key is *cannot assess* are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.models import Outcome
+from consilium.lib.ratings import OUTCOME_SQL, copy_columns
+from consilium.statistics.confusion import ConfusionCounts
+from consilium.statistics.estimate import Figure
+from consilium.statistics.macro_f1 import macro_f1
+
+MET, NOT_MET, CANNOT = 1, 0, 2
+CODES = {Outcome.MET.value: MET, Outcome.NOT_MET.value: NOT_MET, Outcome.CANNOT_ASSESS.value: CANNOT}
+
+# Own decisions of round 1, handed in, on gold items whose key stands.
+_GOLD = f"""
+    SELECT a.annotator_id::int8, a.response_id::int8,
+           ({OUTCOME_SQL.format(column="d.outcome")})::int2, ({OUTCOME_SQL.format(column="k.outcome")})::int2
+    FROM annotation_assignment a
+    JOIN annotation_batch b ON b.id = a.batch_id
+    JOIN annotation_expertgroup g ON g.id = b.group_id
+    JOIN annotation_decision d ON d.assignment_id = a.id AND d.round = 1 AND d.outcome IS NOT NULL
+    JOIN annotation_keyedresponse r ON r.response_id = a.response_id AND r.active
+    JOIN annotation_keyeddecision k ON k.keyed_id = r.id AND k.criterion_id = d.criterion_id
+    WHERE g.benchmark_id = %(benchmark)s AND a.purpose = 'gold' AND a.submitted_at IS NOT NULL
+      AND a.status <> 'released'
+      AND (%(user)s::int8 IS NULL OR a.annotator_id = %(user)s)
+      AND (%(since)s::timestamptz IS NULL OR a.started_at > %(since)s)
+    ORDER BY 1, 2, d.criterion_id
+"""
+
+Codes = npt.NDArray[np.int64]
+
+
+def against_key(said: npt.ArrayLike, key: npt.ArrayLike) -> tuple[Codes, Codes, npt.NDArray[np.bool_]]:
+    """Key and decisions as met or not met where they are compared, and which pairs those are."""
+    theirs, known = np.asarray(said, np.int64), np.asarray(key, np.int64)
+    compared = (known == MET) | (known == NOT_MET)
+    theirs, known = theirs[compared], known[compared]
+    return known, np.where(theirs == CANNOT, 1 - known, theirs), compared
+
+
+def mark(pairs: Iterable[tuple[str, str]]) -> Figure:
+    """MF1 of (decision, key) pairs; its n is the number of pairs compared."""
+    rows = [(CODES[said], CODES[key]) for said, key in pairs]
+    known, theirs, _compared = against_key([said for said, _ in rows], [key for _, key in rows])
+    return macro_f1(ConfusionCounts.from_cells(_cells(known, theirs)))
+
+
+def _cells(known: Codes, theirs: Codes) -> Codes:
+    return np.array(
+        [
+            ((known == 1) & (theirs == 1)).sum(),
+            ((known == 0) & (theirs == 1)).sum(),
+            ((known == 1) & (theirs == 0)).sum(),
+            ((known == 0) & (theirs == 0)).sum(),
+        ]
+    )
+
+
+def gold_pairs(
+    benchmark: int, *, user: int | None = None, since: datetime | None = None
+) -> dict[str, npt.NDArray[np.int64]]:
+    """Columns user, response, said, key: what annotators (or one) decided on gold items, begun after ``since``."""
+    return copy_columns(
+        _GOLD,
+        {"benchmark": benchmark, "user": user, "since": since},
+        types={"user": "int8", "response": "int8", "said": "int2", "key": "int2"},
+    )
+
+
+def gold_mark(benchmark: int, user: int, since: datetime | None) -> Figure:
+    """MF1 of one annotator on all gold decisions in the benchmark since then; n is the number of decisions."""
+    found = gold_pairs(benchmark, user=user, since=since)
+    known, theirs, _compared = against_key(found["said"], found["key"])
+    return macro_f1(ConfusionCounts.from_cells(_cells(known, theirs)))

@@ -1,0 +1,267 @@
+"""Gold items: responses with a key, mixed into batches so that nothing shows, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.allocation import keyed
+from annotation.marking import gold_mark
+from annotation.models import (
+    Assignment,
+    Batch,
+    BatchItem,
+    ExpertGroup,
+    Involvement,
+    KeyedResponse,
+    Membership,
+    Physician,
+    QualificationRule,
+)
+from annotation.services.rules import spoken_rules
+from consilium.lib.errors import Conflict, DomainError
+from consilium.statistics.estimate import Estimate
+from rubrics.models import Benchmark, BenchmarkRole
+
+Name = tuple[str, str, str, int]  # case, candidate, setting, sample: what a response is called outside the database
+
+
+@transaction.atomic
+def mix_in_gold(*, batch: Batch, at: datetime) -> int:
+    """Put gold items into the queue of everybody who has work in the batch; how many were put in.
+
+    Places are drawn by the batch's seed; the queue is numbered anew, so that no gap shows. Where the queue goes case
+    by case, an item joins the block of its case, or stands between two blocks. Nobody gets a response of their own or
+    one that they have seen; whoever has seen all gold items gets fewer.
+    """
+    if not batch.gold_per_annotator:
+        return 0
+    queues: dict[int, list[Assignment]] = defaultdict(list)
+    rows = Assignment.objects.filter(batch=batch, purpose=Assignment.Purpose.WORK)
+    for row in rows.order_by("annotator", "position", "pk"):
+        queues[row.annotator_id].append(row)
+    places = _places(batch.group, queues)
+    unseen = _unseen(batch, places)
+    fresh: list[Assignment] = []
+    moved: list[Assignment] = []
+    for user, place in places.items():
+        queue = queues[user]
+        for name, key in _drawn(batch, place, unseen[user])[: batch.gold_per_annotator]:
+            item = _assignment(batch, key, user, place, name)
+            item.lease_until = queue[0].lease_until
+            queue.insert(_spot(batch, queue, item, place, name), item)
+        for number, row in enumerate(queue, start=1):
+            if row.pk and row.position != number:
+                moved.append(row)
+            row.position = number
+        fresh += [row for row in queue if row.pk is None]
+    with spoken_rules():
+        Assignment.objects.bulk_create(fresh, batch_size=1000)
+    Assignment.objects.bulk_update(moved, ["position"], batch_size=1000)
+    return len(fresh)
+
+
+@transaction.atomic
+def gold_due(*, annotator: User, batch: Batch, at: datetime) -> Assignment | None:
+    """The gold item that is due in place of the annotator's next claim from a pool, taken for them; None mostly.
+
+    Their claims are numbered; gold falls on places drawn by the batch's seed from an even share of the pool, so that
+    whoever works for longer than that meets them all, and the schedule is the same however requests race.
+    """
+    if not batch.gold_per_annotator:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(1031, %s)", [annotator.pk % 2**31])
+    own = Assignment.objects.filter(batch=batch, annotator=annotator)
+    taken = list(own.values_list("purpose", "position"))
+    given = sum(purpose == Assignment.Purpose.GOLD for purpose, _position in taken)
+    places = _places(batch.group, [annotator.pk])
+    place = places[annotator.pk]
+    if given >= batch.gold_per_annotator or len(taken) + 1 < _schedule(batch, place)[given]:
+        return None
+    choice = _drawn(batch, place, _unseen(batch, places)[annotator.pk])
+    if not choice:
+        return None
+    name, key = choice[0]
+    item = _assignment(batch, key, annotator.pk, place, name)
+    item.position = max((position for _purpose, position in taken), default=0) + 1
+    item.lease_until = at + timedelta(hours=batch.lease_hours) if batch.lease_hours else None
+    with spoken_rules():
+        item.save()
+    return item
+
+
+def _schedule(batch: Batch, place: int) -> list[int]:
+    """Numbers of the claims, from 1, on which this annotator meets gold."""
+    slots = BatchItem.objects.filter(batch=batch).count() * batch.annotators_per_item
+    annotators = max(
+        1, Membership.objects.filter(group=batch.group_id, role=Membership.Role.ANNOTATOR, active=True).count()
+    )
+    share = max(1, -(-slots // annotators)) + batch.gold_per_annotator
+    drawn = sorted(range(1, share + 1), key=lambda number: keyed(batch.seed, "gold-claim", place, number))
+    return sorted(drawn[: batch.gold_per_annotator])
+
+
+def _places(group: ExpertGroup, users: Iterable[int]) -> dict[int, int]:
+    """User → place in the order of joining the group, which is the same in every copy of the database."""
+    joined = Membership.objects.filter(group=group, role=Membership.Role.ANNOTATOR).order_by("pk")
+    order = {user: place for place, user in enumerate(joined.values_list("user_id", flat=True))}
+    return {user: order.get(user, len(order)) for user in users}
+
+
+def _unseen(batch: Batch, users: Iterable[int]) -> dict[int, list[tuple[Name, KeyedResponse]]]:
+    """User → gold items that they neither wrote nor have a part in, by name."""
+    keys = KeyedResponse.objects.filter(
+        benchmark=batch.group.benchmark_id, use=KeyedResponse.Use.GOLD, active=True
+    ).select_related("response__case", "response__candidate")
+    items = sorted(
+        (((row.case.key, row.candidate.name, row.setting, row.sample), key) for key in keys for row in [key.response]),
+        key=lambda pair: pair[0],
+    )
+    responses = [key.response_id for _name, key in items]
+    parts = set(
+        Involvement.objects.filter(user__in=list(users), response__in=responses).values_list("user_id", "response_id")
+    )
+    return {
+        user: [
+            (name, key)
+            for name, key in items
+            if key.response.author_id != user and (user, key.response_id) not in parts
+        ]
+        for user in users
+    }
+
+
+def _drawn(batch: Batch, place: int, items: Sequence[tuple[Name, KeyedResponse]]) -> list[tuple[Name, KeyedResponse]]:
+    return sorted(items, key=lambda pair: (keyed(batch.seed, "gold", place, *pair[0]), pair[0]))
+
+
+def _assignment(batch: Batch, key: KeyedResponse, user: int, place: int, name: Name) -> Assignment:
+    """Drawn for a check as often as the batch's other work, so that it goes through the same states."""
+    share = keyed(batch.seed, "gold-check", place, *name) / 2**64
+    return Assignment(
+        batch=batch,
+        case_id=key.response.case_id,
+        response_id=key.response_id,
+        rubric_id=key.rubric_id,
+        annotator_id=user,
+        purpose=Assignment.Purpose.GOLD,
+        to_check=share < batch.check_fraction,
+    )
+
+
+def _spot(batch: Batch, queue: Sequence[Assignment], item: Assignment, place: int, name: Name) -> int:
+    """The index at which the item goes into the queue."""
+    chance = keyed(batch.seed, "gold-place", place, *name)
+    if batch.order == Batch.Order.SHUFFLED:
+        return chance % (len(queue) + 1)
+    block = [number for number, row in enumerate(queue) if row.case_id == item.case_id]
+    if block:
+        return block[0] + chance % (len(block) + 1)
+    borders = [n for n in range(len(queue) + 1) if n in (0, len(queue)) or queue[n].case_id != queue[n - 1].case_id]
+    return borders[chance % len(borders)]
+
+
+# What comes of it -----------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def evaluate_gold(*, assignment: Assignment, at: datetime) -> None:
+    """After a gold item was handed in: hold its annotator back where their MF1 on gold lies below the mark.
+
+    Only once the minimum of decisions is there, and in the same transaction as the hand-in. Admins are told.
+    """
+    benchmark = assignment.batch.group.benchmark
+    rule = QualificationRule.objects.filter(benchmark=benchmark).first()
+    if rule is None or rule.gold_mark is None:
+        return
+    member = (
+        Membership.objects.select_for_update()
+        .select_related("group__benchmark", "user")
+        .filter(group=assignment.batch.group_id, user=assignment.annotator_id, role=Membership.Role.ANNOTATOR)
+        .first()
+    )
+    if member is None or member.withheld_at is not None:
+        return
+    found = gold_mark(benchmark.pk, assignment.annotator_id, member.gold_since)
+    if not isinstance(found, Estimate) or found.n < rule.gold_minimum or found.value >= rule.gold_mark:
+        return
+    with translation.override(settings.LANGUAGE_CODE):  # stored, and read by others than whoever hands in
+        reason = _("MF1 of %(mf1).3f on %(n)d gold decisions, below the mark of %(mark).3f.") % {
+            "mf1": found.value,
+            "n": found.n,
+            "mark": rule.gold_mark,
+        }
+    _hold(member, reason, at)
+    tell_admins(benchmark=benchmark, about=member, reason=reason, at=at)
+
+
+@transaction.atomic
+def hold_back(*, membership: Membership, reason: str, at: datetime) -> None:
+    """Give a member no new work until it is lifted; what they have begun they may finish."""
+    if not reason.strip():
+        raise DomainError(_("Say why; the reason stays on record."))
+    _hold(membership, reason.strip(), at)
+
+
+def _hold(member: Membership, reason: str, at: datetime) -> None:
+    hit = Membership.objects.filter(pk=member.pk, withheld_at=None).update(withheld_at=at, withheld_reason=reason)
+    if hit != 1:
+        raise Conflict(_("This member gets no new work already."))
+    member.withheld_at, member.withheld_reason = at, reason
+
+
+@transaction.atomic
+def lift_hold(*, membership: Membership, reason: str, at: datetime) -> None:
+    """Give a member new work again. Gold items begun before count against them no more."""
+    reason = reason.strip()
+    if not reason:
+        raise DomainError(_("Say why; the reason stays on record."))
+    hit = Membership.objects.filter(pk=membership.pk, withheld_at__isnull=False).update(
+        withheld_at=None, withheld_reason=reason, gold_since=at
+    )
+    if hit != 1:
+        raise Conflict(_("This member is not held back any more."))
+    membership.withheld_at, membership.withheld_reason, membership.gold_since = None, reason, at
+
+
+def tell_admins(*, benchmark: Benchmark, about: Membership, reason: str, at: datetime) -> None:
+    """Tell the admins of the benchmark that somebody gets no new work."""
+    try:
+        from accounts.services.notifications import notify
+    except ImportError:
+        return
+
+    pseudonym = (
+        Physician.objects.filter(benchmark=benchmark, user=about.user_id).values_list("pseudonym", flat=True).first()
+    )
+    admins = User.objects.filter(
+        benchmark_roles__benchmark=benchmark,
+        benchmark_roles__role=BenchmarkRole.Role.ADMIN,
+        benchmark_roles__active=True,
+        is_active=True,
+    )
+    for admin in admins:
+        notify(
+            user=admin,
+            kind="held_back",
+            benchmark_title=benchmark.title,
+            url=reverse("annotation:quality", args=[benchmark.slug]),
+            at=at,
+            physician=pseudonym or str(about.user),
+            reason=reason,
+        )
+
+
+def gold_shares(batch: Batch) -> Counter[int]:
+    """User → how many gold items they have in the batch."""
+    rows = Assignment.objects.filter(batch=batch, purpose=Assignment.Purpose.GOLD)
+    return Counter(rows.values_list("annotator_id", flat=True))

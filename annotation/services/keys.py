@@ -1,0 +1,278 @@
+"""Keyed responses: what their decisions are, where they came from, and what they are used for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations
+from typing import BinaryIO
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Count
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.imports.decisions import Places
+from annotation.models import (
+    Assignment,
+    ExpertGroup,
+    KeyedDecision,
+    KeyedResponse,
+    Outcome,
+    QualificationAttempt,
+    QualificationRule,
+)
+from annotation.ratings import consensus_ratings, unanimous_ratings
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.ratings import Ratings
+from rubrics.models import Benchmark, Response, Rubric, RubricItem
+from rubrics.parsing.decisions import DecisionReader
+from rubrics.parsing.faults import Faults
+
+LONGEST_EXPLANATION = 2_000
+LARGEST_FILE = 5 << 20
+CODES = {0: Outcome.NOT_MET.value, 1: Outcome.MET.value, 2: Outcome.CANNOT_ASSESS.value}
+CSV_COLUMNS = ("case", "candidate", "sample", "criterion", "outcome", "explanation", "setting")
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """A response whose decisions are agreed on every criterion of its current rubric, and by whom."""
+
+    response: int
+    rubric: int
+    decisions: Mapping[int, str]  # criterion → outcome
+    source: str
+
+    @property
+    def met(self) -> int:
+        """How many criteria are met."""
+        return sum(outcome == Outcome.MET for outcome in self.decisions.values())
+
+
+def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) -> dict[int, Agreed]:
+    """Response id → what is agreed of it, for responses without a key; of the public ids ``only`` where given.
+
+    Agreed is what two groups decided alike or had adjudicated between them (the consensus), or else what at least two
+    annotators of one group decided alike after the secondary check. Every criterion must be agreed.
+    """
+    groups = list(ExpertGroup.objects.filter(benchmark=benchmark).order_by("name"))
+    sources: list[tuple[str, Ratings]] = [
+        (_("Consensus of %(one)s and %(two)s") % {"one": one.name, "two": two.name}, consensus_ratings(one, two))
+        for one, two in combinations(groups, 2)
+    ]
+    sources += [
+        (_("All annotators of %(group)s") % {"group": group.name}, unanimous_ratings(group)) for group in groups
+    ]
+    responses = Response.objects.filter(case__benchmark=benchmark, key=None)
+    if only is not None:
+        responses = responses.filter(public_id__in=list(only))
+    case_of = dict(responses.values_list("pk", "case_id"))
+    criteria: dict[int, tuple[int, set[int]]] = {}
+    items = RubricItem.objects.filter(rubric__in=Rubric.objects.current().filter(case__benchmark=benchmark))
+    for case, rubric, criterion in items.values_list("rubric__case_id", "rubric_id", "criterion_id"):
+        criteria.setdefault(case, (rubric, set()))[1].add(criterion)
+    found: dict[int, Agreed] = {}
+    for source, ratings in sources:
+        for response, said in _by_response(ratings):
+            case = case_of.get(response)
+            if case is None or response in found or case not in criteria:
+                continue
+            rubric, wanted = criteria[case]
+            decisions = {criterion: CODES[code] for criterion, code in said.items() if code in CODES}
+            if wanted <= decisions.keys():
+                found[response] = Agreed(response, rubric, {c: decisions[c] for c in wanted}, source)
+    return found
+
+
+def _by_response(ratings: Ratings) -> Iterator[tuple[int, dict[int, int]]]:
+    starts = np.flatnonzero(np.diff(ratings.response, prepend=-1))
+    for start, end in zip(starts, [*starts[1:], len(ratings)], strict=True):
+        yield (
+            int(ratings.response[start]),
+            dict(zip(ratings.criterion[start:end].tolist(), ratings.outcome[start:end].tolist(), strict=True)),
+        )
+
+
+@transaction.atomic
+def key_from_consensus(
+    *, benchmark: Benchmark, responses: Sequence[str], use: str, by: User | None, at: datetime
+) -> list[KeyedResponse]:
+    """Key responses (public ids) by what is agreed of them. All of them, or none with a `DomainError`."""
+    if use not in KeyedResponse.Use.values:
+        raise DomainError(_("A key is for qualification or for gold items."))
+    if not responses:
+        raise DomainError(_("Choose at least one response."))
+    agreed = agreed_responses(benchmark, responses)
+    if len(agreed) != len(set(responses)):
+        raise Conflict(_("Some of these responses have a key by now, or are no longer agreed on. Choose again."))
+    made = KeyedResponse.objects.bulk_create(
+        KeyedResponse(
+            benchmark=benchmark, response_id=row.response, rubric_id=row.rubric, use=use, created_by=by, created_at=at
+        )
+        for row in agreed.values()
+    )
+    KeyedDecision.objects.bulk_create(
+        KeyedDecision(keyed=keyed, criterion_id=criterion, outcome=outcome)
+        for keyed in made
+        for criterion, outcome in agreed[keyed.response_id].decisions.items()
+    )
+    return made
+
+
+@transaction.atomic
+def edit_key(*, keyed: KeyedResponse, decisions: Mapping[int, tuple[str, str]]) -> None:
+    """Set outcome and explanation of every criterion: criterion id → (outcome, explanation).
+
+    What was marked before stands as it was marked; only what is handed in from now on is compared with the new key.
+    """
+    rows = {row.criterion_id: row for row in keyed.decisions.select_for_update()}
+    if rows.keys() != decisions.keys():
+        raise DomainError(_("A key holds a decision on each criterion of the rubric."))
+    changed = []
+    for criterion, (outcome, explanation) in decisions.items():
+        if outcome not in Outcome.values:
+            raise DomainError(_("The outcome is met, not met or cannot assess."))
+        if len(explanation) > LONGEST_EXPLANATION:
+            raise DomainError(_("An explanation has at most %(most)d characters.") % {"most": LONGEST_EXPLANATION})
+        row = rows[criterion]
+        if (row.outcome, row.explanation) != (outcome, explanation):
+            row.outcome, row.explanation = outcome, explanation
+            changed.append(row)
+    KeyedDecision.objects.bulk_update(changed, ["outcome", "explanation"])
+
+
+@transaction.atomic
+def set_key_active(*, keyed: KeyedResponse, active: bool) -> None:
+    """Withdraw a key, or take it in again. The last one of a required qualification cannot go."""
+    QualificationRule.objects.select_for_update().filter(benchmark=keyed.benchmark_id).first()
+    if not active and keyed.use == KeyedResponse.Use.QUALIFICATION:
+        under_way = QualificationAttempt.objects.filter(
+            status=QualificationAttempt.Status.OPEN, batch__assignments__response=keyed.response_id
+        )
+        if under_way.exists():
+            raise Conflict(_("Somebody is qualifying on this response now. Withdraw it when they have finished."))
+        rest = KeyedResponse.objects.filter(benchmark=keyed.benchmark_id, use=keyed.use, active=True)
+        required = QualificationRule.objects.filter(benchmark=keyed.benchmark_id, required=True).exists()
+        if required and not rest.exclude(pk=keyed.pk).exists():
+            raise DomainError(_("Qualification is required, and this is its last response. Lift the rule first."))
+    KeyedResponse.objects.filter(pk=keyed.pk).update(active=active)
+    keyed.active = active
+
+
+@transaction.atomic
+def set_key_use(*, keyed: KeyedResponse, use: str) -> None:
+    """Use a key for the other purpose, as long as nobody was given it."""
+    if use not in KeyedResponse.Use.values:
+        raise DomainError(_("A key is for qualification or for gold items."))
+    given = Assignment.objects.filter(response=keyed.response_id).exclude(purpose=Assignment.Purpose.WORK)
+    if use != keyed.use and given.exists():
+        raise Conflict(_("Physicians were given this response already; it keeps its use."))
+    KeyedResponse.objects.filter(pk=keyed.pk).update(use=use)
+    keyed.use = use
+
+
+@transaction.atomic
+def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | None, at: datetime) -> tuple[int, int]:
+    """Keys from JSONL or CSV (case, candidate, sample, criterion, outcome, explanation), a row a decision.
+
+    A response that has a key of this use gets the file's decisions; others get a new one. Returns how many are new and
+    how many were there. `ImportRefused` names every fault, and then nothing is written.
+    """
+    faults = Faults()
+    places = Places(benchmark, faults)
+    records = list(DecisionReader(file, faults, rater=False))
+    places.learn(records)
+    found: dict[int, dict[int, tuple[str, str]]] = {}
+    rubric_of: dict[int, tuple[int, frozenset[int]]] = {}
+    first_line: dict[int, int] = {}
+    for record in records:
+        place = places.find(record)
+        if place is None:
+            continue
+        sheet, response, criterion = place
+        rubric_of[response] = (sheet.rubric, frozenset(sheet.by_position.values()))
+        first_line.setdefault(response, record.line)
+        if criterion in found.setdefault(response, {}):
+            faults.add(record.line, "criterion", _("The file decides this criterion of the response twice."))
+        explanation = record.explanation or record.note
+        if len(explanation) > LONGEST_EXPLANATION:
+            message = _("An explanation has at most %(most)d characters.") % {"most": LONGEST_EXPLANATION}
+            faults.add(record.line, "explanation", message)
+        found[response][criterion] = (record.outcome, explanation)
+    for response, decisions in found.items():
+        missing = len(rubric_of[response][1]) - len(decisions)
+        if missing:
+            message = _("%(n)d criteria of this response have no decision in the file.") % {"n": missing}
+            faults.add(first_line[response], "criterion", message)
+    known = {row.response_id: row for row in KeyedResponse.objects.filter(response__in=found).select_for_update()}
+    for response, row in known.items():
+        if row.use != use:
+            message = _("This response has a key of another use (%(use)s).") % {"use": row.get_use_display()}
+            faults.add(first_line[response], "candidate", message)
+        elif row.rubric_id != rubric_of[response][0]:
+            message = _("The key of this response belongs to an earlier version of the rubric.")
+            faults.add(first_line[response], "case", message)
+    faults.refuse_if_any()
+    if not found:
+        raise DomainError(_("The file holds no decision."))
+    fresh = KeyedResponse.objects.bulk_create(
+        KeyedResponse(
+            benchmark=benchmark, response_id=response, rubric_id=rubric_of[response][0], use=use,
+            created_by=by, created_at=at,
+        )
+        for response in found
+        if response not in known
+    )  # fmt: skip
+    KeyedDecision.objects.bulk_create(
+        KeyedDecision(keyed=keyed, criterion_id=criterion, outcome=outcome, explanation=explanation)
+        for keyed in fresh
+        for criterion, (outcome, explanation) in found[keyed.response_id].items()
+    )
+    for response, row in known.items():
+        edit_key(keyed=row, decisions=found[response])
+    return len(fresh), len(known)
+
+
+def key_rows(benchmark: Benchmark, use: str) -> Iterator[dict[str, object]]:
+    """Rows of the CSV of the active keys of one use, in the order of names; `import_keys` reads them back."""
+    decisions = KeyedDecision.objects.filter(keyed__benchmark=benchmark, keyed__use=use, keyed__active=True)
+    position = {
+        (rubric, criterion): place
+        for rubric, criterion, place in RubricItem.objects.filter(
+            rubric__in=KeyedResponse.objects.filter(benchmark=benchmark).values("rubric")
+        ).values_list("rubric_id", "criterion_id", "position")
+    }
+    columns = (
+        "keyed__response__case__key", "keyed__response__candidate__name", "keyed__response__sample",
+        "keyed__rubric_id", "criterion_id", "outcome", "explanation", "keyed__response__setting",
+    )  # fmt: skip
+    rows = [
+        (case, candidate, sample, position[rubric, criterion], outcome, explanation, setting)
+        for case, candidate, sample, rubric, criterion, outcome, explanation, setting in decisions.values_list(*columns)
+    ]
+    for row in sorted(rows):
+        yield dict(zip(CSV_COLUMNS, row, strict=True))
+
+
+@transaction.atomic
+def set_rule(*, benchmark: Benchmark, values: Mapping[str, object]) -> QualificationRule:
+    """Set what is asked of annotators. A qualification can be required once there is something to qualify on."""
+    rule, _made = QualificationRule.objects.select_for_update().get_or_create(benchmark=benchmark)
+    for name, value in values.items():
+        setattr(rule, name, value)
+    keys = KeyedResponse.objects.filter(benchmark=benchmark, active=True, use=KeyedResponse.Use.QUALIFICATION)
+    if rule.required and not keys.exists():
+        raise DomainError(_("There is no response to qualify on yet. Key some below, then require the qualification."))
+    rule.save()
+    return rule
+
+
+def uses_of_keys(benchmark: Benchmark) -> dict[int, int]:
+    """Keyed response id → how many times it was given to somebody."""
+    rows = KeyedResponse.objects.filter(
+        benchmark=benchmark, response__assignments__purpose__in=["gold", "qualification"]
+    )
+    return dict(rows.values_list("pk").annotate(Count("response__assignments")).order_by())

@@ -1,0 +1,200 @@
+"""Qualifying: an attempt is a batch of its own over the qualification set, graded on the ordinary page."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.allocation import keyed
+from annotation.marking import mark
+from annotation.models import (
+    Assignment,
+    Batch,
+    Decision,
+    ExpertGroup,
+    KeyedDecision,
+    KeyedResponse,
+    Membership,
+    Outcome,
+    QualificationAttempt,
+    QualificationRule,
+)
+from annotation.services.gold import evaluate_gold, tell_admins
+from annotation.services.rules import spoken_rules
+from annotation.standing import QUALIFICATION, Standing, refuses_new_work, seen_by, standing_of
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+from consilium.statistics.estimate import Estimate
+from rubrics.models import Benchmark
+
+
+def why_no_new_work(standing: Standing) -> str:
+    """The sentence for a physician who may not begin anything new. What held them back stays between admins."""
+    return {
+        "qualification": _("Pass the qualification first; you find it under “My work”."),
+        "waiting": _("Pass the qualification first. You may try again later; “My work” says when."),
+        "failed": _("The qualification was not passed and no attempt is left. The admin of the benchmark was told."),
+        "withheld": _("You get no new work for now. Finish what you have begun, or ask the admin of the benchmark."),
+    }.get(standing.reason, "")
+
+
+def refuse_new_work(*, assignment: Assignment, at: datetime) -> None:
+    """`Conflict` where the annotator would begin new work and may not."""
+    row = Assignment.objects.select_related("batch__group").get(pk=assignment.pk)
+    standing = refuses_new_work(row, at=at)
+    if standing is not None:
+        raise Conflict(why_no_new_work(standing))
+
+
+def qualification_set(benchmark: Benchmark, user: User) -> list[KeyedResponse]:
+    """The responses that this person can qualify on: not their own, and none that they know from other work."""
+    keys = list(
+        KeyedResponse.objects.filter(
+            benchmark=benchmark, active=True, use=KeyedResponse.Use.QUALIFICATION
+        ).select_related("response__case", "response__candidate")
+    )
+    seen = seen_by([user.pk], [key.response_id for key in keys])
+    return [key for key in keys if (user.pk, key.response_id) not in seen]
+
+
+@transaction.atomic
+def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | None = None) -> QualificationAttempt:
+    """Begin an attempt, or give back the one under way. A later attempt has the same set in another order."""
+    member = Membership.objects.select_for_update().filter(
+        group=group, user=user, role=Membership.Role.ANNOTATOR, active=True
+    )
+    if member.first() is None:
+        raise DomainError(_("Only annotators of the group qualify."))
+    standing = standing_of(user, group, at=at)
+    if standing.under_way is not None:
+        return standing.under_way
+    if standing.reason != QUALIFICATION:
+        raise Conflict(why_no_new_work(standing) or _("You are qualified already."))
+    keys = qualification_set(group.benchmark, user)
+    comparable = KeyedDecision.objects.filter(keyed__in=keys).exclude(outcome=Outcome.CANNOT_ASSESS)
+    if not comparable.exists():
+        raise DomainError(
+            _("There is nothing for you to qualify on: you know these responses already. Ask the admin to add others.")
+        )
+    rule = QualificationRule.objects.get(benchmark=group.benchmark_id)
+    number = len(standing.attempts) + 1
+    seed = secrets.randbelow(2**53) if seed is None else seed
+    batch = Batch.objects.create(
+        group=group,
+        title=_("Qualification, attempt %(n)d") % {"n": number},
+        kind=Batch.Kind.QUALIFY,
+        check_policy=Batch.CheckPolicy.NONE,
+        check_fraction=0.0,
+        seed=seed,
+        created_by=user,
+        created_at=at,
+    )
+    queue = sorted(keys, key=lambda key: _place(seed, key))
+    with spoken_rules():
+        Assignment.objects.bulk_create(
+            Assignment(
+                batch=batch,
+                case_id=key.response.case_id,
+                response_id=key.response_id,
+                rubric_id=key.rubric_id,
+                annotator=user,
+                purpose=Assignment.Purpose.QUALIFICATION,
+                position=position,
+            )
+            for position, key in enumerate(queue, start=1)
+        )
+    return QualificationAttempt.objects.create(
+        group=group, user=user, number=number, batch=batch, pass_mark=rule.pass_mark, started_at=at
+    )
+
+
+def _place(seed: int, key: KeyedResponse) -> tuple[int, str, int, str, str, int]:
+    """Case by case; cases, and the responses of each, in an order of the seed's."""
+    response = key.response
+    case, rest = response.case.key, (response.candidate.name, response.setting, response.sample)
+    return (keyed(seed, "case", case), case, keyed(seed, "response", case, *rest), *rest)
+
+
+@transaction.atomic
+def after_handing_in(*, assignment: Assignment, at: datetime) -> None:
+    """What handing in a gold item or a piece of a qualification leads to; nothing for ordinary work."""
+    if assignment.purpose == Assignment.Purpose.GOLD:
+        evaluate_gold(assignment=assignment, at=at)
+    elif assignment.purpose == Assignment.Purpose.QUALIFICATION:
+        _finish(assignment.batch, at)
+
+
+def _finish(batch: Batch, at: datetime) -> None:
+    """Mark the attempt once its last response is handed in. Its row is the lock of two hand-ins at once."""
+    attempt = (
+        QualificationAttempt.objects.select_for_update(of=("self",))
+        .select_related("group__benchmark", "user")
+        .get(batch=batch)
+    )
+    left = Assignment.objects.filter(batch=batch, status__in=Assignment.OPEN)
+    if attempt.status != QualificationAttempt.Status.OPEN or left.exists():
+        return
+    found = mark((row.said, row.key) for row in marked_rows(attempt))
+    passed = isinstance(found, Estimate) and found.value >= attempt.pass_mark
+    transition(
+        attempt,
+        source=[QualificationAttempt.Status.OPEN],
+        target=QualificationAttempt.Status.PASSED if passed else QualificationAttempt.Status.FAILED,
+        mf1=found.value,
+        pairs=found.n,
+        finished_at=at,
+    )
+    transition(batch, source=[Batch.Status.OPEN, Batch.Status.PAUSED], target=Batch.Status.CLOSED, closed_at=at)
+    if passed:
+        return
+    standing = standing_of(attempt.user, attempt.group, at=at)
+    if standing.reason == "failed":
+        member = Membership.objects.select_related("user").get(
+            group=attempt.group, user=attempt.user, role=Membership.Role.ANNOTATOR
+        )
+        reason = _("Qualification not passed in %(n)d attempts.") % {"n": len(standing.attempts)}
+        tell_admins(benchmark=attempt.group.benchmark, about=member, reason=reason, at=at)
+
+
+class MarkedRow:
+    """One criterion of an attempt: what was decided, the key, and its explanation."""
+
+    __slots__ = ("criterion", "explanation", "key", "note", "response", "said")
+
+    def __init__(self, response: int, criterion: int, said: str, key: str, explanation: str, note: str) -> None:
+        self.response, self.criterion = response, criterion
+        self.said, self.key, self.explanation, self.note = said, key, explanation, note
+
+    @property
+    def counted(self) -> bool:
+        """Whether the pair is compared; the key must be met or not met."""
+        return self.key != Outcome.CANNOT_ASSESS
+
+    @property
+    def agrees(self) -> bool:
+        """Whether decision and key say the same."""
+        return self.said == self.key
+
+
+def marked_rows(attempt: QualificationAttempt) -> list[MarkedRow]:
+    """Every decided criterion of an attempt beside its key."""
+    assignments = Assignment.objects.filter(batch=attempt.batch_id)
+    keys = {
+        (row.keyed.response_id, row.criterion_id): row
+        for row in KeyedDecision.objects.filter(keyed__response__in=assignments.values("response")).select_related(
+            "keyed"
+        )
+    }
+    decisions = Decision.objects.filter(assignment__in=assignments, round=1, outcome__isnull=False)
+    rows = []
+    for response, criterion, said, note in decisions.values_list(
+        "assignment__response_id", "criterion_id", "outcome", "note"
+    ):
+        key = keys.get((response, criterion))
+        if key is not None:
+            rows.append(MarkedRow(response, criterion, said or "", key.outcome, key.explanation, note))
+    return rows
