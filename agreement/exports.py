@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from django.db.models import Q
+
 from annotation.models import Decision
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
@@ -91,7 +93,8 @@ class DecisionExport:
             assignment__annotator__pseudonyms__pseudonym=pseudonym,
             assignment__annotator__pseudonyms__benchmark=self.benchmark,
             assignment__case__benchmark=self.benchmark,
-        ).exclude(note="")
+            assignment__purpose="work",
+        ).exclude(Q(note="") | Q(assignment__status="released"))
         columns = ("assignment__response_id", "criterion_id", "note")
         return {(response, criterion): note for response, criterion, note in rows.values_list(*columns)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.models import Assignment, ExpertGroup, Physician
@@ -24,9 +25,15 @@ class Offer:
         return self.kind in ("judge", "run")
 
 
+def _handed_in(benchmark: Benchmark) -> QuerySet[Assignment]:
+    """Work that counts as somebody's rating."""
+    rows = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
+    return rows.filter(purpose=Assignment.Purpose.WORK).exclude(status=Assignment.Status.RELEASED)
+
+
 def group_offers(benchmark: Benchmark, *, stages: bool = True) -> list[Offer]:
     """Groups with submitted work: at the stage ``checked``, then at the others if ``stages``."""
-    with_work = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
+    with_work = _handed_in(benchmark)
     groups = ExpertGroup.objects.filter(pk__in=with_work.values("batch__group")).order_by("name")
     labels = {
         "checked": _("%(group)s (checked)"),
@@ -68,7 +75,7 @@ def offers(benchmark: Benchmark) -> list[Offer]:
         )
         for run in runs
     ]
-    with_work = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
+    with_work = _handed_in(benchmark)
     physicians = Physician.objects.filter(benchmark=benchmark, user__in=with_work.values("annotator"))
     found += [Offer(f"physician:{one.pseudonym}", one.pseudonym, "physician") for one in physicians]
     return found

@@ -40,15 +40,38 @@ def _in_group(user: AnyUser, role: str, group: str) -> Exists:
 
 def own_assignments(user: AnyUser) -> QuerySet[Assignment]:
     """The annotator's own work. In a paused or closed batch it can be read and not written (services refuse)."""
+    return _ever_own(user).exclude(status=Assignment.Status.RELEASED)
+
+
+def _ever_own(user: AnyUser) -> QuerySet[Assignment]:
     return Assignment.objects.filter(
         _in_group(user, Membership.Role.ANNOTATOR, "batch__group"), annotator=user.pk, batch__imported=False
     )
 
 
 def get_own_assignment(user: AnyUser, public_id: str) -> Assignment:
-    """One of the annotator's own assignments, with what its page shows."""
-    rows = own_assignments(user).select_related("batch__group__benchmark", "case", "response", "rubric")
+    """One of the annotator's own assignments, with what its page shows.
+
+    Released work, too: a page that was left open over the end of a lease is told so by the service it calls.
+    """
+    rows = _ever_own(user).select_related("batch__group__benchmark", "case", "response", "rubric")
     return get_object_or_404(rows, public_id=public_id)
+
+
+def get_own_work(user: AnyUser, public_id: str) -> Assignment:
+    """One of the annotator's own assignments with no more than a save needs: every autosave asks for it."""
+    rows = _ever_own(user).only("public_id", "batch", "rubric", "annotator", "status", "round", "started_at")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+def find_work_in_hand(user: AnyUser, public_id: str) -> dict[str, Assignment | Adjudication] | None:
+    """What this person grades, checks or adjudicates under that id, as ``assignment`` or ``adjudication``."""
+    wanted = Q(pk__in=own_assignments(user).values("pk")) | Q(pk__in=held_checks(user).values("pk"))
+    assignment = Assignment.objects.filter(wanted, public_id=public_id).first()
+    if assignment is not None:
+        return {"assignment": assignment}
+    adjudication = open_adjudications(user).filter(adjudicator=user.pk, public_id=public_id).first()
+    return {"adjudication": adjudication} if adjudication is not None else None
 
 
 # Checkers -----------------------------------------------------------------------------------------------------------
@@ -71,6 +94,7 @@ def waiting_checks(user: AnyUser) -> QuerySet[Assignment]:
     )
     return (
         Assignment.objects.filter(_may_check(user), status=Assignment.Status.SUBMITTED, batch__status=Batch.Status.OPEN)
+        .filter(purpose=Assignment.Purpose.WORK)  # what has a key needs no check
         .filter(Q(checker=None) | Q(checker=user.pk) | ~Q(Exists(still_checker)))
         .exclude(annotator=user.pk)
         .exclude(response__author=user.pk)

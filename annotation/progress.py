@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Adjudication, Assignment, Batch, BatchItem, Physician
+from annotation.models import Adjudication, Assignment, Batch, BatchItem, Physician, Slot
 
-STAGES = tuple(Assignment.Status.values)
+# Released work is nobody's any more: its slot counts again, under whoever takes it or as free.
+STAGES = tuple(status for status in Assignment.Status.values if status != Assignment.Status.RELEASED)
 
 
 @dataclass(slots=True)
 class Progress:
-    """Numbers of assignments by status."""
+    """Numbers of pieces of work by status; gold items and qualification are none. ``free`` waits in the pool."""
 
     by_status: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
+    free: int = 0
 
     @property
     def total(self) -> int:
-        """All assignments."""
-        return sum(self.by_status.values())
+        """All pieces, those that nobody has taken too."""
+        return sum(self.by_status.values()) + self.free
 
     @property
     def accepted(self) -> int:
@@ -51,17 +53,29 @@ class PhysicianProgress(Progress):
 def progress_of(batches: Iterable[Batch]) -> dict[int, Progress]:
     """Batch id → progress."""
     found = {batch.pk: Progress() for batch in batches}
-    rows = Assignment.objects.filter(batch__in=found).order_by().values_list("batch", "status").annotate(Count("pk"))
-    for batch, status, number in rows:
+    rows = _counted(Assignment.objects.filter(batch__in=found))
+    for batch, status, number in rows.values_list("batch", "status").annotate(Count("pk")):
         found[batch].by_status[status] = number
+    free = Slot.objects.filter(~Exists(_holders()), item__batch__in=found).order_by()
+    for batch, number in free.values_list("item__batch").annotate(Count("pk")):
+        found[batch].free = number
     return found
+
+
+def _counted(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    work = rows.filter(purpose=Assignment.Purpose.WORK).exclude(status=Assignment.Status.RELEASED)
+    return work.order_by()
+
+
+def _holders() -> QuerySet[Assignment]:
+    return Assignment.objects.filter(slot=OuterRef("pk")).exclude(status=Assignment.Status.RELEASED)
 
 
 def progress_by_physician(batch: Batch) -> list[PhysicianProgress]:
     """The annotators of a batch, by pseudonym."""
     found: dict[int, PhysicianProgress] = {}
-    rows = Assignment.objects.filter(batch=batch).order_by().values_list("annotator", "status").annotate(Count("pk"))
-    for annotator, status, number in rows:
+    rows = _counted(Assignment.objects.filter(batch=batch))
+    for annotator, status, number in rows.values_list("annotator", "status").annotate(Count("pk")):
         found.setdefault(annotator, PhysicianProgress()).by_status[status] = number
     people = Physician.objects.filter(benchmark=batch.group.benchmark_id, user__in=found).select_related("user")
     members = set(batch.group.memberships.filter(role="annotator", active=True).values_list("user_id", flat=True))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from annotation.models import Assignment, Batch, ExpertGroup, Membership
+from annotation.models import Batch, ExpertGroup, Membership
+from annotation.progress import progress_of
 from rubrics.models import Benchmark
 from rubrics.overview import Step
 
@@ -30,24 +30,24 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         view="annotation:groups",
     )
     groups = ExpertGroup.objects.filter(benchmark=benchmark, batches__isnull=False).distinct().count()
-    batches = Batch.objects.filter(group__benchmark=benchmark).count()
+    batches = Batch.objects.filter(group__benchmark=benchmark).exclude(kind=Batch.Kind.QUALIFY)
+    number = batches.count()
     yield Step(
         order=50,
         label=_("Give each group a batch of responses"),
         done=groups >= WANTED_GROUPS,
         why=_("A batch says who grades which responses, and how many of them a second physician checks."),
-        detail=ngettext("%(n)d batch", "%(n)d batches", batches) % {"n": batches},
+        detail=ngettext("%(n)d batch", "%(n)d batches", number) % {"n": number},
         view="annotation:batches",
     )
-    work = Assignment.objects.filter(batch__group__benchmark=benchmark).aggregate(
-        total=Count("pk"), accepted=Count("pk", filter=Q(status=Assignment.Status.ACCEPTED))
-    )
+    progress = progress_of(batches).values()
+    total, accepted = sum(one.total for one in progress), sum(one.accepted for one in progress)
     yield Step(
         order=60,
         label=_("Physicians grade, checkers check"),
-        done=0 < work["total"] == work["accepted"],
+        done=0 < total == accepted,
         why=_("Each physician grades on a page of their own; this bar counts what is accepted."),
         view="annotation:batches",
-        finished=work["accepted"],
-        total=work["total"],
+        finished=accepted,
+        total=total,
     )

@@ -166,7 +166,7 @@ def batch_close(request: Request, slug: str, public_id: str) -> Response:
 def _batches(rows: list[Batch]) -> list[dict[str, Any]]:
     progress = progress_of(rows)
     for row in rows:
-        row.progress = progress[row.pk].by_status  # type: ignore[attr-defined]  # for the serializer
+        row.progress = {**progress[row.pk].by_status, "free": progress[row.pk].free}  # type: ignore[attr-defined]  # for the serializer
     return list(shapes.BatchSerializer(rows, many=True).data)
 
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchItem, Decision, ExpertGroup
+from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchItem, Decision, ExpertGroup, Slot
 from annotation.ratings import group_ratings
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome, shared
@@ -81,9 +81,14 @@ def open_conflicts_within(*, response: Response, rubric: Rubric, group: ExpertGr
     ).exclude(status=Assignment.Status.RELEASED)
     if rows.count() < 2:
         return
-    # What a closed batch left unfinished will not come any more.
+    # What a closed batch left unfinished, or untaken, will not come any more.
     waiting = rows.exclude(status=Assignment.Status.ACCEPTED).exclude(batch__status=Batch.Status.CLOSED)
-    if waiting.exists():
+    untaken = (
+        Slot.objects.filter(item__response=response, item__rubric=rubric, item__batch__group=group)
+        .exclude(item__batch__status=Batch.Status.CLOSED)
+        .filter(~Exists(rows.filter(slot=OuterRef("pk"))))
+    )
+    if waiting.exists() or untaken.exists():
         return
     votes = accepted_votes(response=response, rubric=rubric, group=group)
     conflicts = conflicts_in(votes)
@@ -117,12 +122,15 @@ def settle_closed_batch(*, batch: Batch, at: datetime) -> None:
         status=Assignment.Status.ACCEPTED,
         purpose=Assignment.Purpose.WORK,
     )
-    left = Assignment.objects.filter(Exists(accepted), batch=batch).exclude(status=Assignment.Status.ACCEPTED)
-    seen = set()
-    for row in left.select_related("response", "rubric", "batch__group"):
-        if (row.response_id, row.rubric_id) not in seen:
-            seen.add((row.response_id, row.rubric_id))
-            open_conflicts_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=at)
+    finished = Assignment.objects.filter(slot=OuterRef("pk"), status=Assignment.Status.ACCEPTED)
+    unfinished = Slot.objects.filter(~Exists(finished), item=OuterRef("pk"))
+    # Work from before there were slots.
+    without = Assignment.objects.filter(batch=batch, response=OuterRef("response"), slot=None).exclude(
+        status=Assignment.Status.ACCEPTED
+    )
+    left = BatchItem.objects.filter(Exists(accepted), batch=batch).filter(Exists(unfinished) | Exists(without))
+    for item in left.select_related("response", "rubric", "batch__group"):
+        open_conflicts_within(response=item.response, rubric=item.rubric, group=item.batch.group, at=at)
 
 
 def unclosed_batches(*, groups: tuple[ExpertGroup, ExpertGroup]) -> QuerySet[Batch]:

@@ -129,7 +129,7 @@ def test_the_desk_through_the_api(workshop: Workshop) -> None:
     assert wrong.status_code == 409
     batch = client.post(f"{base}/batches/", {**new, "digest": plan["digest"]}, format="json").json()
     assert batch["progress"] == {
-        "not_started": 2, "draft": 0, "submitted": 0, "in_check": 0, "returned": 0, "accepted": 0,
+        "not_started": 2, "draft": 0, "submitted": 0, "in_check": 0, "returned": 0, "accepted": 0, "free": 0,
     }  # fmt: skip
     url = f"{base}/batches/{batch['id']}/"
     assert client.patch(url, {"due_date": "2030-01-31"}, format="json").json()["due_date"] == "2030-01-31"
