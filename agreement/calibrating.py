@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from agreement.hits import Hits, positive_hits
@@ -91,7 +92,10 @@ def calibrate_group(
     )
     if isinstance(made, Undefined):
         said = f" Of its responses: {'; '.join(notes)}." if notes else ""
-        raise NothingToCalibrate(f"k is undefined for {candidate} by {rater.label}: {made.reason}.{said}")
+        raise NothingToCalibrate(
+            _("k is undefined for %(candidate)s by %(rater)s: %(reason)s.%(said)s")
+            % {"candidate": candidate, "rater": rater.label, "reason": made.reason, "said": said}
+        )
     rows = _others(benchmark, written, all_hits, int(made.k.value or 0))
     return CalibrationTables(
         calibration=_calibration_row(made),
@@ -112,12 +116,16 @@ def _physicians_candidate(benchmark: Benchmark, name: str) -> Candidate:
     physicians = list(
         Candidate.objects.filter(benchmark=benchmark, kind=Candidate.Kind.PHYSICIAN).values_list("name", flat=True)
     )
-    known = ", ".join(physicians) or "none"
+    known = ", ".join(physicians) or _("none")
     if found is None:
-        raise NothingToCalibrate(f"There is no candidate “{name}” in this benchmark. Physicians: {known}.")
+        raise NothingToCalibrate(
+            _("There is no candidate “%(name)s” in this benchmark. Physicians: %(known)s.")
+            % {"name": name, "known": known}
+        )
     if found.kind != Candidate.Kind.PHYSICIAN:
         raise NothingToCalibrate(
-            f"“{name}” is no physician; k is calibrated on responses that physicians wrote. Physicians: {known}."
+            _("“%(name)s” is no physician; k is calibrated on responses that physicians wrote. Physicians: %(known)s.")
+            % {"name": name, "known": known}
         )
     return found
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from agreement.models import Report
 from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.spoken import speaking_to
 from consilium.lib.version import VERSION
 from rubrics.models import Benchmark, Candidate, JobStatus
 from scoring.raters import resolve_rater
@@ -149,16 +150,21 @@ def claim(*, report_id: int, at: datetime) -> Report | None:
     hit = open_to_claim.update(
         status=JobStatus.RUNNING, started_at=at, heartbeat_at=at, progress=0.0, attempts=F("attempts") + 1
     )
-    return Report.objects.select_related("benchmark").get(pk=report_id) if hit else None
+    return Report.objects.select_related("benchmark", "created_by").get(pk=report_id) if hit else None
 
 
 def run(*, report_id: int, clock: Clock) -> None:
     """Compute a report if it is there to be computed; safe to call any number of times, from any number of workers."""
-    from agreement.computing import compute
-
     report = claim(report_id=report_id, at=clock())
     if report is None:
         return
+    with speaking_to(report.created_by):
+        _run(report, clock)
+
+
+def _run(report: Report, clock: Clock) -> None:
+    from agreement.computing import compute
+
     try:
         result = compute(
             report.benchmark,

@@ -6,6 +6,7 @@ import re
 from typing import Any, Literal, TypeVar
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from consilium.lib.errors import DomainError
@@ -129,7 +130,9 @@ def check_judge_name(name: str) -> str:
     """A judge's name stands in rater texts such as ``jury:A+B``; `DomainError` if it could be misread there."""
     if not name or len(name) > 100 or RESERVED_NAME.search(name):
         raise DomainError(
-            "A judge’s name has 1 to 100 characters, no “+”, no blank at its ends, and does not begin with "
-            "group:, physician:, run: or jury:."
+            _(
+                "A judge’s name has 1 to 100 characters, no “+”, no blank at its ends, and does not begin with "
+                "group:, physician:, run: or jury:."
+            )
         )
     return name

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from consilium.lib.phrases import Phrase
 from rubrics.parsing.cases import CaseRecord, CriterionRecord, healthbench_case
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import KEY_LENGTH, Fields
@@ -108,7 +109,7 @@ def _completion(fields: Fields) -> tuple[list[Any] | None, str, str]:
         return prompt if isinstance(prompt, list) else None, turns, "prompt_response"
     last = turns[-1] if isinstance(turns, list) and turns else None
     if not isinstance(last, dict) or last.get("role") != "assistant" or not isinstance(last.get("content"), str):
-        fields.fault("prompt_response", "This must be a list of turns that ends with the assistant's reply.")
+        fields.fault("prompt_response", Phrase("This must be a list of turns that ends with the assistant's reply."))
         return None, "", "prompt_response"
     return turns[:-1], str(last["content"]), f"prompt_response[{len(turns) - 1}].content"
 
@@ -130,11 +131,14 @@ def _case(fields: Fields, conversation: list[Any] | None) -> CaseRecord:
 
 
 def _grades(fields: Fields, criteria: tuple[CriterionRecord, ...]) -> tuple[Grade, ...]:
-    given = fields.objects("responses", what="grade")
+    given = fields.objects("responses", what=Phrase("grade"))
     if not fields.sound:
         return ()
     if len(given) != len(criteria):
-        fields.fault("responses", f"There are {len(given)} grades for {len(criteria)} criteria.")
+        fields.fault(
+            "responses",
+            Phrase("There are %(grades)s grades for %(criteria)s criteria.", grades=len(given), criteria=len(criteria)),
+        )
         return ()
     grades = []
     for index, (element, criterion) in enumerate(zip(given, criteria, strict=True)):
@@ -144,7 +148,12 @@ def _grades(fields: Fields, criteria: tuple[CriterionRecord, ...]) -> tuple[Grad
             continue
         points = inner.take("points")
         if points is not None and points != criterion.points:
-            inner.fault("points", f"The criterion has {criterion.points} points in rubrics[{index}].")
+            inner.fault(
+                "points",
+                Phrase(
+                    "The criterion has %(points)s points in rubrics[%(index)s].", points=criterion.points, index=index
+                ),
+            )
         answer = inner.mapping("response_dict") if "response_dict" in inner.record else inner.record
         grades.append(_grade(answer))
         fields.absorb(inner)

@@ -111,12 +111,18 @@ def _gather(file: BinaryIO, faults: Faults, progress: Progress) -> tuple[dict[st
     for pair in read_meta_eval(file, faults, progress=progress):
         case = cases.setdefault(pair.prompt_id, Gathered(pair.line, pair.conversation))
         if case.conversation != pair.conversation:
-            faults.add(pair.line, "prompt", f"This prompt_id has another prompt on line {case.line}.")
+            faults.add(
+                pair.line, "prompt", _("This prompt_id has another prompt on line %(line)s.") % {"line": case.line}
+            )
         if owner.setdefault(pair.completion_id, pair.prompt_id) != pair.prompt_id:
-            faults.add(pair.line, "completion_id", "This completion_id belongs to another prompt_id above.")
+            faults.add(pair.line, "completion_id", _("This completion_id belongs to another prompt_id above."))
         line, text = case.completions.setdefault(pair.completion_id, (pair.line, pair.completion))
         if text != pair.completion:
-            faults.add(pair.line, "completion", f"This completion_id has another completion on line {line}.")
+            faults.add(
+                pair.line,
+                "completion",
+                _("This completion_id has another completion on line %(line)s.") % {"line": line},
+            )
         criterion = (pair.criterion, pair.category)
         case.criteria[criterion] = None
         labels.setdefault(pair.prompt_id, []).extend(_labels(pair, criterion))

@@ -37,7 +37,7 @@ class Raters:
         """Whether decisions may stand under ``name`` in this group; a fault if not."""
         twin = self._by_normal_form.setdefault(unicodedata.normalize("NFC", name), name)
         if twin != name:
-            self.faults.add(line, field, "This rater differs from another one only in composed characters.")
+            self.faults.add(line, field, _("This rater differs from another one only in composed characters."))
             return False
         if self.users.get(name) in self._elsewhere:
             message = _("The physician “%(name)s” belongs to another expert group of the benchmark.")

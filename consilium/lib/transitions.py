@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from django.db import models
+from django.utils.translation import gettext as _
 
 from consilium.lib.errors import Conflict
 
@@ -23,6 +24,14 @@ def transition(
     hit = manager.filter(pk=row.pk, **{f"{field}__in": list(source)}).update(**values)
     if hit != 1:
         current = manager.filter(pk=row.pk).values_list(field, flat=True).first()
-        raise Conflict(f"This is {current or 'gone'} by now; it cannot become {target}.")
+        raise Conflict(
+            _("This is %(current)s by now; it cannot become %(target)s.")
+            % {"current": _word(current) if current else _("gone"), "target": _word(target)}
+        )
     for name, value in values.items():
         setattr(row, name, value)
+
+
+def _word(status: str) -> str:
+    """A stored status as people read it, such as “in check”: statuses are labelled by their own words."""
+    return _(status.replace("_", " ").capitalize()).lower()

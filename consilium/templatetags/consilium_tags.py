@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consilium.lib import markdown as markdown_module
-from consilium.lib import navigation
+from consilium.lib import navigation, spoken
 
 if TYPE_CHECKING:
     from django.core.paginator import Page
@@ -102,6 +102,12 @@ def percent(value: Any, digits: int = 1) -> str:
     """``{{ rate|percent }}``: a share between 0 and 1 as ``34.0%``; a dash where there is none."""
     amount = _decimal(value)
     return DASH if amount is None else f"{number(amount * 100, digits)}%"
+
+
+@register.filter
+def said(text: Any) -> str:
+    """``{{ fault.message|said }}``: what pure code said (`consilium.lib.phrases`), in the reader's language."""
+    return spoken.said(text)
 
 
 @register.filter

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field as made_by
 from typing import Any, BinaryIO, Literal
 
+from consilium.lib.phrases import Phrase
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields, Ids, kind
 from rubrics.parsing.language import detect_language
@@ -78,14 +79,16 @@ def read_cases(
 
     ``form`` is ``healthbench``, ``clinconsensus`` or ``auto``: by the keys of the first record.
     """
-    ids = Ids("case")
+    ids = Ids(Phrase("case"))
     chosen: str | None = None if form == "auto" else form
     for line, record in RecordReader(file, faults, limits=limits, progress=progress):
         if chosen is None:
             chosen = detect_format(record)
             if chosen is None:
                 faults.add(
-                    line, "", "This is neither a HealthBench example (prompt_id) nor a ClinConsensus case (case_id)."
+                    line,
+                    "",
+                    Phrase("This is neither a HealthBench example (prompt_id) nor a ClinConsensus case (case_id)."),
                 )
                 return
         fields = Fields(line, record, faults)
@@ -133,7 +136,7 @@ def healthbench_case(fields: Fields) -> CaseRecord:
 
 def conversation_of(fields: Fields, name: str) -> tuple[list[dict[str, str]], list[Any] | None]:
     """The turns of a conversation, and the list as it was if its turns hold more than role and content."""
-    value = fields.objects(name, what="turn")
+    value = fields.objects(name, what=Phrase("turn"))
     turns: list[dict[str, str]] = []
     more = False
     for index, turn in enumerate(value):
@@ -150,14 +153,14 @@ def conversation_of(fields: Fields, name: str) -> tuple[list[dict[str, str]], li
 def _healthbench_criteria(fields: Fields) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
     criteria = []
     extras: dict[str, Any] = {}
-    for index, element in enumerate(fields.objects("rubrics", what="criterion")):
+    for index, element in enumerate(fields.objects("rubrics", what=Phrase("criterion"))):
         inner = fields.within(f"rubrics[{index}]", element)
         if inner is None:
             continue
         text = inner.text("criterion")
         points = inner.integer("points", low=-10, high=10)
         if points == 0 and inner.sound:
-            inner.fault("points", "A criterion is worth at least one point, or costs one.")
+            inner.fault("points", Phrase("A criterion is worth at least one point, or costs one."))
         criteria.append(CriterionRecord(text, points, tuple(inner.texts("tags"))))
         if rest := inner.rest():
             extras[str(index + 1)] = rest
@@ -183,14 +186,19 @@ def _completions(fields: Fields) -> tuple[tuple[CompletionRecord, ...], dict[str
         found.append(CompletionRecord("physician", 0, ideal, place, WRITING_MODES.get(group, ""), metadata))
     references = inner.take("ideal_completions_ref_completions")
     if references is not None and not isinstance(references, list):
-        inner.fault("ideal_completions_ref_completions", f"This must be a list, not {kind(references)}.")
+        inner.fault(
+            "ideal_completions_ref_completions", Phrase("This must be a list, not %(kind)s.", kind=kind(references))
+        )
         references = None
     for index, text in enumerate(references or []):
         if isinstance(text, str):
             place = f"{name}.ideal_completions_ref_completions[{index}]"
             found.append(CompletionRecord("reference", index, text, place))
         else:
-            inner.fault(f"ideal_completions_ref_completions[{index}]", f"This must be a text, not {kind(text)}.")
+            inner.fault(
+                f"ideal_completions_ref_completions[{index}]",
+                Phrase("This must be a text, not %(kind)s.", kind=kind(text)),
+            )
     fields.absorb(inner)
     rest = inner.rest()
     if group and not ideal:
@@ -239,11 +247,11 @@ def clinconsensus_case(fields: Fields) -> CaseRecord:
 def _clinconsensus_criteria(fields: Fields) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
     criteria = []
     extras: dict[str, Any] = {}
-    for index, element in enumerate(fields.objects("rubrics", what="criterion")):
+    for index, element in enumerate(fields.objects("rubrics", what=Phrase("criterion"))):
         place = f"rubrics[{index}]"
         if isinstance(element, str):
             if not element.strip():
-                fields.fault(place, "This must not be empty.")
+                fields.fault(place, Phrase("This must not be empty."))
             criteria.append(CriterionRecord(element, 1))
             continue
         inner = fields.within(place, element)

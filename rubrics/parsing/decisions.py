@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from consilium.lib.csvfile import inert
+from consilium.lib.phrases import Phrase
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import KEY_LENGTH, Fields
 from rubrics.parsing.reader import BOM, Limits, LineReader, RecordReader
@@ -102,7 +103,7 @@ class DecisionReader:
         if isinstance(value, str):  # a CSV has no booleans
             value = {"true": True, "false": False}.get(value.strip().lower(), value)
         if not isinstance(value, bool):
-            fields.fault("criteria_met", "This must be true or false.")
+            fields.fault("criteria_met", Phrase("This must be true or false."))
         return "met" if value is True else "not_met"
 
 
@@ -113,7 +114,7 @@ def _whole(fields: Fields, name: str) -> int:
         fields.take(name)
         number = int(value)
         if number > LARGEST_SAMPLE:
-            fields.fault(name, f"{number} is too large.")
+            fields.fault(name, Phrase("%(number)s is too large.", number=number))
         return number
     return fields.integer(name, low=0, high=LARGEST_SAMPLE, default=0)
 
@@ -125,15 +126,17 @@ def _criterion(fields: Fields) -> int | str:
         if text.isascii() and text.isdecimal() and len(text) <= LONGEST_POSITION:
             value = int(text)
         elif not text:
-            fields.fault("criterion", "This field is missing.")
+            fields.fault("criterion", Phrase("This field is missing."))
             return ""
         else:
             return value
     if isinstance(value, bool) or not isinstance(value, int):
-        fields.fault("criterion", "This must be a position in the rubric, from 1, or the exact text of a criterion.")
+        fields.fault(
+            "criterion", Phrase("This must be a position in the rubric, from 1, or the exact text of a criterion.")
+        )
         return ""
     if value < 1:
-        fields.fault("criterion", "Positions count from 1.")
+        fields.fault("criterion", Phrase("Positions count from 1."))
     return value
 
 
@@ -169,7 +172,7 @@ def read_table(
         try:
             row = next(rows, None)
         except csv.Error as error:
-            faults.add(line, "", f"This is not CSV: {error}.")
+            faults.add(line, "", Phrase("This is not CSV: %(error)s.", error=error))
             return
         start, line = line, rows.line_num + 1
         if row is None:
@@ -181,7 +184,11 @@ def read_table(
             if not _sound_header(header, columns, faults, start):
                 return
         elif len(row) != len(header):
-            faults.add(start, "", f"The row has {len(row)} cells, the header {len(header)}.")
+            faults.add(
+                start,
+                "",
+                Phrase("The row has %(n)s cells, the header %(in_header)s.", n=len(row), in_header=len(header)),
+            )
         else:
             yield start, {name: typed(cell) for name, cell in zip(header, row, strict=True) if cell != ""}
 
@@ -189,10 +196,10 @@ def read_table(
 def _sound_header(header: list[str], columns: tuple[str, ...], faults: Faults, line: int) -> bool:
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
-        faults.add(line, twice[0], "The header names this column twice.")
+        faults.add(line, twice[0], Phrase("The header names this column twice."))
         return False
     if not set(header) & {*columns, *OPTIONAL_COLUMNS}:
-        faults.add(line, "", f"The first line must name the columns: {', '.join(columns)}.")
+        faults.add(line, "", Phrase("The first line must name the columns: %(names)s.", names=", ".join(columns)))
         return False
     return True
 
@@ -202,9 +209,9 @@ def _decoded(lines: LineReader, faults: Faults) -> Iterator[str]:
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:
-            faults.add(number, "", f"Byte {error.start + 1} of the line is not UTF-8.")
+            faults.add(number, "", Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
             return
         if "\x00" in text:
-            faults.add(number, "", "The line holds a NUL character.")
+            faults.add(number, "", Phrase("The line holds a NUL character."))
             return
         yield f"{text}\n"

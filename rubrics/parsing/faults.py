@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from consilium.lib.errors import ImportRefused, LineError
+from consilium.lib.phrases import Phrase
 
 KEPT = 50
 
@@ -11,6 +12,17 @@ def _printable(text: str, longest: int) -> str:
     """``text`` as it can be stored and shown; a key of a broken file may be long or hold anything."""
     clean = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "?")
     return clean if len(clean) <= longest else f"{clean[: longest - 1]}…"
+
+
+def _sound(message: str) -> str:
+    """The message with printable values, still a phrase if it was one."""
+    if not isinstance(message, Phrase):
+        return _printable(message, 500)
+    values = {
+        name: value if isinstance(value, int | Phrase) else _printable(str(value), 300)
+        for name, value in message.values.items()
+    }
+    return Phrase(message.template, **values)
 
 
 class Faults:
@@ -24,7 +36,7 @@ class Faults:
         """Note one fault; ``line`` counts from 1, 0 is the file as a whole."""
         self.total += 1
         if len(self.first) < KEPT:
-            self.first.append(LineError(line, _printable(field, 200), _printable(message, 500)))
+            self.first.append(LineError(line, _printable(field, 200), _sound(message)))
 
     def refuse_if_any(self) -> None:
         """Raise `ImportRefused` if a fault was found."""

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Collection
 from typing import Any
 
+from consilium.lib.phrases import Phrase
 from rubrics.parsing.faults import Faults
 
 KEY_LENGTH = 200
@@ -40,7 +41,10 @@ class Fields:
         """The first of several accepted names that the record has, else the first; two of them are a fault."""
         present = [name for name in names if self.record.get(name) is not None]
         if len(present) > 1:
-            self.fault(present[1], f"Both {present[0]} and {present[1]} are given.")
+            self.fault(
+                present[1],
+                Phrase("Both %(first)s and %(second)s are given.", first=present[0], second=present[1]),
+            )
         self._taken.update(names)
         return present[0] if present else names[0]
 
@@ -53,15 +57,15 @@ class Fields:
         value = self.take(name)
         if value is None:
             if required:
-                self.fault(name, "This field is missing.")
+                self.fault(name, Phrase("This field is missing."))
             return ""
         if not isinstance(value, str):
-            self.fault(name, f"This must be a text, not {kind(value)}.")
+            self.fault(name, Phrase("This must be a text, not %(kind)s.", kind=kind(value)))
             return ""
         if required and not blank and not value.strip():
-            self.fault(name, "This must not be empty.")
+            self.fault(name, Phrase("This must not be empty."))
         if longest is not None and len(value) > longest:
-            self.fault(name, f"This is longer than {longest} characters.")
+            self.fault(name, Phrase("This is longer than %(longest)s characters.", longest=longest))
         return value
 
     def key(self, name: str) -> str:
@@ -71,14 +75,14 @@ class Fields:
             return str(value)
         text = self.text(name, longest=KEY_LENGTH)
         if text.strip() not in ("", text):
-            self.fault(name, "There is white space around this id.")
+            self.fault(name, Phrase("There is white space around this id."))
         return text
 
     def choice(self, name: str, choices: Collection[str], *, required: bool = True) -> str:
         """One of ``choices``; empty where it is missing and not ``required``."""
         value = self.text(name, required=required)
         if value and value not in choices:
-            self.fault(name, f"“{value[:40]}” is none of: {', '.join(choices)}.")
+            self.fault(name, Phrase("“%(value)s” is none of: %(names)s.", value=value[:40], names=", ".join(choices)))
         return value
 
     def integer(self, name: str, *, low: int, high: int, default: int | None = None) -> int:
@@ -86,15 +90,15 @@ class Fields:
         value = self.take(name)
         if value is None:
             if default is None:
-                self.fault(name, "This field is missing.")
+                self.fault(name, Phrase("This field is missing."))
             return low if default is None else default
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            self.fault(name, f"This must be a whole number, not {kind(value)}.")
+            self.fault(name, Phrase("This must be a whole number, not %(kind)s.", kind=kind(value)))
             return low
         if not low <= value <= high:
-            self.fault(name, f"{value} is not between {low} and {high}.")
+            self.fault(name, Phrase("%(value)s is not between %(low)s and %(high)s.", value=value, low=low, high=high))
         return value
 
     def texts(self, name: str, *, required: bool = False, longest: int = TAG_LENGTH) -> list[str]:
@@ -103,15 +107,20 @@ class Fields:
         if value is None and not required:
             return []
         if not isinstance(value, list):
-            self.fault(name, "This field is missing." if value is None else f"This must be a list, not {kind(value)}.")
+            self.fault(
+                name,
+                Phrase("This field is missing.")
+                if value is None
+                else Phrase("This must be a list, not %(kind)s.", kind=kind(value)),
+            )
             return []
         for index, each in enumerate(value):
             if not isinstance(each, str):
-                self.fault(f"{name}[{index}]", f"This must be a text, not {kind(each)}.")
+                self.fault(f"{name}[{index}]", Phrase("This must be a text, not %(kind)s.", kind=kind(each)))
             elif not each.strip():
-                self.fault(f"{name}[{index}]", "This must not be empty.")
+                self.fault(f"{name}[{index}]", Phrase("This must not be empty."))
             elif len(each) > longest:
-                self.fault(f"{name}[{index}]", f"This is longer than {longest} characters.")
+                self.fault(f"{name}[{index}]", Phrase("This is longer than %(longest)s characters.", longest=longest))
         return value if self.sound else []
 
     def mapping(self, name: str) -> dict[str, Any]:
@@ -120,7 +129,7 @@ class Fields:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            self.fault(name, f"This must be an object, not {kind(value)}.")
+            self.fault(name, Phrase("This must be an object, not %(kind)s.", kind=kind(value)))
             return {}
         return value
 
@@ -128,17 +137,22 @@ class Fields:
         """A list that holds at least one ``what``; its elements are not looked at."""
         value = self.take(name)
         if not isinstance(value, list):
-            self.fault(name, "This field is missing." if value is None else f"This must be a list, not {kind(value)}.")
+            self.fault(
+                name,
+                Phrase("This field is missing.")
+                if value is None
+                else Phrase("This must be a list, not %(kind)s.", kind=kind(value)),
+            )
             return []
         if not value:
-            self.fault(name, f"There must be at least one {what}.")
+            self.fault(name, Phrase("There must be at least one %(what)s.", what=what))
         return value
 
     def within(self, name: str, value: Any) -> Fields | None:
         """The fields of an object inside this record, at ``name``; None and a fault if it is no object."""
         if isinstance(value, dict):
             return Fields(self.line, value, self.faults, f"{self.place}{name}.")
-        self.fault(name, f"This must be an object, not {kind(value)}.")
+        self.fault(name, Phrase("This must be an object, not %(kind)s.", kind=kind(value)))
         return None
 
     def absorb(self, inner: Fields) -> None:
@@ -149,14 +163,14 @@ class Fields:
 def kind(value: Any) -> str:
     """What a JSON value is, in words."""
     if value is None:
-        return "null"
+        return Phrase("null")
     names = {
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        str: "a text",
-        list: "a list",
-        dict: "an object",
+        bool: Phrase("true or false"),
+        int: Phrase("a number"),
+        float: Phrase("a number"),
+        str: Phrase("a text"),
+        list: Phrase("a list"),
+        dict: Phrase("an object"),
     }
     return names[type(value)]
 
@@ -177,6 +191,13 @@ class Ids:
             return
         line, before = known
         if before == parts:
-            fields.fault(name, f"This {self.what} stands on line {line} already.")
+            fields.fault(name, Phrase("This %(what)s stands on line %(line)s already.", what=self.what, line=line))
         else:
-            fields.fault(name, f"This {self.what} differs from the one on line {line} only in composed characters.")
+            fields.fault(
+                name,
+                Phrase(
+                    "This %(what)s differs from the one on line %(line)s only in composed characters.",
+                    what=self.what,
+                    line=line,
+                ),
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
+from consilium.lib.phrases import Phrase
 from rubrics.parsing.decisions import read_table
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import TAG_LENGTH, Fields
@@ -26,9 +27,11 @@ def read_maps(file: BinaryIO, faults: Faults) -> dict[str, dict[str, str]]:
         source = fields.text("from", longest=TAG_LENGTH).strip()
         target = fields.text("to", longest=TAG_LENGTH).strip()
         if name == "register" and target and target not in REGISTERS:
-            fields.fault("to", f"A register is one of: {', '.join(REGISTERS)}.")
+            fields.fault("to", Phrase("A register is one of: %(names)s.", names=", ".join(REGISTERS)))
         for unknown in fields.rest():
-            fields.fault(unknown, f"The columns are: {', '.join(COLUMNS)}.")
+            fields.fault(unknown, Phrase("The columns are: %(names)s.", names=", ".join(COLUMNS)))
         if fields.sound and maps[name].setdefault(source, target) != target:
-            fields.fault("from", f"“{source[:40]}” stands in this map already, with another target.")
+            fields.fault(
+                "from", Phrase("“%(source)s” stands in this map already, with another target.", source=source[:40])
+            )
     return {name: rows for name, rows in maps.items() if rows}

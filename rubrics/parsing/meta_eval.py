@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from consilium.lib.phrases import Phrase
 from rubrics.parsing.cases import conversation_of
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields
@@ -45,15 +46,22 @@ def read_meta_eval(
 def labelled_pair(fields: Fields) -> LabelledPair:
     """The pair of a row; look at ``fields.sound`` before using it."""
     conversation, _whole = conversation_of(fields, "prompt")
-    labels = fields.objects("binary_labels", what="label")
+    labels = fields.objects("binary_labels", what=Phrase("label"))
     for index, label in enumerate(labels):
         if not isinstance(label, bool):
-            fields.fault(f"binary_labels[{index}]", "This must be true or false.")
+            fields.fault(f"binary_labels[{index}]", Phrase("This must be true or false."))
     physicians = fields.texts("anonymized_physician_ids", required=True, longest=200)
     if fields.sound and len(physicians) != len(labels):
-        fields.fault("anonymized_physician_ids", f"There are {len(labels)} labels and {len(physicians)} physicians.")
+        fields.fault(
+            "anonymized_physician_ids",
+            Phrase(
+                "There are %(labels)s labels and %(physicians)s physicians.",
+                labels=len(labels),
+                physicians=len(physicians),
+            ),
+        )
     if len(set(physicians)) != len(physicians):
-        fields.fault("anonymized_physician_ids", "The same physician stands here twice.")
+        fields.fault("anonymized_physician_ids", Phrase("The same physician stands here twice."))
     return LabelledPair(
         line=fields.line,
         prompt_id=fields.key("prompt_id"),

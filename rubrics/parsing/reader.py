@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from consilium.lib.phrases import Phrase
 from rubrics.parsing.faults import Faults
 
 BOM = b"\xef\xbb\xbf"
@@ -37,7 +38,7 @@ class _Refused(ValueError):
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
-        self.field = field
+        self.field, self.message = field, message
 
 
 class LineReader:
@@ -74,10 +75,14 @@ class LineReader:
                 chunk = start
             if len(chunk) > longest and not (len(chunk) == longest + 1 and chunk.endswith(b"\n")):
                 self._skip_to_line_end(chunk)
-                self.faults.add(number, "", f"The line is longer than {longest >> 20} MiB.")
+                self.faults.add(number, "", Phrase("The line is longer than %(longest)s MiB.", longest=longest >> 20))
                 continue
             if self.bytes_read > self.limits.total_bytes:
-                self.faults.add(number, "", f"The file is larger than {self.limits.total_bytes >> 30} GiB.")
+                self.faults.add(
+                    number,
+                    "",
+                    Phrase("The file is larger than %(total_bytes)s GiB.", total_bytes=self.limits.total_bytes >> 30),
+                )
                 return
             if self.progress is not None and number % 64 == 0:
                 self.progress(self.bytes_read)
@@ -89,16 +94,16 @@ class LineReader:
         if self.progress is not None:
             self.progress(self.bytes_read)
         if not rows and not self.faults.total:
-            self.faults.add(0, "", "The file is empty.")
+            self.faults.add(0, "", Phrase("The file is empty."))
 
     def _without_mark(self, chunk: bytes) -> bytes | None:
         """The first line without a byte order mark, or None if the file cannot be read at all."""
         if chunk.startswith(UTF16_MARKS) or chunk[:4].count(0) >= 2:
-            self.faults.add(1, "", "The file is not UTF-8; it looks like UTF-16. Save it as UTF-8.")
+            self.faults.add(1, "", Phrase("The file is not UTF-8; it looks like UTF-16. Save it as UTF-8."))
             return None
         if chunk.startswith(BOM):
             if not self.accept_mark:
-                self.faults.add(1, "", "The file begins with a byte order mark. Save it as UTF-8 without one.")
+                self.faults.add(1, "", Phrase("The file begins with a byte order mark. Save it as UTF-8 without one."))
                 return None
             return chunk[len(BOM) :]
         return chunk
@@ -135,19 +140,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _value in pairs:
             if key in seen:
-                raise _Refused(key, "The same key stands twice in one object.")
+                raise _Refused(key, Phrase("The same key stands twice in one object."))
             seen.add(key)
     return made
 
 
 def _constant(text: str) -> Any:
-    raise _Refused("", f"{text} is not a number in JSON.")
+    raise _Refused("", Phrase("%(text)s is not a number in JSON.", text=text))
 
 
 def _float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise _Refused("", f"The number {_shortened(text)} is too large.")
+        raise _Refused("", Phrase("The number %(number)s is too large.", number=_shortened(text)))
     return number
 
 
@@ -181,37 +186,41 @@ class RecordReader:
 
     def _int(self, text: str) -> int:
         if len(text) > self.limits.digits + text.startswith("-"):
-            raise _Refused("", f"The number {_shortened(text)} is too large.")
+            raise _Refused("", Phrase("The number %(number)s is too large.", number=_shortened(text)))
         return int(text)
 
     def parse(self, number: int, line: bytes) -> dict[str, Any] | None:
         """The object of one line, or None and a fault."""
         if too_deep(line, self.limits.depth):
-            self.faults.add(number, "", f"Brackets are nested deeper than {self.limits.depth} levels.")
+            self.faults.add(
+                number, "", Phrase("Brackets are nested deeper than %(depth)s levels.", depth=self.limits.depth)
+            )
             return None
         try:
             text = line.decode("utf-8")
             record = self._decoder.decode(text.strip(" \t\r"))
         except UnicodeDecodeError as error:
-            self.faults.add(number, "", f"Byte {error.start + 1} of the line is not UTF-8.")
+            self.faults.add(number, "", Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
             return None
         except _Refused as error:
-            self.faults.add(number, error.field, str(error))
+            self.faults.add(number, error.field, error.message)
             return None
         except json.JSONDecodeError as error:
-            self.faults.add(number, "", f"This is not JSON: {error.msg} (character {error.pos + 1}).")
+            self.faults.add(
+                number, "", Phrase("This is not JSON: %(msg)s (character %(pos)s).", msg=error.msg, pos=error.pos + 1)
+            )
             return None
         if not isinstance(record, dict):
-            self.faults.add(number, "", "Each line must hold one JSON object.")
+            self.faults.add(number, "", Phrase("Each line must hold one JSON object."))
             return None
         # Both can only come from an escape, and a search for one is cheaper than a walk through every text.
         if b"\\u0000" in line or _SURROGATE_ESCAPE.search(line):
             for place, found in _texts(record, ""):
                 if "\x00" in found:
-                    self.faults.add(number, place, "The text holds a NUL character.")
+                    self.faults.add(number, place, Phrase("The text holds a NUL character."))
                     return None
                 if any("\ud800" <= character <= "\udfff" for character in found):
-                    self.faults.add(number, place, "The text holds half of a surrogate pair.")
+                    self.faults.add(number, place, Phrase("The text holds half of a surrogate pair."))
                     return None
         return record
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from consilium.lib.phrases import Phrase
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import KEY_LENGTH, Fields, Ids
 from rubrics.parsing.reader import Limits, RecordReader
@@ -44,7 +45,7 @@ def read_responses(
 
     ``candidate`` names the candidate of every row, whatever the row says; the row's own name is kept as metadata.
     """
-    ids = Ids("response")
+    ids = Ids(Phrase("response"))
     for line, record in RecordReader(file, faults, limits=limits, progress=progress):
         fields = Fields(line, record, faults)
         response = response_of(fields, candidate)
@@ -62,7 +63,7 @@ def response_of(fields: Fields, candidate: str = "") -> ResponseRecord:
     case = fields.key(case_field)
     own_name = fields.text(name_field, required=not candidate, longest=KEY_LENGTH)
     if own_name != own_name.strip():
-        fields.fault(name_field, "There is white space around this name.")
+        fields.fault(name_field, Phrase("There is white space around this name."))
     sample = fields.integer("sample", low=0, high=LARGEST_SAMPLE, default=0)
     text = fields.text(text_field, blank=True)
     setting = fields.text("setting", required=False, longest=SETTING_LENGTH)

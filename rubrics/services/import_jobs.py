@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.lib.errors import Conflict, DomainError, ImportRefused, LineError
+from consilium.lib.spoken import said, speaking_to
 from consilium.lib.transitions import transition
 from rubrics import imports
 from rubrics.imports.bulk import refresh_statistics
@@ -122,6 +123,12 @@ def run(*, job_id: int, clock: Clock) -> None:
     job = claim(job_id=job_id, at=clock())
     if job is None:
         return
+    # What is wrong with the file is written for whoever sent it.
+    with speaking_to(job.created_by):
+        _run(job, clock)
+
+
+def _run(job: ImportJob, clock: Clock) -> None:
     try:
         with (
             pghistory.context(user=job.created_by_id, url=f"import {job.public_id}"),
@@ -170,7 +177,7 @@ def _close(job: ImportJob, status: str, errors: list[LineError], total: int, at:
 
 
 def _errors(errors: list[LineError], total: int) -> dict[str, Any]:
-    rows = [{"line": one.line, "field": one.field, "message": one.message} for one in errors]
+    rows = [{"line": one.line, "field": one.field, "message": said(one.message)} for one in errors]
     return {"errors": rows, "error_total": total}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import ExpertGroup
@@ -24,7 +25,8 @@ def _new_version(*, benchmark: Benchmark, name: str, kind: str, config: Mapping[
     other = known.exclude(kind=kind).first()
     if other is not None:
         raise DomainError(
-            f"“{name}” is the name of a judge of another kind here ({other.get_kind_display()}). Choose another name."
+            _("“%(name)s” is the name of a judge of another kind here (%(kind)s). Choose another name.")
+            % {"name": name, "kind": other.get_kind_display()}
         )
     newest = known.aggregate(newest=Max("version"))["newest"] or 0
     try:
@@ -33,7 +35,9 @@ def _new_version(*, benchmark: Benchmark, name: str, kind: str, config: Mapping[
                 benchmark=benchmark, name=name, version=newest + 1, kind=kind, config=dict(config), created_by=by
             )
     except IntegrityError:
-        raise Conflict(f"Somebody else has just made a new version of “{name}”. Look at it, then try again.") from None
+        raise Conflict(
+            _("Somebody else has just made a new version of “%(name)s”. Look at it, then try again.") % {"name": name}
+        ) from None
 
 
 @transaction.atomic
@@ -65,11 +69,11 @@ def create_trained_judge(
 
     config = trained_config({"group": group, "seed": seed, "held_out": sorted(set(held_out))})
     if config.group and not ExpertGroup.objects.filter(benchmark=benchmark, name=config.group).exists():
-        raise DomainError(f"There is no expert group “{config.group}” in this benchmark.")
+        raise DomainError(_("There is no expert group “%(group)s” in this benchmark.") % {"group": config.group})
     there = set(Candidate.objects.filter(benchmark=benchmark, name__in=config.held_out).values_list("name", flat=True))
     missing = [candidate for candidate in config.held_out if candidate not in there]
     if missing:
-        raise DomainError(f"There is no candidate “{missing[0]}” in this benchmark.")
+        raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": missing[0]})
     judge = _new_version(
         benchmark=benchmark, name=name, kind=Judge.Kind.TRAINED, config=config.model_dump(mode="json"), by=by
     )
@@ -101,5 +105,8 @@ def find_judge(*, benchmark: Benchmark, name: str) -> Judge:
     judge = judges.filter(benchmark=benchmark).first() or judges.first()
     if judge is None:
         known = sorted(set(Judge.objects.exclude(kind=Judge.Kind.IMPORTED).values_list("name", flat=True)))
-        raise DomainError(f"There is no judge “{name}” that could run. Judges: {', '.join(known) or 'none'}.")
+        raise DomainError(
+            _("There is no judge “%(name)s” that could run. Judges: %(known)s.")
+            % {"name": name, "known": ", ".join(known) or _("none")}
+        )
     return judge

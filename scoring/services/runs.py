@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import Batch
@@ -60,7 +61,7 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame) -> tuple[str, dict[str, An
     if frame.batch:
         batch = Batch.objects.filter(group__benchmark=benchmark, public_id=frame.batch).first()
         if batch is None:
-            raise DomainError("There is no such batch in this benchmark.")
+            raise DomainError(_("There is no such batch in this benchmark."))
         rubric = "JOIN annotation_batchitem b ON b.response_id = r.id AND b.batch_id = %(batch)s"
         rubric_id = "b.rubric_id"
         params["batch"] = batch.pk
@@ -70,7 +71,7 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame) -> tuple[str, dict[str, An
         )
         unknown = [name for name in frame.candidates if name not in known]
         if unknown:
-            raise DomainError(f"There is no candidate “{unknown[0]}” in this benchmark.")
+            raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": unknown[0]})
         where.append("d.name = ANY(%(candidates)s)")
         params["candidates"] = list(frame.candidates)
     if frame.kinds:
@@ -122,10 +123,12 @@ def _snapshot(judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
     if judge.kind == Judge.Kind.TRAINED:
         model = TrainedModel.objects.defer("artifact").filter(judge=judge).first()
         if model is None or model.status != "done":
-            raise DomainError(f"“{judge.name}” is not trained yet. Wait until its training is done.")
+            raise DomainError(
+                _("“%(name)s” is not trained yet. Wait until its training is done.") % {"name": judge.name}
+            )
         made["model_sha256"] = model.sha256
         return made, model.sha256
-    raise DomainError(f"“{judge.name}” stands for verdicts made elsewhere; it cannot run.")
+    raise DomainError(_("“%(name)s” stands for verdicts made elsewhere; it cannot run.") % {"name": judge.name})
 
 
 @transaction.atomic
@@ -134,9 +137,9 @@ def create_run(
 ) -> JudgeRun:
     """Make a run with its items, and ring for a worker once this is committed."""
     if replicates < 1 or replicates > 20:
-        raise DomainError("A run has 1 to 20 replicates.")
+        raise DomainError(_("A run has 1 to 20 replicates."))
     if replicates > 1 and judge.kind == Judge.Kind.TRAINED:
-        raise DomainError("A trained judge always says the same; it has no replicates.")
+        raise DomainError(_("A trained judge always says the same; it has no replicates."))
     snapshot, shared_hash = _snapshot(judge, benchmark)
     run = JudgeRun.objects.create(
         benchmark=benchmark,
@@ -157,7 +160,7 @@ def create_run(
         )
     run.expected = _due(run)
     if not run.expected:
-        raise DomainError("No response with a published rubric matches this choice.")
+        raise DomainError(_("No response with a published rubric matches this choice."))
     run.save(update_fields=["expected"])
     slices = int(judge.config.get("slices", 1)) if judge.kind == Judge.Kind.CHAT else TRAINED_SLICES
     RunSlice.objects.bulk_create(RunSlice(run=run, number=number) for number in range(slices))
@@ -189,7 +192,7 @@ def cancel_run(*, run: JudgeRun, at: datetime) -> None:
     """Ask a run to stop; what is in the air is let go, what was written stays. `Conflict` if it has ended."""
     locked = JudgeRun.objects.select_for_update().get(pk=run.pk)
     if locked.status not in JudgeRun.LIVE:
-        raise Conflict("This run has ended already.")
+        raise Conflict(_("This run has ended already."))
     RunSlice.objects.filter(run=locked, status=RunSlice.Status.PENDING).update(status=RunSlice.Status.STOPPED)
     if locked.status != JudgeRun.Status.CANCELLING:
         transition(locked, source=JudgeRun.LIVE, target=JudgeRun.Status.CANCELLING)
@@ -201,7 +204,7 @@ def cancel_run(*, run: JudgeRun, at: datetime) -> None:
 def resume_run(*, run: JudgeRun, at: datetime) -> None:
     """Go on with a run that was cancelled or could not finish: only what is missing is asked."""
     if run.imported:
-        raise DomainError("These verdicts were made elsewhere; there is nothing to go on with.")
+        raise DomainError(_("These verdicts were made elsewhere; there is nothing to go on with."))
     if run.judge.kind == Judge.Kind.CHAT:
         chat_config(run.snapshot["config"])
     transition(run, source=RESUMABLE, target=JudgeRun.Status.PENDING, error="", finished_at=None)

@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 import structlog
 from django.db import DatabaseError, transaction
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup
 from annotation.ratings import group_ratings
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome
+from consilium.lib.spoken import speaking_to
 from rubrics.models import Benchmark, Criterion, Response, RubricItem
 from scoring.judge_config import TrainedConfig, trained_config
 from scoring.models import TrainedModel
@@ -117,12 +119,17 @@ def split_candidates(candidates: Sequence[str], held_out: Sequence[str], seed: i
     chosen = sorted(set(held_out)) or sorted(shuffled[: max(1, round(len(names) / 4))])
     unknown = [name for name in chosen if name not in names]
     if unknown:
-        raise DomainError(f"“{unknown[0]}” is to be held out, but has no decisions of these physicians.")
+        raise DomainError(
+            _("“%(unknown)s” is to be held out, but has no decisions of these physicians.") % {"unknown": unknown[0]}
+        )
     rest = [name for name in shuffled if name not in chosen]
     if len(rest) < 2:
         raise DomainError(
-            f"The split is by candidate and needs at least three with decisions; there are {len(names)}: one to learn "
-            "from, one to pick the threshold on, one to report on."
+            _(
+                "The split is by candidate and needs at least three with decisions; there are %(n)s: one to learn "
+                "from, one to pick the threshold on, one to report on."
+            )
+            % {"n": len(names)}
         )
     n_dev = max(1, round(len(rest) / 5))
     return Split(train=tuple(sorted(rest[n_dev:])), dev=tuple(sorted(rest[:n_dev])), held_out=tuple(chosen))
@@ -140,12 +147,16 @@ def fit_judge(decisions: Decisions, split: Split, seed: int) -> tuple[FittedJudg
     for name, inside in parts.items():
         if len(set(decisions.met[inside].tolist())) < 2:
             raise DomainError(
-                f"The {name.replace('_', '-')} candidates have decisions of one kind only (met or not met). "
-                "Choose others, or another seed."
+                _(
+                    "The decisions on the candidates of one part (%(part)s) are of one kind only, met or not met. "
+                    "Choose others, or another seed."
+                )
+                % {"part": {"train": _("Learned from"), "dev": _("Threshold chosen on")}.get(name, _("Held out"))}
             )
     if int(parts["train"].sum()) < FEWEST_DECISIONS:
         raise DomainError(
-            f"There are {int(parts['train'].sum())} decisions to learn from; at least {FEWEST_DECISIONS} are needed."
+            _("There are %(n)s decisions to learn from; at least %(least)s are needed.")
+            % {"n": int(parts["train"].sum()), "least": FEWEST_DECISIONS}
         )
     learned = [decisions.pairs[i] for i in np.flatnonzero(parts["train"])]
     rarity = Rarity.of([text for pair in learned for text in (pair.response, pair.criterion)])
@@ -211,8 +222,10 @@ def train(benchmark: Benchmark, config: TrainedConfig) -> tuple[bytes, dict[str,
     """The model's bytes and its card; `DomainError` with the reason where the decisions do not carry one."""
     decisions = read_decisions(benchmark, config.group)
     if not decisions.pairs:
-        whose = f"“{config.group}” has" if config.group else "The expert groups have"
-        raise DomainError(f"{whose} no accepted decisions yet; there is nothing to learn from.")
+        if config.group:
+            message = _("“%(group)s” has no accepted decisions yet; there is nothing to learn from.")
+            raise DomainError(message % {"group": config.group})
+        raise DomainError(_("The expert groups have no accepted decisions yet; there is nothing to learn from."))
     split = split_candidates(decisions.candidate.tolist(), config.held_out, config.seed)
     judge, card = fit_judge(decisions, split, config.seed)
     groups = ExpertGroup.objects.filter(benchmark=benchmark, **({"name": config.group} if config.group else {}))
@@ -233,16 +246,21 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
         open_models = TrainedModel.objects.filter(pk=trained_model_id, status__in=["pending", "running"])
         if not open_models.update(status="running", heartbeat_at=clock()):
             return
-        judge = TrainedModel.objects.select_related("judge__benchmark").get(pk=trained_model_id).judge
+        judge = (
+            TrainedModel.objects.select_related("judge__benchmark", "judge__created_by").get(pk=trained_model_id).judge
+        )
         try:
-            artifact, card = train(judge.benchmark, trained_config(judge.config))
+            with speaking_to(judge.created_by):
+                artifact, card = train(judge.benchmark, trained_config(judge.config))
         except DomainError as refused:
             open_models.update(status="failed", error=str(refused), heartbeat_at=clock())
         except DatabaseError:
             raise  # nothing can be written down; the sweep rings again
         except Exception as error:
             log.exception("training_failed", judge=judge.public_id)
-            reason = f"The training failed ({type(error).__name__}); the worker’s log says more."
+            with speaking_to(judge.created_by):
+                said = _("The training failed (%(error)s); the worker’s log says more.")
+            reason = said % {"error": type(error).__name__}
             open_models.update(status="failed", error=reason, heartbeat_at=clock())
         else:
             at = clock()

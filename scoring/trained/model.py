@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from consilium.lib.errors import DomainError
@@ -119,11 +120,11 @@ class FittedJudge:
     def from_bytes(cls, data: bytes, sha256: str) -> FittedJudge:
         """`DomainError` where the bytes are not those that were stored, or of another version of the features."""
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise DomainError("The stored model does not have its recorded SHA-256; train the judge again.")
+            raise DomainError(_("The stored model does not have its recorded SHA-256; train the judge again."))
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             kept: dict[str, Any] = {name: arrays[name] for name in arrays.files}
         if str(kept["format"]) != FORMAT or tuple(kept["features"].tolist()) != FEATURES:
-            raise DomainError("This judge was trained by another version of the program; train it again.")
+            raise DomainError(_("This judge was trained by another version of the program; train it again."))
         return cls(
             rarity=Rarity(kept["characters"], kept["words"]),
             mean=kept["mean"],

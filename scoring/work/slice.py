@@ -14,8 +14,10 @@ from datetime import datetime
 import structlog
 from django.db import DatabaseError, transaction
 from django.db.models import F
+from django.utils.translation import gettext as _
 
 from consilium.lib.errors import DomainError
+from consilium.lib.spoken import speaking_to
 from scoring.models import Judge, JudgeRun, RunSlice
 from scoring.services.runs import settle_run
 from scoring.work.chat import chat_dispatcher
@@ -87,30 +89,33 @@ def work_on_slice(run_id: int, number: int, *, clock: Clock, budget_s: float = T
         worker = _begin(run_id, number, clock)
         if worker is None:
             return False
-        again = False
-        try:
-            again = _work(worker, time.monotonic() + budget_s)
-        except (Stopped, DomainError) as stopped:
-            _end(worker, RunSlice.Status.STOPPED, reason=str(stopped))
-        except DatabaseError:
-            raise  # nothing can be written down; the sweep rings again
-        except Exception as error:
-            log.exception("judge_slice_failed", run=worker.run.public_id, slice=number)
-            _end(
-                worker,
-                RunSlice.Status.STOPPED,
-                reason=f"The worker failed ({type(error).__name__}); its log says more.",
-                failed=True,
-            )
-        else:
-            if again:
-                _end(worker, RunSlice.Status.PENDING)
-            elif worker.cancelled:
-                _end(worker, RunSlice.Status.STOPPED)
-            else:
-                _end(worker, RunSlice.Status.DONE)
+        with speaking_to(worker.run.created_by):
+            again = _work_to_the_end(worker, budget_s)
     if not again:
         settle_run(run_id=run_id, at=clock())
+    return again
+
+
+def _work_to_the_end(worker: _Worker, budget_s: float) -> bool:
+    """Work, and write down how it ended; True where the time was up."""
+    again = False
+    try:
+        again = _work(worker, time.monotonic() + budget_s)
+    except (Stopped, DomainError) as stopped:
+        _end(worker, RunSlice.Status.STOPPED, reason=str(stopped))
+    except DatabaseError:
+        raise  # nothing can be written down; the sweep rings again
+    except Exception as error:
+        log.exception("judge_slice_failed", run=worker.run.public_id, slice=worker.row.number)
+        reason = _("The worker failed (%(error)s); its log says more.") % {"error": type(error).__name__}
+        _end(worker, RunSlice.Status.STOPPED, reason=reason, failed=True)
+    else:
+        if again:
+            _end(worker, RunSlice.Status.PENDING)
+        elif worker.cancelled:
+            _end(worker, RunSlice.Status.STOPPED)
+        else:
+            _end(worker, RunSlice.Status.DONE)
     return again
 
 
@@ -124,7 +129,10 @@ def _begin(run_id: int, number: int, clock: Clock) -> _Worker | None:
         return None
     if row.barren_starts >= BARREN_STARTS:
         row.status, row.failed = RunSlice.Status.STOPPED, True
-        row.reason = f"The worker died {row.barren_starts} times here without a single verdict; its log says more."
+        with speaking_to(run.created_by):
+            row.reason = _("The worker died %(times)s times here without a single verdict; its log says more.") % {
+                "times": row.barren_starts
+            }
         row.save(update_fields=["status", "failed", "reason"])
         transaction.on_commit(lambda: settle_run(run_id=run_id, at=clock()))
         return None
@@ -224,5 +232,7 @@ class _Failures:
     @property
     def reason(self) -> str:
         if self.too_many:
-            return f"The endpoint does not answer: {self.in_a_row} requests in a row failed. The last: {self.last}"
-        return f"{self.total} requests failed after their retries. The last: {self.last}"
+            said = _("The endpoint does not answer: %(n)s requests in a row failed. The last: %(last)s")
+            return said % {"n": self.in_a_row, "last": self.last}
+        said = _("%(n)s requests failed after their retries. The last: %(last)s")
+        return said % {"n": self.total, "last": self.last}
