@@ -7,16 +7,26 @@ seed gives the same plan whatever order the database returned its rows in.
 from __future__ import annotations
 
 import math
-from collections import Counter, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import blake2b
+
+from annotation.evening import even_out
+from annotation.specialties import swap_for_matches
 
 
 def gettext_noop(text: str) -> str:
     """Mark a text for translation; whoever shows it translates it."""
     return text
+
+
+NO_CHECKER = gettext_noop("A secondary check is asked, and the group has no checker.")
+NOBODY_CHECKS = gettext_noop(
+    "Some responses have nobody left to check them: every checker of the group grades or wrote the same response, or "
+    "has another part in it."
+)
 
 
 class Infeasible(Exception):
@@ -78,6 +88,12 @@ def check_sample_size(slots: int, fraction: float) -> int:
     return math.floor(Fraction(str(fraction)) * slots + Fraction(1, 2))
 
 
+def drawn_places(count: int, fraction: float, seed: int) -> frozenset[int]:
+    """Places 0 to ``count`` − 1 drawn for a secondary check: ``fraction`` of them, rounded half up."""
+    order = sorted(range(count), key=lambda place: (keyed(seed, "check", place), place))
+    return frozenset(order[: check_sample_size(count, fraction)])
+
+
 def allocate(
     items: Sequence[Item],
     annotators: Collection[int],
@@ -89,6 +105,9 @@ def allocate(
     by_case: bool = True,
     existing_load: Mapping[int, int] | None = None,
     barred: Collection[tuple[int, int]] = frozenset(),
+    capacity: Mapping[int, int] | None = None,
+    matches: Collection[tuple[int, int]] | None = None,
+    match_required: bool = False,
 ) -> Allocation:
     """Give every response ``per_item`` different annotators, with loads as even as the bars allow.
 
@@ -97,12 +116,56 @@ def allocate(
     of squares. Whoever holds less ``existing_load`` gets the odd response more. ``by_case`` keeps the responses of
     a case with the same annotators as far as the even load allows, and together in their queues.
 
+    ``capacity`` is the most that a person may hold, ``existing_load`` included; loads are as even as that allows.
+    ``matches`` holds the (case, user) whose specialties match. If ``match_required``, nobody gets a case that does
+    not match; else responses change hands for a better match where that leaves every load as it is.
+
     ``check_fraction`` of the slots, rounded half up, are drawn for a secondary check: 0 for none, 1 for all. Each of
     them must leave a checker who neither wrote, nor annotates, nor is barred from the response.
 
     Raises `Infeasible` where the rules cannot be kept.
     """
     people = sorted(set(annotators))
+    barred = frozenset(barred)
+    eligible = _eligible(items, people, per_item, barred, matches if match_required else None)
+    weight = {person: (existing_load or {}).get(person, 0) for person in people}
+    room = {
+        person: min(len(items), max(0, (capacity or {}).get(person, len(items) + weight[person]) - weight[person]))
+        for person in people
+    }
+    if sum(room.values()) < per_item * len(items):
+        raise Infeasible(
+            gettext_noop(
+                "The physicians have room for %(room)d more responses by their capacities, %(asked)d are asked. Draw "
+                "fewer, raise capacities, add annotators, or let them take responses from a pool."
+            ),
+            room=sum(room.values()),
+            asked=per_item * len(items),
+        )
+    start = _in_blocks if by_case else _mixed
+    chosen = start(items, people, eligible, per_item, seed, weight, room)
+    over = even_out(chosen, people, eligible, weight, room)
+    if over:
+        raise Infeasible(
+            gettext_noop(
+                "%(over)d pieces of work find nobody with room: those who may grade these responses have reached their "
+                "capacities. Raise them, add annotators, or let them take responses from a pool."
+            ),
+            over=over,
+        )
+    if matches is not None and not match_required:
+        swap_for_matches({item.response: item.case for item in items}, chosen, people, eligible, matches)
+    return Allocation(_slots(items, chosen, checkers, check_fraction, by_case, seed, barred))
+
+
+def _eligible(
+    items: Sequence[Item],
+    people: Sequence[int],
+    per_item: int,
+    barred: frozenset[tuple[int, int]],
+    matches: Collection[tuple[int, int]] | None,
+) -> dict[int, set[int]]:
+    """Response → who may grade it; `Infeasible` where those are too few."""
     if per_item < 1:
         raise Infeasible(gettext_noop("At least one annotator per response is needed."))
     if not items:
@@ -113,7 +176,6 @@ def allocate(
             asked=per_item,
             people=len(people),
         )
-    barred = frozenset(barred)
     eligible = {
         item.response: {p for p in people if p != item.author and (item.response, p) not in barred} for item in items
     }
@@ -130,11 +192,53 @@ def allocate(
             items=len(items),
             asked=per_item,
         )
-    weight = {person: (existing_load or {}).get(person, 0) for person in people}
-    start = _in_blocks if by_case else _mixed
-    chosen = start(items, people, eligible, per_item, seed, weight)
-    _even_out(chosen, people, eligible, weight)
-    return Allocation(_slots(items, chosen, checkers, check_fraction, by_case, seed, barred))
+    if matches is not None:
+        cases = {item.response: item.case for item in items}
+        for response, allowed in eligible.items():
+            allowed.intersection_update({person for person in allowed if (cases[response], person) in matches})
+        short = sum(len(allowed) < per_item for allowed in eligible.values())
+        if short:
+            raise Infeasible(
+                gettext_noop(
+                    "%(short)d of %(items)d responses have fewer than %(asked)d physicians of a matching specialty who "
+                    "may grade them. Add such physicians, or prefer the match instead of requiring it."
+                ),
+                short=short,
+                items=len(items),
+                asked=per_item,
+            )
+    return eligible
+
+
+def refuse_impossible_pool(
+    items: Sequence[Item],
+    annotators: Collection[int],
+    *,
+    per_item: int,
+    seed: int,
+    checkers: Collection[int] = (),
+    check_fraction: float = 1.0,
+    barred: Collection[tuple[int, int]] = frozenset(),
+    matches: Collection[tuple[int, int]] | None = None,
+) -> dict[int, int]:
+    """Annotator → how many of the items they may take from a pool; `Infeasible` where some could never be finished.
+
+    ``matches`` is given where a matching specialty is required. Slots count response by response in the order of
+    ``items``; a drawn one must leave a checker after its response has its annotators.
+    """
+    people, barred = sorted(set(annotators)), frozenset(barred)
+    eligible = _eligible(items, people, per_item, barred, matches)
+    drawn = drawn_places(per_item * len(items), check_fraction, seed)
+    if drawn and not checkers:
+        raise Infeasible(NO_CHECKER)
+    for item in {place // per_item: items[place // per_item] for place in sorted(drawn)}.values():
+        allowed = eligible[item.response]
+        if not any(
+            checker != item.author and (item.response, checker) not in barred and len(allowed - {checker}) >= per_item
+            for checker in checkers
+        ):
+            raise Infeasible(NOBODY_CHECKS)
+    return {person: sum(person in allowed for allowed in eligible.values()) for person in people}
 
 
 Chosen = dict[int, set[int]]
@@ -147,6 +251,7 @@ def _in_blocks(
     per_item: int,
     seed: int,
     weight: Mapping[int, int],
+    room: Mapping[int, int],
 ) -> Chosen:
     """Wrap-around: the items in case order stand ``per_item`` times in a row, and each annotator takes one stretch.
 
@@ -155,19 +260,33 @@ def _in_blocks(
     """
     order = sorted(items, key=lambda item: (keyed(seed, "case", item.case), keyed(seed, "response", item.response)))
     takers = sorted(people, key=lambda person: (weight[person], keyed(seed, "taker", person)))
-    share, extra = divmod(len(order) * per_item, len(takers))
+    share = _shares(len(order) * per_item, takers, room)
     chosen: Chosen = {item.response: set() for item in items}
     place = 0
-    for rank, person in enumerate(takers):
-        for _ in range(share + (rank < extra)):
+    for person in takers:
+        for _ in range(share[person]):
             response = order[place % len(order)].response
             if person in eligible[response]:
                 chosen[response].add(person)
             place += 1
     load = Counter(person for takers_ in chosen.values() for person in takers_)
     for item in order:  # what a bar left open
-        _fill(chosen[item.response], item.response, eligible, per_item, seed, load)
+        _fill(chosen[item.response], item.response, eligible, per_item, seed, load, room)
     return chosen
+
+
+def _shares(total: int, takers: Sequence[int], room: Mapping[int, int]) -> dict[int, int]:
+    """``total`` in shares as even as ``room`` allows; whoever stands earlier gets the odd one more."""
+    share = dict.fromkeys(takers, 0)
+    left = total
+    while left:
+        free = [person for person in takers if share[person] < room[person]]
+        each, extra = divmod(left, len(free))
+        for rank, person in enumerate(free):
+            more = min(each + (rank < extra), room[person] - share[person])
+            share[person] += more
+            left -= more
+    return share
 
 
 def _mixed(
@@ -177,12 +296,13 @@ def _mixed(
     per_item: int,
     seed: int,
     weight: Mapping[int, int],
+    room: Mapping[int, int],
 ) -> Chosen:
     """Response by response to those with the least so far, ties by the key: every pair of physicians meets."""
     chosen: Chosen = {item.response: set() for item in items}
     load: Counter[int] = Counter()
     for item in sorted(items, key=lambda item: (len(eligible[item.response]), keyed(seed, "response", item.response))):
-        _fill(chosen[item.response], item.response, eligible, per_item, seed, load)
+        _fill(chosen[item.response], item.response, eligible, per_item, seed, load, room)
     return chosen
 
 
@@ -193,78 +313,16 @@ def _fill(
     per_item: int,
     seed: int,
     load: Counter[int],
+    room: Mapping[int, int],
 ) -> None:
+    """To those with the least so far; beyond their room only where nobody has any, which `even_out` mends."""
     while len(takers) < per_item:
-        person = min(eligible[response] - takers, key=lambda p: (load[p], keyed(seed, "tie", response, p), p))
+        person = min(
+            eligible[response] - takers,
+            key=lambda p: (load[p] >= room[p], load[p], keyed(seed, "tie", response, p), p),
+        )
         takers.add(person)
         load[person] += 1
-
-
-def _even_out(
-    chosen: Chosen, people: Sequence[int], eligible: Mapping[int, set[int]], weight: Mapping[int, int]
-) -> None:
-    """Pass responses on along chains of physicians while that makes the loads more even.
-
-    A chain from u to v takes one response from u and gives one to v. Without a chain whose ends differ by two or more
-    the sum of squares cannot be smaller (Harvey et al., *Semi-matchings for bipartite graphs*, 2006).
-    """
-    holds: dict[int, set[int]] = {person: set() for person in people}
-    for response, takers in chosen.items():
-        for person in takers:
-            holds[person].add(response)
-
-    def better(giver: int, taker: int) -> bool:
-        difference = len(holds[giver]) - len(holds[taker])
-        return difference >= 2 or (difference == 1 and weight[giver] > weight[taker])
-
-    moved = True
-    while moved:
-        moved = False
-        for giver in sorted(people, key=lambda p: (-len(holds[p]), -weight[p], p)):
-            chain = _chain(giver, better, chosen, holds, eligible)
-            if chain:
-                for response, source, target in chain:
-                    chosen[response].remove(source)
-                    chosen[response].add(target)
-                    holds[source].remove(response)
-                    holds[target].add(response)
-                moved = True
-                break
-
-
-def _chain(
-    giver: int,
-    better: Callable[[int, int], bool],
-    chosen: Chosen,
-    holds: Mapping[int, set[int]],
-    eligible: Mapping[int, set[int]],
-) -> list[tuple[int, int, int]]:
-    """The shortest chain of moves (response, from, to) from ``giver`` to somebody who is better off with it."""
-    targets = [person for person in holds if better(giver, person)]
-    if not targets:
-        return []
-    came_by: dict[int, tuple[int, int] | None] = {giver: None}
-    queue = deque([giver])
-    while queue:
-        person = queue.popleft()
-        for response in sorted(holds[person]):
-            for other in sorted(eligible[response] - chosen[response] - came_by.keys()):
-                came_by[other] = (response, person)
-                queue.append(other)
-                if other in targets:
-                    return _walk_back(other, came_by)
-            if len(came_by) == len(holds):
-                break
-    return []
-
-
-def _walk_back(end: int, came_by: Mapping[int, tuple[int, int] | None]) -> list[tuple[int, int, int]]:
-    moves = []
-    while (step := came_by[end]) is not None:
-        response, person = step
-        moves.append((response, person, end))
-        end = person
-    return moves
 
 
 def _slots(
@@ -281,16 +339,11 @@ def _slots(
     wanted = check_sample_size(len(pairs), check_fraction)
     drawn = set(sorted(pairs, key=lambda pair: (keyed(seed, "check", *pair), pair))[:wanted])
     if wanted and not checkers:
-        raise Infeasible(gettext_noop("A secondary check is asked, and the group has no checker."))
+        raise Infeasible(NO_CHECKER)
     for response in sorted({response for response, _ in drawn}):
         author = known[response].author
         if not any(c != author and c not in chosen[response] and (response, c) not in barred for c in checkers):
-            raise Infeasible(
-                gettext_noop(
-                    "Some responses have nobody left to check them: every checker of the group grades or wrote the "
-                    "same response, or has another part in it."
-                )
-            )
+            raise Infeasible(NOBODY_CHECKS)
     queues: dict[int, list[int]] = {}
     for response, person in pairs:
         queues.setdefault(person, []).append(response)

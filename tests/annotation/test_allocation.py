@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from annotation.allocation import Allocation, Infeasible, Item, allocate, check_sample_size
+from annotation.allocation import Allocation, Infeasible, Item, allocate, check_sample_size, refuse_impossible_pool
+from annotation.specialties import case_specialty, matching
 
 ANNOTATORS = st.sets(st.integers(1, 60), min_size=1, max_size=12)
 
@@ -135,3 +136,93 @@ def test_the_reason_names_what_is_missing() -> None:
         allocate([Item(1, 1, author=3)], [1, 2], per_item=1, seed=1, checkers=[3])
     with pytest.raises(Infeasible, match="No response"):
         allocate([], [1, 2], per_item=1, seed=1)
+
+
+@settings(max_examples=60)
+@given(work(most=5), st.data(), st.integers(0, 2**20))
+def test_capacities_are_kept_where_any_allocation_keeps_them(
+    given_work: tuple[list[Item], list[int], int], data: st.DataObject, seed: int
+) -> None:
+    items, people, per_item = given_work
+    assume(len(people) <= 4)
+    capacity = {p: data.draw(st.integers(0, 6)) for p in people}
+    held = {p: data.draw(st.integers(0, 3)) for p in people}
+    barred = data.draw(st.sets(st.tuples(st.sampled_from([i.response for i in items]), st.sampled_from(people))))
+    free = [[p for p in people if (i.response, p) not in barred] for i in items]
+    assume(all(len(who) >= per_item for who in free))
+    every = [
+        [Counter(p for team in teams for p in team)[person] for person in people]
+        for teams in product(*(list(combinations(who, per_item)) for who in free))
+    ]
+    kept = [
+        found for found in every if all(n <= max(0, capacity[p] - held[p]) for n, p in zip(found, people, strict=True))
+    ]
+    plan = {
+        "per_item": per_item,
+        "seed": seed,
+        "check_fraction": 0,
+        "barred": barred,
+        "by_case": data.draw(st.booleans()),
+    }
+    if not kept:
+        with pytest.raises(Infeasible, match="room"):
+            allocate(items, people, capacity=capacity, existing_load=held, **plan)
+        return
+    ours = loads(allocate(items, people, capacity=capacity, existing_load=held, **plan), people)
+    assert sum(x * x for x in ours) == min(sum(x * x for x in other) for other in kept)
+    assert ours in kept
+
+
+@given(work(), st.data(), st.integers(0, 2**40), st.booleans())
+def test_a_preferred_specialty_never_costs_evenness_and_a_required_one_is_kept(
+    given_work: tuple[list[Item], list[int], int], data: st.DataObject, seed: int, by_case: bool
+) -> None:
+    items, people, per_item = given_work
+    case = {item.response: item.case for item in items}
+    pairs = sorted(product(sorted(set(case.values())), people))
+    matches = data.draw(st.sets(st.sampled_from(pairs)))
+    plan = {"per_item": per_item, "seed": seed, "check_fraction": 0, "by_case": by_case}
+
+    def matched(allocation: Allocation) -> int:
+        return sum((case[slot.response], slot.annotator) in matches for slot in allocation.slots)
+
+    plain = allocate(items, people, **plan)
+    preferred = allocate(items, people, matches=matches, **plan)
+    assert loads(preferred, people) == loads(plain, people)
+    assert matched(preferred) >= matched(plain)
+    short = [i for i in items if sum((i.case, p) in matches for p in people) < per_item]
+    if short:
+        with pytest.raises(Infeasible, match=f"^{len(short)} of {len(items)} responses .* matching specialty"):
+            allocate(items, people, matches=matches, match_required=True, **plan)
+    else:
+        required = allocate(items, people, matches=matches, match_required=True, **plan)
+        assert matched(required) == len(items) * per_item
+
+
+def test_specialists_get_the_cases_of_their_field() -> None:
+    items = [Item(n, n // 5) for n in range(20)]  # cases 0 and 1 are of one field, 2 and 3 of another
+    matches = {(0, 1), (1, 1), (0, 2), (1, 2), (2, 3), (3, 3), (2, 4), (3, 4)}
+    for seed, by_case in product(range(10), (True, False)):
+        found = allocate(items, [1, 2, 3, 4], per_item=1, seed=seed, by_case=by_case, check_fraction=0, matches=matches)
+        assert found.load == {1: 5, 2: 5, 3: 5, 4: 5}
+        assert all((slot.response // 5, slot.annotator) in matches for slot in found.slots)
+
+
+def test_specialties_are_compared_through_the_map_without_regard_to_capitals() -> None:
+    macro = {"cardiology": "Internal medicine", "Nephrology": "Internal medicine", "emergency_medicine": "Acute care"}
+    cases = {1: case_specialty(["theme:x", "specialty:Cardiology", "specialty:surgery"]), 2: case_specialty([])}
+    people = {7: "nephrology", 8: "INTERNAL medicine", 9: "Emergency Medicine", 10: ""}
+    assert matching(cases, people, macro) == {(1, 7), (1, 8), *((2, person) for person in people)}
+    assert matching({1: "surgery"}, {7: "Surgery", 8: "cardiology"}, {}) == {(1, 7)}
+
+
+def test_a_pool_that_could_never_be_finished_is_refused() -> None:
+    items = [Item(1, 1), Item(2, 2, author=5)]
+    assert refuse_impossible_pool(items, [4, 5, 6], per_item=2, seed=1, check_fraction=0) == {4: 2, 5: 1, 6: 2}
+    with pytest.raises(Infeasible, match="1 of 2 responses have fewer than 3"):
+        refuse_impossible_pool(items, [4, 5, 6], per_item=3, seed=1, check_fraction=0)
+    with pytest.raises(Infeasible, match="no checker"):
+        refuse_impossible_pool(items, [4, 5, 6], per_item=2, seed=1)
+    with pytest.raises(Infeasible, match="nobody left to check"):
+        refuse_impossible_pool(items, [4, 5, 6], per_item=2, seed=1, checkers=[4])
+    assert refuse_impossible_pool(items, [4, 5, 6], per_item=2, seed=1, checkers=[9]) == {4: 2, 5: 1, 6: 2}
