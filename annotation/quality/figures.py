@@ -1,0 +1,245 @@
+"""Quality figures of annotators and checkers, each with its n and interval.
+
+A figure on fewer than `ENOUGH` responses is not shown, whatever it says. Positive rates are compared criterion by
+criterion; one is marked as different only beyond what chance explains among as many people as are compared
+(Bonferroni), since otherwise one in twenty would be marked for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+from django.utils.translation import gettext as _
+
+from annotation.marking import against_key, gold_pairs
+from annotation.quality import evidence
+from annotation.quality.evidence import Checks, Decisions, Work
+from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
+from consilium.statistics.confusion import ConfusionCounts, confusion_counts
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.median import median_figure
+from consilium.statistics.two_raters import two_rater_agreement
+from consilium.statistics.wilson import proportion
+from rubrics.models import Benchmark
+
+ENOUGH = 10  # responses behind a figure before it is shown
+SEED = 20260101  # of every bootstrap here, so that a page shows the same intervals each time
+MONDAY = date(1969, 12, 29)  # of week 0
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A figure, and the number of responses behind it."""
+
+    figure: Figure
+    responses: int
+    unit: str = "share"  # share, mf1, difference (of shares), seconds
+    note: str = ""
+
+    @property
+    def enough(self) -> bool:
+        """Whether it may be shown."""
+        return self.responses >= ENOUGH and isinstance(self.figure, Estimate)
+
+    @property
+    def too_little(self) -> bool:
+        """Whether there is something, but not enough of it."""
+        return 0 < self.responses < ENOUGH
+
+
+@dataclass(slots=True)
+class Week:
+    """Agreement with the final decisions in one week."""
+
+    starts: date
+    agreement: Shown
+
+    @property
+    def name(self) -> str:
+        """ISO year and week."""
+        year, week, _day = self.starts.isocalendar()
+        return f"{year}-W{week:02d}"
+
+
+NONE = Shown(Undefined(""), 0)
+
+
+@dataclass(slots=True)
+class AnnotatorQuality:
+    """One annotator's figures."""
+
+    handed_in: int = 0
+    mf1: Shown = NONE
+    raw: Shown = NONE
+    gold: Shown = NONE
+    gold_raw: Shown = NONE
+    positive: Shown = NONE  # difference from peers on the same criteria; the rate alone where there are none
+    differs: bool = False
+    amended: Shown = NONE
+    returned: Shown = NONE
+    skipped: Shown = NONE
+    speed: Shown = NONE
+    weeks: list[Week] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class CheckerQuality:
+    """One checker's figures."""
+
+    finished: int = 0
+    amended: Shown = NONE
+    returned: Shown = NONE
+    upheld: Shown = NONE
+
+
+def annotator_figures(
+    benchmark: Benchmark, users: Sequence[int], *, compared: int | None = None, own_view: bool = False
+) -> dict[int, AnnotatorQuality]:
+    """User id → figures, for annotators of the benchmark. ``own_view``: what an annotator may see of themselves.
+
+    ``compared`` is the number of people among whom a difference must stand out, that of ``users`` by default.
+    """
+    groups = list(benchmark.groups.order_by("pk"))
+    found = {user: AnnotatorQuality() for user in users}
+    said = evidence.decisions(benchmark, groups, own_view=own_view)
+    people = np.array(sorted(users), dtype=np.int64)
+    _agreement(found, said, people)
+    _positive_rate(found, said, people, compared or len(users))
+    _work_figures(found, evidence.work(groups, own_view=own_view))
+    if not own_view:
+        _gold(found, benchmark, people)
+    if len(users) == 1:
+        _weeks(found[users[0]], said.where(said.user == users[0]))
+    return found
+
+
+def _agreement(found: dict[int, AnnotatorQuality], said: Decisions, people: Ints) -> None:
+    rows = (said.outcome <= 1) & (said.final <= 1) & np.isin(said.user, people)
+    for user, mf1, raw in _compared(people, said.user[rows], said.response[rows], said.final[rows], said.outcome[rows]):
+        found[user].mf1, found[user].raw = mf1, raw
+
+
+def _gold(found: dict[int, AnnotatorQuality], benchmark: Benchmark, people: Ints) -> None:
+    pairs = gold_pairs(benchmark.pk)
+    known, theirs, rows = against_key(pairs["said"], pairs["key"])
+    users, responses = pairs["user"][rows], pairs["response"][rows]
+    mine = np.isin(users, people)
+    for user, mf1, raw in _compared(people, users[mine], responses[mine], known[mine], theirs[mine]):
+        found[user].gold, found[user].gold_raw = mf1, raw
+
+
+def _compared(
+    people: Ints, user: Ints, response: Ints, reference: Ints, theirs: Ints
+) -> list[tuple[int, Shown, Shown]]:
+    """(user, MF1, raw agreement) of everybody with pairs; intervals by a bootstrap over responses."""
+    if not len(user):
+        return []
+    responses, at_response = np.unique(response, return_inverse=True)
+    counts = confusion_counts(
+        reference, theirs, case=at_response, n_cases=len(responses),
+        slice_of=np.searchsorted(people, user), n_slices=len(people),
+    )  # fmt: skip
+    present = np.flatnonzero(counts.n.sum(axis=0) > 0)
+    tables: ConfusionCounts = counts[:, present]
+    figures = two_rater_agreement(tables, bootstrap=CaseBootstrap(len(responses), SEED), intervals_for=("mf1", "raw"))
+    return [
+        (int(people[place]), Shown(each.mf1, each.n_cases, "mf1"), Shown(each.raw, each.n_cases))
+        for place, each in zip(present, figures, strict=True)
+    ]
+
+
+def _positive_rate(found: dict[int, AnnotatorQuality], said: Decisions, people: Ints, compared: int) -> None:
+    """Own positive rate less that of the other members of the group on the same criterion, averaged over decisions."""
+    rows = said.where(said.outcome <= 1)
+    if not len(rows.user):
+        return
+    # A group's criterion, and one member's part in it.
+    pair = np.stack([rows.group, rows.criterion], axis=1)
+    _pairs, at_pair = np.unique(pair, axis=0, return_inverse=True)
+    at_pair = at_pair.ravel()
+    _own, at_own = np.unique(np.stack([at_pair, rows.user], axis=1), axis=0, return_inverse=True)
+    at_own = at_own.ravel()
+    others = np.bincount(at_pair)[at_pair] - np.bincount(at_own)[at_own]
+    met = rows.outcome.astype(np.float64)
+    others_met = np.bincount(at_pair, weights=met)[at_pair] - np.bincount(at_own, weights=met)[at_own]
+    shared = (others > 0) & np.isin(rows.user, people)
+    difference = met[shared] - others_met[shared] / others[shared]
+    users, responses = rows.user[shared], rows.response[shared]
+    limit = NormalDist().inv_cdf(1 - 0.05 / (2 * max(1, compared)))
+    if len(users):
+        cases, at_case = np.unique(responses, return_inverse=True)
+        flat = at_case * len(people) + np.searchsorted(people, users)
+        shape, size = (len(cases), len(people)), len(cases) * len(people)
+        above = np.bincount(flat, weights=difference, minlength=size).reshape(shape)
+        below = np.bincount(flat, minlength=size).reshape(shape)
+        made = ratio_figures(above, below, bootstrap=CaseBootstrap(len(cases), SEED))
+        behind = (below > 0).sum(axis=0)
+        for place, (figure, spread) in enumerate(zip(made.figures, made.standard_errors, strict=True)):
+            row = found[int(people[place])]
+            if not behind[place]:
+                continue
+            row.positive = Shown(figure, int(behind[place]), "difference")
+            row.differs = bool(
+                row.positive.enough and spread and figure.value is not None and abs(figure.value) > limit * spread
+            )
+    for user in people.tolist():
+        own = rows.user == user
+        if not found[user].positive.responses and own.any():
+            figure = proportion(int(rows.outcome[own].sum()), int(own.sum()))
+            note = _("Nobody else in the group decided these criteria, so this is the rate itself.")
+            found[user].positive = Shown(figure, len(np.unique(rows.response[own])), "share", note)
+
+
+def _work_figures(found: dict[int, AnnotatorQuality], rows: Work) -> None:
+    for user, quality in found.items():
+        mine = rows.user == user
+        if not mine.any():
+            continue
+        quality.handed_in = int(rows.handed_in[mine].sum())
+        quality.skipped = _share(rows.skipped[mine].sum(), mine.sum(), mine.sum())
+        seen = mine & (rows.checks > 0)
+        quality.returned = _share(rows.returned[seen].sum(), seen.sum(), seen.sum())
+        checked = mine & (rows.checked > 0)
+        quality.amended = _share(rows.amended[checked].sum(), rows.checked[checked].sum(), checked.sum())
+        timed = mine & (rows.handed_in == 1) & (rows.seconds > 0) & (rows.decisions > 0)
+        speeds = rows.seconds[timed] / rows.decisions[timed]
+        quality.speed = Shown(median_figure(speeds.tolist()), int(timed.sum()), "seconds")
+
+
+def _share(hits: np.int64, n: np.int64, responses: np.int64) -> Shown:
+    return Shown(proportion(int(hits), int(n)), int(responses))
+
+
+def _weeks(quality: AnnotatorQuality, said: Decisions) -> None:
+    rows = said.where((said.outcome <= 1) & (said.final <= 1))
+    for week in np.unique(rows.week).tolist():
+        own = rows.week == week
+        alike = int((rows.outcome[own] == rows.final[own]).sum())
+        shown = Shown(proportion(alike, int(own.sum())), len(np.unique(rows.response[own])))
+        quality.weeks.append(Week(MONDAY + timedelta(weeks=week), shown))
+
+
+def checker_figures(benchmark: Benchmark, users: Sequence[int], *, own_view: bool = False) -> dict[int, CheckerQuality]:
+    """User id → figures, for checkers of the benchmark. Their own view leaves out what adjudicators ruled."""
+    groups = list(benchmark.groups.order_by("pk"))
+    found = {user: CheckerQuality() for user in users}
+    rows: Checks = evidence.checks(groups, own_view=own_view)
+    ruled = evidence.ruled_amendments(groups) if not own_view else None
+    for user, quality in found.items():
+        mine = rows.user == user
+        quality.finished = int(mine.sum())
+        behind = len(np.unique(rows.response[mine]))
+        if quality.finished:
+            quality.amended = _share(rows.amended[mine].sum(), rows.decisions[mine].sum(), np.int64(behind))
+            quality.returned = _share(rows.returned[mine].sum(), mine.sum(), np.int64(behind))
+        if ruled is not None and (own := ruled["user"] == user).any():
+            responses = np.int64(len(np.unique(ruled["response"][own])))
+            quality.upheld = _share(ruled["upheld"][own].sum(), own.sum(), responses)
+    return found
