@@ -1,0 +1,80 @@
+"""What admins send about qualification, keys and held-back members."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import KeyedResponse, Outcome, QualificationRule
+from annotation.services.keys import LARGEST_FILE, LONGEST_EXPLANATION
+
+
+class RuleForm(forms.ModelForm[QualificationRule]):
+    """What is asked of annotators before they get work, and while they do it."""
+
+    class Meta:
+        model = QualificationRule
+        fields = ("required", "pass_mark", "attempts", "wait_hours", "gold_mark", "gold_minimum")
+        labels = {
+            "required": _("Annotators qualify before they get work"),
+            "pass_mark": _("Pass mark (MF1)"),
+            "wait_hours": _("Hours to wait between attempts"),
+            "gold_mark": _("Gold mark (MF1)"),
+            "gold_minimum": _("Gold decisions before it counts"),
+        }
+        help_texts = {
+            "pass_mark": _("From 0 to 1, over all criteria of an attempt."),
+            "gold_mark": _("Below it an annotator gets no new work, and you are told. Empty: nobody is held back."),
+        }
+        widgets = {
+            "pass_mark": forms.NumberInput(attrs={"step": "0.01", "min": 0, "max": 1}),
+            "gold_mark": forms.NumberInput(attrs={"step": "0.01", "min": 0, "max": 1}),
+        }
+
+    def _post_clean(self) -> None:
+        """The service writes, so the instance stays as the database has it; `Meta` gives fields and validators."""
+
+
+class KeyImportForm(forms.Form):
+    """A file of agreed decisions."""
+
+    use = forms.ChoiceField(label=_("For"), choices=KeyedResponse.Use.choices)
+    file = forms.FileField(label=_("CSV or JSONL: case, candidate, sample, criterion, outcome, explanation"))
+
+    def clean_file(self) -> Any:
+        """Small enough to be read at once."""
+        file = self.cleaned_data["file"]
+        if file.size > LARGEST_FILE:
+            raise forms.ValidationError(_("The file is larger than 5 MiB."))
+        return file
+
+
+class KeyForm(forms.Form):
+    """Outcome and explanation of every criterion of a key."""
+
+    def __init__(self, *args: Any, criteria: list[int], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.criteria = criteria
+        for criterion in criteria:
+            self.fields[f"outcome-{criterion}"] = forms.ChoiceField(label=_("Agreed decision"), choices=Outcome.choices)
+            self.fields[f"explanation-{criterion}"] = forms.CharField(
+                label=_("Explanation"),
+                required=False,
+                max_length=LONGEST_EXPLANATION,
+                widget=forms.Textarea(attrs={"rows": 2}),
+            )
+
+    def decisions(self) -> dict[int, tuple[str, str]]:
+        """Criterion → (outcome, explanation)."""
+        data = self.cleaned_data
+        return {
+            criterion: (data[f"outcome-{criterion}"], data[f"explanation-{criterion}"]) for criterion in self.criteria
+        }
+
+
+class ReasonForm(forms.Form):
+    """Why a member is held back, or is not any more."""
+
+    reason = forms.CharField(label=_("Reason"), max_length=1_000, widget=forms.Textarea(attrs={"rows": 3}))
