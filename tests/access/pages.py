@@ -1,0 +1,74 @@
+"""Every page of the house with the roles that see it, from the list of doors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.test import Client
+from django.urls import NoReverseMatch, reverse
+
+from tests.access.doors import DOORS
+from tests.access.world import World
+
+# Where several roles share a page, these see the most of it; who stands first opens it.
+VIEWERS = ("admin", "annotator", "checker", "adjudicator", "superuser", "outsider", "anonymous")
+# They hold nothing of a benchmark, but people see them.
+SIGN_IN = {
+    "account_login": "anonymous",
+    "account_reset_password": "anonymous",
+    "account_reset_password_done": "anonymous",
+    "account_logout": "annotator",
+    "account_change_password": "annotator",
+    "account_reauthenticate": "annotator",
+    "mfa_index": "annotator",
+}
+# They show other things to each of those who may see them.
+OWN_TO_EACH = {"accounts:home", "annotation:work", "annotation:checks", "annotation:adjudications"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page as one role sees it."""
+
+    name: str
+    role: str
+    url: str
+
+
+def pages(world: World, *, every_role: bool = False) -> Iterator[Page]:
+    """Each address that answers GET, by the role that sees the most of it, or by every role of `VIEWERS`."""
+    for name, role in SIGN_IN.items():
+        yield Page(name, role, reverse(name))
+    for name, door in DOORS.items():
+        if door.framework or door.writes_only or name.startswith("api:"):
+            continue
+        try:
+            url = reverse(name, kwargs=door.arguments(world) if door.arguments else None)
+        except NoReverseMatch:
+            continue
+        seen_by = [role for role in VIEWERS if role in door.roles] or sorted(door.roles)[:1]
+        for role in seen_by if every_role or name in OWN_TO_EACH else seen_by[:1]:
+            yield Page(name, role, url)
+
+
+def client_of(world: World, role: str, language: str = "en") -> Client:
+    """A client signed in as ``role`` that reads ``language``."""
+    client = Client()
+    user = world.users[role]
+    if user is not None:
+        client.force_login(user)
+    client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+    return client
+
+
+def documents(world: World) -> list[Page]:
+    """The pages that are a whole document: no fragments, no files."""
+    clients: dict[str, Client] = {}
+    found = []
+    for page in pages(world):
+        answer = clients.setdefault(page.role, client_of(world, page.role)).get(page.url)
+        if answer.status_code == 200 and not answer.streaming and b"<html" in answer.content:
+            found.append(page)
+    return found

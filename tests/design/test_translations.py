@@ -1,0 +1,279 @@
+"""English and Simplified Chinese throughout: nothing that a person reads is left without words in either."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.template.base import Lexer, TokenType
+from django.utils.translation import override
+
+from consilium import translations
+from consilium.lib.phrases import Phrase
+from consilium.lib.spoken import said
+from tests.access.pages import client_of, pages
+from tests.access.world import build_world
+
+ROOT = Path(settings.BASE_DIR)
+RUN = "run: .venv/bin/python manage.py translations --missing"
+
+
+# The catalogue ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("locale", translations.LOCALES)
+def test_every_message_of_the_source_is_translated(locale: str) -> None:
+    assert translations.untranslated(locale) == [], RUN
+
+
+@pytest.mark.parametrize("locale", translations.LOCALES)
+def test_the_catalogue_holds_nothing_that_the_source_does_not_say(locale: str) -> None:
+    said_now = {(message.text, message.context) for message in translations.found_messages()}
+    kept = {
+        (entry.id if isinstance(entry.id, str) else entry.id[0], entry.context or "")
+        for entry in translations.read(locale)
+        if entry.id
+    }
+    assert sorted(kept - said_now) == [], RUN
+
+
+@pytest.mark.parametrize("locale", translations.LOCALES)
+def test_the_compiled_catalogue_is_that_of_the_source(locale: str) -> None:
+    assert (translations.folder(locale) / "django.mo").read_bytes() == translations.as_mo(locale), RUN
+
+
+PLACEHOLDER = re.compile(r"%\(\w+\)[.0-9]*[sdfgi]|%%|%[sdfgi]\b|\{\w+\}")
+
+
+@pytest.mark.parametrize("locale", translations.LOCALES)
+def test_translations_keep_the_placeholders(locale: str) -> None:
+    wrong = []
+    for entry in translations.read(locale):
+        if not entry.id:
+            continue
+        source = entry.id if isinstance(entry.id, str) else entry.id[1]
+        for string in [entry.string] if isinstance(entry.string, str) else entry.string:
+            if string and sorted(PLACEHOLDER.findall(source)) != sorted(PLACEHOLDER.findall(string)):
+                wrong.append(f"{source!r} → {string!r}")
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_chinese_is_written_with_its_own_punctuation() -> None:
+    """A Latin comma, full stop or bracket right after a Chinese character is a slip of the hand."""
+    slips = [
+        entry.string
+        for entry in translations.read("zh_Hans")
+        for string in ([entry.string] if isinstance(entry.string, str) else entry.string)
+        if entry.id and re.search(r"[一-鿿][,.;:!?()]|[,;:!?(][一-鿿]", string)
+    ]
+    assert slips == []
+
+
+def test_a_phrase_of_pure_code_is_said_in_the_language_of_the_reader() -> None:
+    phrase = Phrase("This must be a text, not %(kind)s.", kind=Phrase("a number"))
+    assert phrase == "This must be a text, not a number."
+    with override("zh-hans"):
+        assert said(phrase) == "此处应为文本，而不是数字。"
+        assert said("as it is") == "as it is"
+
+
+# The source -------------------------------------------------------------------------------------------------------
+
+LETTERS = re.compile(r"[A-Za-z]{2}")
+READ_ALOUD = ("title", "aria-label", "placeholder", "alt", "aria-description")
+# Names, and names of files and formats, which are the same in every language.
+SAME_IN_ALL = re.compile(r"\b(Consilium|MF1|AC1|CSV|SVG|PNG|SHA-256|[a-z_]+\.csv)\b|·")
+# A block whose text is the name of a CSS class.
+OF_CLASSES = {"page_class", "body_class"}
+GAP = "\ue000"  # stands where a template tag stood
+
+
+class Words(HTMLParser):
+    """What a person sees or hears of some HTML: texts, and the attributes that are read out."""
+
+    SILENT = {"script", "style", "code", "pre", "kbd", "svg", "samp"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.silent: list[str] = []
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self.SILENT:
+            self.silent.append(tag)
+        for name, value in attrs:
+            if name in READ_ALOUD or name.startswith("data-text"):
+                self.found += (value or "").split(GAP)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.silent and self.silent[-1] == tag:
+            self.silent.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self.silent:
+            self.found += data.split(GAP)
+
+
+def words_of(html: str) -> list[str]:
+    parser = Words()
+    parser.feed(html)
+    parser.close()
+    return [" ".join(text.split()) for text in parser.found if LETTERS.search(text)]
+
+
+def bare_words(template: str) -> list[str]:
+    """What a template says outside its translation tags."""
+    kept: list[str] = []
+    silent = ""
+    for token in Lexer(template).tokenize():
+        if token.token_type == TokenType.TEXT:
+            kept.append(GAP if silent else token.contents)
+            continue
+        kept.append(f" {GAP} ")
+        if token.token_type != TokenType.BLOCK:
+            continue
+        name, *rest = token.contents.split()
+        if name in ("blocktranslate", "blocktrans", "comment"):
+            silent = f"end{name}"
+        elif name == "block" and rest and rest[0] in OF_CLASSES:
+            silent = "endblock"
+        elif name == silent:
+            silent = ""
+    return [text for text in words_of("".join(kept)) if LETTERS.search(SAME_IN_ALL.sub("", text))]
+
+
+def test_templates_say_nothing_outside_translation_tags() -> None:
+    wrong = {
+        path.relative_to(ROOT).as_posix(): bare
+        for path in translations.template_files()
+        if path.suffix == ".html" and (bare := bare_words(path.read_text()))
+    }
+    assert wrong == {}
+
+
+# Calls that say something to a person, and the place of the argument that is said.
+SAYS = {"DomainError": 0, "Conflict": 0, "ValidationError": 0, "LineError": 2}
+SAID_BY_NAME = {"help_text", "label", "verbose_name", "verbose_name_plural", "empty_label"}
+GETTEXT = set(translations.FUNCTIONS) - {"Phrase"} | {"_", "_lazy", "_now"}
+ENGLISH_ON_PURPOSE = {
+    # Answers of the API's schema: read by programmers.
+    "rubrics/api/doors.py", "rubrics/api/serializers.py", "annotation/api/serializers.py", "annotation/api/desk.py",
+    "annotation/api/work.py", "scoring/api/doors.py", "scoring/api/serializers.py", "agreement/api.py",
+    # Commands speak English.
+    "rubrics/imports/run.py", "agreement/label_files.py", "agreement/exports.py",
+}  # fmt: skip
+
+
+def says_letters(node: ast.expr) -> bool:
+    """Whether an expression is words that nobody translates."""
+    match node:
+        case ast.Constant(value=str() as text):
+            return bool(LETTERS.search(text))
+        case ast.JoinedStr():
+            return any(says_letters(part) for part in node.values if isinstance(part, ast.Constant))
+        case ast.BinOp():
+            return says_letters(node.left)
+        case ast.IfExp():
+            return says_letters(node.body) or says_letters(node.orelse)
+    return False
+
+
+def bare_calls(source: str) -> Iterator[int]:
+    """Lines of calls that say something without gettext, or hand gettext what cannot be collected."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        of = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+        said_here = [keyword.value for keyword in node.keywords if keyword.arg in SAID_BY_NAME]
+        if of == "messages":
+            said_here += node.args[1:2]
+        elif called in SAYS:
+            said_here += node.args[SAYS[called] : SAYS[called] + 1]
+        elif called == "fault" or (called == "add" and of.endswith("faults")):
+            said_here += node.args[-1:]
+        elif called in GETTEXT and node.args and isinstance(node.args[0], ast.JoinedStr):
+            yield node.lineno
+        if any(says_letters(one) for one in said_here):
+            yield node.lineno
+
+
+def test_code_says_nothing_without_gettext() -> None:
+    wrong = [
+        f"{name}:{line}"
+        for path in translations.python_files()
+        if (name := path.relative_to(ROOT).as_posix()) not in ENGLISH_ON_PURPOSE and "/management/" not in name
+        for line in bare_calls(path.read_text())
+    ]
+    assert wrong == []
+
+
+def test_scripts_take_their_words_from_the_page() -> None:
+    """A script's own words would be in one language: pages give them in ``data-text-…``."""
+    sentence = re.compile(r"""(["'`])(?:[A-Z][a-z]+(?: [a-z]+)+|[^"'`\n]*[一-鿿])[^"'`\n]*\1|lang\.startsWith""")
+    wrong = [
+        f"{path.name}:{number}: {found[0]}"
+        for path in sorted((ROOT / "static" / "js").glob("*.js"))
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if (found := sentence.search(line)) and not line.lstrip().startswith(("//", "*", "/*"))
+    ]
+    assert wrong == []
+
+
+# The pages --------------------------------------------------------------------------------------------------------
+
+ENGLISH = re.compile(r"[A-Za-z][a-z’']+(?:,? [a-z][a-z’']+){2,}")
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield str(name)
+            yield from texts_in(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from texts_in(each)
+
+
+def stored_texts() -> list[str]:
+    """Every text of the database: what people wrote is in their own language on every page."""
+    found: set[str] = set()
+    for model in apps.get_models():
+        if model._meta.app_label in translations.APPS and model._meta.managed:
+            for row in model._default_manager.values():
+                found.update(" ".join(text.split()) for text in texts_in(list(row.values())))
+    return sorted((text for text in found if " " in text), key=len, reverse=True)
+
+
+@pytest.mark.django_db
+def test_pages_in_chinese_hold_no_english_sentence() -> None:
+    world = build_world()
+    stored = stored_texts()
+    wrong, seen = set(), 0
+    for page in pages(world, every_role=True):
+        client = client_of(world, page.role, "zh-hans")
+        answer = client.get(page.url)
+        if answer.streaming or not answer["Content-Type"].startswith("text/html"):
+            continue
+        seen += 1
+        for text in words_of(answer.content.decode()):
+            rest = text
+            for known in stored:
+                rest = rest.replace(known, " · ")
+            if ENGLISH.search(rest):
+                wrong.add(f"{page.name} as {page.role}: {rest}")
+    assert not wrong, "\n" + "\n".join(sorted(wrong))
+    assert seen > 50
