@@ -54,6 +54,12 @@ class FilterSerializer(StrictSerializer, Plain):
     cases = serializers.ListField(child=serializers.CharField(), default=list, help_text="Keys.")
     skip_given = serializers.BooleanField(default=True, help_text="Leave out what the group was given before.")
     draw = serializers.IntegerField(min_value=1, allow_null=True, default=None, help_text="How many, at random.")
+    overlap_with = serializers.CharField(
+        allow_blank=True, default="", help_text="Public id of a batch of another group, to share responses with."
+    )
+    overlap_share = serializers.FloatField(
+        min_value=0, max_value=1, default=1.0, help_text="How much of this batch is shared; the rest is fresh."
+    )
 
 
 class NewBatchSerializer(StrictSerializer, Plain):
@@ -67,6 +73,9 @@ class NewBatchSerializer(StrictSerializer, Plain):
     check_fraction = serializers.FloatField(min_value=0, max_value=1, default=1.0)
     order = serializers.ChoiceField(choices=Batch.Order.choices, default=Batch.Order.BY_CASE)
     due_date = serializers.DateField(allow_null=True, default=None)
+    strategy = serializers.ChoiceField(choices=Batch.Strategy.choices, default=Batch.Strategy.PLANNED)
+    specialty_match = serializers.ChoiceField(choices=Batch.SpecialtyMatch.choices, default=Batch.SpecialtyMatch.NONE)
+    lease_hours = serializers.IntegerField(min_value=1, max_value=8760, allow_null=True, default=None)
     seed = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
     digest = serializers.CharField(required=False, default="", help_text="Of the preview that this batch shall equal.")
 
@@ -77,7 +86,10 @@ class NewBatchSerializer(StrictSerializer, Plain):
     def terms(self) -> BatchTerms:
         """The terms for the service."""
         data = self.validated_data
-        names = ("title", "annotators_per_item", "check_policy", "check_fraction", "order", "due_date")
+        names = (
+            *("title", "annotators_per_item", "check_policy", "check_fraction", "order", "due_date"),
+            *("strategy", "specialty_match", "lease_hours"),
+        )
         return BatchTerms(**{name: data[name] for name in names}, seed=data.get("seed", new_seed()))
 
 
@@ -88,6 +100,8 @@ class LoadSerializer(Plain):
     responses = serializers.IntegerField()
     criteria = serializers.IntegerField()
     open_work = serializers.IntegerField()
+    capacity = serializers.IntegerField(allow_null=True)
+    matching = serializers.IntegerField(allow_null=True)
 
 
 class PlanSerializer(Plain):
@@ -98,8 +112,8 @@ class PlanSerializer(Plain):
     in_frame = serializers.IntegerField()
     responses = serializers.SerializerMethodField()
     decisions = serializers.IntegerField(source="criteria")
-    checks = serializers.IntegerField(source="allocation.checks")
-    inclusion_probability = serializers.FloatField()
+    checks = serializers.IntegerField(min_value=0)
+    inclusion_probability = serializers.FloatField(allow_null=True)
     loads = LoadSerializer(many=True)
     warnings = serializers.ListField(child=serializers.CharField())
 
@@ -119,6 +133,9 @@ class BatchSerializer(StrictSerializer, Plain):
     annotators_per_item = serializers.IntegerField(read_only=True)
     check_policy = serializers.CharField(read_only=True)
     check_fraction = serializers.FloatField(read_only=True)
+    strategy = serializers.CharField(read_only=True)
+    specialty_match = serializers.CharField(read_only=True)
+    lease_hours = serializers.IntegerField(read_only=True)
     due_date = serializers.DateField(allow_null=True)
     seed = serializers.IntegerField(read_only=True)
     frame = serializers.JSONField(read_only=True)

@@ -1,19 +1,7 @@
 """Every write to groups, batches and physicians' work; each function is one transaction."""
 
 from annotation.services.adjudications import claim_adjudication, finish_adjudication, rule
-from annotation.services.batches import (
-    BatchPlan,
-    BatchTerms,
-    PhysicianLoad,
-    ResponseFilter,
-    close_batch,
-    create_batch,
-    extend_batch,
-    new_seed,
-    open_batch,
-    pause_batch,
-    plan_batch,
-)
+from annotation.services.batches import close_batch, create_batch, extend_batch, open_batch, pause_batch
 from annotation.services.checks import accept_check, amend, claim_check, release_check, return_check
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
 from annotation.services.decisions import (
@@ -30,7 +18,9 @@ from annotation.services.decisions import (
     save_decisions,
     submit,
 )
+from annotation.services.drawing import ResponseFilter
 from annotation.services.groups import add_member, create_group, physician_of, rename_group, set_member_active
+from annotation.services.planning import BatchPlan, BatchTerms, PhysicianLoad, new_seed, plan_batch
 
 __all__ = [
     "BatchPlan",

@@ -1,0 +1,173 @@
+"""Which responses a batch holds: a seeded sample, alone or overlapping with another group's batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext as _
+
+from annotation.allocation import check_sample_size, keyed
+from annotation.models import Batch, BatchItem, ExpertGroup
+from consilium.lib.errors import DomainError
+from rubrics.models import Response, Rubric, RubricItem
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFilter:
+    """Which responses of the benchmark a batch draws from; an empty field leaves nothing out.
+
+    With ``overlap_with``, the public id of another group's batch, ``overlap_share`` of the responses are drawn from
+    that batch and the rest from what it does not hold; ``draw`` None then stands for as many as it holds.
+    """
+
+    candidates: Sequence[str] = ()  # public ids
+    kinds: Sequence[str] = ()
+    difficulties: Sequence[str] = ()
+    registers: Sequence[str] = ()
+    languages: Sequence[str] = ()
+    tags: Sequence[str] = ()  # a case with any of them
+    cases: Sequence[str] = ()  # keys
+    skip_given: bool = True  # leave out what this group was given before
+    draw: int | None = None  # take this many at random; None: all
+    overlap_with: str = ""
+    overlap_share: float = 1.0
+
+    def responses(self, group: ExpertGroup) -> QuerySet[Response]:
+        """The frame: matching responses whose case has a published rubric, and that no key is known of."""
+        found = Response.objects.filter(case__benchmark=group.benchmark_id, key=None)
+        lists: dict[str, Sequence[str]] = {
+            "candidate__public_id__in": self.candidates,
+            "candidate__kind__in": self.kinds,
+            "case__difficulty__in": self.difficulties,
+            "case__register__in": self.registers,
+            "case__language__in": self.languages,
+            "case__tags__overlap": self.tags,
+            "case__key__in": self.cases,
+        }
+        found = found.filter(**{lookup: list(values) for lookup, values in lists.items() if values})
+        published = Rubric.objects.current().filter(case=OuterRef("case"))
+        items = RubricItem.objects.filter(rubric__case=OuterRef("case"), rubric__status="published")
+        found = found.filter(Exists(published), Exists(items))
+        if self.skip_given:
+            found = found.exclude(Exists(BatchItem.objects.filter(response=OuterRef("pk"), batch__group=group)))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two strata: ``shared`` responses drawn of the ``of_shared`` that the other batch holds, ``fresh`` of the rest."""
+
+    batch: Batch
+    share: float
+    shared: int
+    of_shared: int
+    fresh: int
+    of_fresh: int
+
+    def record(self) -> dict[str, object]:
+        """For the batch's frame."""
+        return {
+            "batch": self.batch.public_id,
+            "title": self.batch.title,
+            "group": self.batch.group.name,
+            "share": self.share,
+            "shared": self.shared,
+            "of_shared": self.of_shared,
+            "fresh": self.fresh,
+            "of_fresh": self.of_fresh,
+        }
+
+
+class FrameRow(NamedTuple):
+    """A response of the frame; ``name`` is what it is called outside the database."""
+
+    name: tuple[str, str, str, int]
+    pk: int
+    case: int
+    author: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Rows in the order of their names, of ``in_frame``; probabilities by response."""
+
+    rows: list[FrameRow]
+    in_frame: int
+    probabilities: dict[int, float]
+    overlap: Overlap | None = None
+
+
+def draw_sample(*, group: ExpertGroup, filter: ResponseFilter, seed: int) -> Sample:
+    """The responses of a batch, drawn by its seed. `DomainError` says what is missing."""
+    if filter.draw is not None and filter.draw < 1:
+        raise DomainError(_("At least one response is needed."))
+    frame = _frame(filter.responses(group))
+    if not frame:
+        raise DomainError(
+            _("No response matches. Loosen the filter, import responses, or take in what the group was given before.")
+        )
+    if filter.overlap_with:
+        return _draw_overlapping(frame, group, filter, seed)
+    rows = _at_random(frame, filter.draw or len(frame), seed, "draw")
+    return Sample(rows, len(frame), {row.pk: len(rows) / len(frame) for row in rows})
+
+
+def _frame(responses: QuerySet[Response]) -> list[FrameRow]:
+    """The responses by their names. Python sorts them: a database sorts text by its own locale."""
+    rows = responses.order_by().values_list(
+        "case__key", "candidate__name", "setting", "sample", "pk", "case_id", "author_id"
+    )
+    return sorted(FrameRow((key, candidate, setting, sample), *rest) for key, candidate, setting, sample, *rest in rows)
+
+
+def _at_random(rows: list[FrameRow], size: int, seed: int, word: str) -> list[FrameRow]:
+    if size >= len(rows):
+        return rows
+    drawn = sorted(rows, key=lambda row: (keyed(seed, word, *row.name), row.name))[:size]
+    return sorted(drawn, key=lambda row: row.name)
+
+
+def _draw_overlapping(frame: list[FrameRow], group: ExpertGroup, filter: ResponseFilter, seed: int) -> Sample:
+    """A stratified sample: part from what the other batch holds, part from the rest.
+
+    Given the other batch, each stratum is a simple random sample of its part of the frame, so the probabilities are
+    those of the strata. Where nothing fresh is drawn, the rest of the frame cannot come in but through that batch:
+    the probability is then the product of both draws, over the other batch's own frame.
+    """
+    other = (
+        Batch.objects.select_related("group")
+        .filter(public_id=filter.overlap_with, group__benchmark=group.benchmark_id, kind=Batch.Kind.GRADE)
+        .first()
+    )
+    if other is None or other.group_id == group.pk:
+        raise DomainError(_("Choose a batch of the other group to overlap with."))
+    if not 0 < filter.overlap_share <= 1:
+        raise DomainError(_("The share that overlaps lies above 0% and is at most 100%."))
+    held = dict(BatchItem.objects.filter(batch=other).values_list("response_id", "inclusion_probability"))
+    there = [row for row in frame if row.pk in held]
+    rest = [row for row in frame if row.pk not in held]
+    size = filter.draw or len(held)
+    shared = check_sample_size(size, filter.overlap_share)
+    fresh = size - shared
+    if len(there) < shared:
+        raise DomainError(
+            _("%(asked)d responses of that batch are asked, %(there)d of its %(held)d match the filter.")
+            % {"asked": shared, "there": len(there), "held": len(held)}
+        )
+    if len(rest) < fresh:
+        raise DomainError(
+            _("%(asked)d fresh responses are asked besides the shared ones, %(rest)d match the filter.")
+            % {"asked": fresh, "rest": len(rest)}
+        )
+    if not size:
+        raise DomainError(_("At least one response is needed."))
+    shared_rows = _at_random(there, shared, seed, "overlap") if shared else []
+    fresh_rows = _at_random(rest, fresh, seed, "draw") if fresh else []
+    probabilities = {row.pk: shared / len(there) * (1 if fresh else held[row.pk]) for row in shared_rows}
+    probabilities |= {row.pk: fresh / len(rest) for row in fresh_rows}
+    overlap = Overlap(other, filter.overlap_share, shared, len(there), fresh, len(rest))
+    rows = sorted(shared_rows + fresh_rows)
+    return Sample(rows, len(frame) if fresh else len(there), probabilities, overlap)

@@ -1,0 +1,362 @@
+"""A batch before it is made: which responses it draws, and who would get which."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from hashlib import sha256
+
+from django.db.models import Count
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import PhysicianProfile, User
+from annotation.allocation import (
+    Allocation,
+    Infeasible,
+    Item,
+    allocate,
+    check_sample_size,
+    refuse_impossible_pool,
+)
+from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Physician
+from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
+from annotation.specialties import case_specialty, matching
+from annotation.standing import FAILED, WITHHELD, standings
+from consilium.lib.errors import DomainError
+from rubrics.models import Case, Rubric, RubricItem
+
+
+def new_seed() -> int:
+    """A seed for a new batch; it stands in the form, so that the preview and the batch are drawn alike."""
+    return secrets.randbelow(2**53)  # exact in JSON and JavaScript, too
+
+
+@dataclass(frozen=True, slots=True)
+class BatchTerms:
+    """How a batch is worked on."""
+
+    title: str
+    annotators_per_item: int = 1
+    check_policy: str = Batch.CheckPolicy.ALL
+    check_fraction: float = 1.0
+    order: str = Batch.Order.BY_CASE
+    due_date: date | None = None
+    seed: int = field(default_factory=new_seed)
+    strategy: str = Batch.Strategy.PLANNED
+    specialty_match: str = Batch.SpecialtyMatch.NONE
+    lease_hours: int | None = None
+    gold_per_annotator: int = 0
+
+    @property
+    def fraction(self) -> float:
+        """The share that is checked, by the policy."""
+        return {"none": 0.0, "all": 1.0}.get(self.check_policy, self.check_fraction)
+
+    @property
+    def pool(self) -> bool:
+        """Nobody is given anything until they take it."""
+        return self.strategy == Batch.Strategy.POOL
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicianLoad:
+    """What one annotator would get, or may take from the pool; ``open_work`` is what they have to do in other batches.
+
+    ``matching`` counts the responses of their specialty among those; None where no match is asked.
+    """
+
+    user: User
+    pseudonym: str
+    responses: int
+    criteria: int
+    open_work: int
+    capacity: int | None
+    specialty: str
+    matching: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """A batch before it is made. ``digest`` names the plan: what was previewed is made, or nothing is."""
+
+    group: ExpertGroup
+    terms: BatchTerms
+    filter: ResponseFilter
+    in_frame: int
+    responses: tuple[int, ...]
+    probabilities: dict[int, float]  # response → the probability by which it came in
+    overlap: Overlap | None
+    rubrics: dict[int, int]  # response → rubric
+    cases: dict[int, int]  # response → case
+    allocation: Allocation  # without slots where responses are taken from a pool
+    loads: tuple[PhysicianLoad, ...]
+    criteria: int  # decisions to be made in all
+    warnings: tuple[str, ...]
+
+    @property
+    def inclusion_probability(self) -> float | None:
+        """By which each response of the frame came in; None where it is not the same for all."""
+        values = set(self.probabilities.values())
+        return values.pop() if len(values) == 1 else None
+
+    @property
+    def checks(self) -> int:
+        """Pieces of work drawn for a secondary check."""
+        if self.terms.pool:
+            return check_sample_size(len(self.responses) * self.terms.annotators_per_item, self.terms.fraction)
+        return self.allocation.checks
+
+    @property
+    def digest(self) -> str:
+        """Changes with the responses, their rubrics, the annotators, the queues and the drawn checks."""
+        parts: list[tuple[object, ...]] = [
+            (s.response, self.rubrics[s.response], s.annotator, s.position, s.to_check) for s in self.allocation.slots
+        ]
+        if self.terms.pool:
+            terms = self.terms
+            parts = [(terms.annotators_per_item, terms.fraction, terms.specialty_match, terms.seed)]
+            parts += [(response, self.rubrics[response]) for response in self.responses]
+        return sha256(repr((self.in_frame, parts)).encode()).hexdigest()[:16]
+
+
+def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter) -> BatchPlan:
+    """Draw the responses and allocate them, without writing anything. `DomainError` says what is missing."""
+    if not 0 <= terms.fraction <= 1:
+        raise DomainError(_("The share to check lies between 0 and 1."))
+    if terms.lease_hours is not None and terms.lease_hours < 1:
+        raise DomainError(_("A lease lasts at least one hour."))
+    sample = draw_sample(group=group, filter=filter, seed=terms.seed)
+    team = _team(group)
+    if not team.annotators:
+        raise DomainError(_("The group has no annotator yet. Add members to it first."))
+    warnings: list[str] = []
+    able = _able(group, team.annotators, warnings)
+    work = _open_work(team.annotators)
+    responses = tuple(row.pk for row in sample.rows)
+    cases = {row.pk: row.case for row in sample.rows}
+    barred = _barred(responses, team)
+    specialties = dict(PhysicianProfile.objects.filter(user__in=team.annotators).values_list("user_id", "specialty"))
+    matches = None
+    if terms.specialty_match != Batch.SpecialtyMatch.NONE:
+        matches = _matches(group, set(cases.values()), {user: specialties.get(user, "") for user in able})
+        nameless = sum(not specialties.get(user) for user in able)
+        if nameless:
+            warnings.append(
+                ngettext(
+                    "%(n)d annotator has no specialty in their profile and matches only cases that name none.",
+                    "%(n)d annotators have no specialty in their profile and match only cases that name none.",
+                    nameless,
+                )
+                % {"n": nameless}
+            )
+    try:
+        allocation, takable = _allocate(sample.rows, team, able, terms, group, work, barred, matches)
+    except Infeasible as missing:
+        raise DomainError(_(missing.template) % missing.values) from missing
+    rubrics = dict(Rubric.objects.current().filter(case__in=set(cases.values())).values_list("case_id", "pk"))
+    sizes = dict(
+        RubricItem.objects.filter(rubric__in=rubrics.values()).values_list("rubric").annotate(Count("pk")).order_by()
+    )
+    size_of = {response: sizes[rubrics[case]] for response, case in cases.items()}
+    if terms.annotators_per_item > 1 and not team.adjudicators:
+        warnings.append(
+            _("The group has no adjudicator; where its annotators differ, the conflict waits until it has one.")
+        )
+    return BatchPlan(
+        group=group,
+        terms=terms,
+        filter=filter,
+        in_frame=sample.in_frame,
+        responses=responses,
+        probabilities=sample.probabilities,
+        overlap=sample.overlap,
+        rubrics={response: rubrics[case] for response, case in cases.items()},
+        cases=cases,
+        allocation=allocation,
+        loads=_loads(group, team, allocation, takable, cases, size_of, work, specialties, matches),
+        criteria=sum(size_of.values()) * terms.annotators_per_item,
+        warnings=tuple(warnings),
+    )
+
+
+# Who may grade --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Team:
+    """Users by part, in the order of joining the group; capacities of annotators who have one."""
+
+    annotators: dict[int, int | None]
+    checkers: dict[int, int | None]
+    adjudicators: dict[int, int | None]
+
+
+def _team(group: ExpertGroup) -> _Team:
+    members: dict[str, dict[int, int | None]] = {role: {} for role in Membership.Role.values}
+    rows = Membership.objects.filter(group=group, active=True, user__is_active=True).order_by("pk")
+    for user, role, capacity in rows.values_list("user_id", "role", "capacity"):
+        members[role][user] = capacity
+    return _Team(members["annotator"], members["checker"], members["adjudicator"])
+
+
+def _able(group: ExpertGroup, annotators: Collection[int], warnings: list[str]) -> list[int]:
+    """Annotators who may be given new work; those who still have to qualify can be, and begin when they have."""
+    known = standings(group)
+    reason = {user: known[user].reason if user in known else "" for user in annotators}
+    able = [user for user in annotators if reason[user] not in (FAILED, WITHHELD)]
+    left_out = len(reason) - len(able)
+    if not able:
+        raise DomainError(_("Every annotator of the group gets no new work for now; “Quality” says why."))
+    if left_out:
+        warnings.append(
+            ngettext(
+                "%(n)d annotator gets no new work for now and is left out; “Quality” says why.",
+                "%(n)d annotators get no new work for now and are left out; “Quality” says why.",
+                left_out,
+            )
+            % {"n": left_out}
+        )
+    unqualified = sum(bool(reason[user]) for user in able)
+    if unqualified:
+        warnings.append(
+            ngettext(
+                "%(n)d annotator has not qualified yet and can begin once they have.",
+                "%(n)d annotators have not qualified yet and can begin once they have.",
+                unqualified,
+            )
+            % {"n": unqualified}
+        )
+    return able
+
+
+def _barred(responses: Sequence[int], team: _Team) -> set[tuple[int, int]]:
+    """(response, user): those with a part in it. A checker of a response may check it again."""
+    people = {*team.annotators, *team.checkers}
+    involved = Involvement.objects.filter(response__in=responses, user__in=people)
+    return {
+        (response, user)
+        for response, user, part in involved.values_list("response_id", "user_id", "part")
+        if not (part == "checker" and user in team.checkers and user not in team.annotators)
+    }
+
+
+def _matches(group: ExpertGroup, cases: set[int], people: Mapping[int, str]) -> set[tuple[int, int]]:
+    """(case, user) whose specialties match through the benchmark's map."""
+    wanted = {pk: case_specialty(tags) for pk, tags in Case.objects.filter(pk__in=cases).values_list("pk", "tags")}
+    return matching(wanted, people, group.benchmark.maps.get("specialty", {}))
+
+
+def _open_work(annotators: Collection[int], group: ExpertGroup | None = None) -> dict[int, int]:
+    rows = Assignment.objects.filter(
+        annotator__in=annotators, status__in=Assignment.OPEN, batch__status__in=["open", "paused"]
+    )
+    if group is not None:
+        rows = rows.filter(batch__group=group).exclude(batch__kind=Batch.Kind.QUALIFY)
+    return dict(rows.values_list("annotator").annotate(Count("pk")).order_by())
+
+
+def _allocate(
+    drawn: Sequence[FrameRow],
+    team: _Team,
+    able: Sequence[int],
+    terms: BatchTerms,
+    group: ExpertGroup,
+    work: Mapping[int, int],
+    barred: Collection[tuple[int, int]],
+    matches: Collection[tuple[int, int]] | None,
+) -> tuple[Allocation, dict[int, int]]:
+    """`allocate` over places in the order of names and of joining the group instead of numbers of rows; for a pool,
+    how many of the responses each annotator may take.
+
+    So the same seed gives the same plan in every database that holds the same benchmark and group.
+    """
+    people = [*team.annotators, *(user for user in team.checkers if user not in team.annotators)]
+    response_at = {row.pk: place for place, row in enumerate(drawn)}
+    case_at = {case: place for place, case in enumerate(dict.fromkeys(row.case for row in drawn))}
+    person_at = {user: place for place, user in enumerate(people)}
+    items = [
+        Item(response_at[row.pk], case_at[row.case], person_at.get(row.author) if row.author else None) for row in drawn
+    ]
+    annotators = [person_at[user] for user in able]
+    checkers = [person_at[user] for user in team.checkers]
+    bars = {(response_at[response], person_at[user]) for response, user in barred}
+    pairs = None if matches is None else {(case_at[case], person_at[user]) for case, user in matches}
+    required = terms.specialty_match == Batch.SpecialtyMatch.REQUIRED
+    if terms.pool:
+        found = refuse_impossible_pool(
+            items,
+            annotators,
+            per_item=terms.annotators_per_item,
+            seed=terms.seed,
+            checkers=checkers,
+            check_fraction=terms.fraction,
+            barred=bars,
+            matches=pairs if required else None,
+        )
+        return Allocation(()), {people[person]: number for person, number in found.items()}
+    here = _open_work(able, group)
+    # A capacity bounds the open work of this group; the rest of the load only says who gets the odd response.
+    room = {
+        user: capacity - here.get(user, 0) + work.get(user, 0)
+        for user, capacity in team.annotators.items()
+        if capacity is not None
+    }
+    allocation = allocate(
+        items,
+        annotators,
+        per_item=terms.annotators_per_item,
+        seed=terms.seed,
+        checkers=checkers,
+        check_fraction=terms.fraction,
+        by_case=terms.order == Batch.Order.BY_CASE,
+        existing_load={person_at[user]: load for user, load in work.items()},
+        barred=bars,
+        capacity={person_at[user]: most for user, most in room.items()},
+        matches=pairs,
+        match_required=required,
+    )
+    slots = (replace(s, response=drawn[s.response].pk, annotator=people[s.annotator]) for s in allocation.slots)
+    return Allocation(tuple(slots)), {}
+
+
+def _loads(
+    group: ExpertGroup,
+    team: _Team,
+    allocation: Allocation,
+    takable: Mapping[int, int],
+    cases: Mapping[int, int],
+    size_of: Mapping[int, int],
+    work: Mapping[int, int],
+    specialties: Mapping[int, str],
+    matches: Collection[tuple[int, int]] | None,
+) -> tuple[PhysicianLoad, ...]:
+    responses = allocation.load or takable
+    criteria = dict.fromkeys(team.annotators, 0)
+    fitting = dict.fromkeys(team.annotators, 0)
+    for slot in allocation.slots:
+        criteria[slot.annotator] += size_of[slot.response]
+        fitting[slot.annotator] += (cases[slot.response], slot.annotator) in (matches or ())
+    if takable:
+        for user in takable:
+            fitting[user] = sum((case, user) in (matches or ()) for case in cases.values())
+    names = dict(
+        Physician.objects.filter(benchmark=group.benchmark_id, user__in=team.annotators).values_list(
+            "user_id", "pseudonym"
+        )
+    )
+    return tuple(
+        PhysicianLoad(
+            user,
+            names.get(user.pk, ""),
+            responses.get(user.pk, 0),
+            criteria[user.pk],
+            work.get(user.pk, 0),
+            team.annotators[user.pk],
+            specialties.get(user.pk, ""),
+            None if matches is None else fitting[user.pk],
+        )
+        for user in User.objects.filter(pk__in=team.annotators).order_by("name", "pk")
+    )
