@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.dashboard.people import Person
+from annotation.dashboard.pieces import PieceFilter
 from annotation.models import Batch, ExpertGroup, Membership, Outcome, RulingOutcome
 from annotation.services import BatchTerms, DecisionInput, ResponseFilter
 from rubrics.models import Benchmark, Candidate, Difficulty, Register
@@ -87,6 +90,35 @@ class ExtendForm(forms.Form):
     due_date = forms.DateField(
         label=_("Due"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
+
+
+class PieceForm(forms.Form):
+    """Which pieces of a batch the list shows; what it does not know it leaves out."""
+
+    status = forms.ChoiceField(label=_("State"), required=False)
+    physician = forms.ChoiceField(label=_("Physician"), required=False)
+    case = forms.CharField(label=_("Case"), max_length=200, required=False)
+
+    STATES = (
+        ("", _("All")), ("open", _("Open")), ("not_started", _("Not started")), ("draft", _("Draft")),
+        ("returned", _("Returned")), ("submitted", _("Handed in")), ("in_check", _("In check")),
+        ("accepted", _("Accepted")), ("unassigned", _("In the pool")), ("released", _("Released")),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, physicians: Iterable[Person], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        status, physician = self.fields["status"], self.fields["physician"]
+        assert isinstance(status, forms.ChoiceField)
+        assert isinstance(physician, forms.ChoiceField)
+        status.choices = self.STATES
+        named = [(one.pseudonym, f"{one.name} ({one.pseudonym})" if one.name else one.pseudonym) for one in physicians]
+        physician.choices = [("", _("All")), *sorted(named, key=lambda choice: choice[1].casefold())]
+
+    def chosen(self) -> PieceFilter:
+        """The cleaned filter; a field with something unknown in it filters nothing."""
+        self.is_valid()
+        data = self.cleaned_data
+        return PieceFilter(data.get("status", ""), data.get("physician", ""), data.get("case", "").strip())
 
 
 class BetweenForm(forms.Form):

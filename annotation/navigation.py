@@ -76,6 +76,7 @@ def register() -> None:
     navigation.register_home_card(home_cards)
     runs = {"admin", "researcher"}
     navigation.register(label=_("Groups"), view="annotation:groups", roles=runs, order=40)
+    navigation.register(label=_("Progress"), view="annotation:progress", roles=runs, order=45)
     navigation.register(label=_("Batches"), view="annotation:batches", roles=runs, order=50)
     navigation.register(label=_("Conflicts"), view="annotation:conflicts", roles=runs, order=55)
     navigation.register(label=_("My work"), view="annotation:work-in", roles={"annotator"}, order=110)

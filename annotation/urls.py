@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.views import adjudications, batches, checks, grading, groups, work
+from annotation.views import adjudications, batches, checks, dashboard, grading, groups, handover, saving, work
 
 app_name = "annotation"
 urlpatterns: list[URLPattern] = [
@@ -25,13 +25,21 @@ urlpatterns: list[URLPattern] = [
     path("work/adjudications/<str:public_id>/criteria/<int:criterion_id>/", adjudications.rule, name="rule"),
     path("work/adjudications/<str:public_id>/finish/", adjudications.finish, name="adjudication-finish"),
     path("work/<str:public_id>/", grading.grade, name="grade"),
-    path("work/<str:public_id>/criteria/<int:criterion_id>/", grading.criterion, name="criterion"),
+    path("work/<str:public_id>/decisions/", saving.decisions, name="decisions"),
+    path("work/<str:public_id>/next/", grading.upcoming, name="next"),
     path("work/<str:public_id>/submit/", grading.submit, name="submit"),
+    path("work/<str:public_id>/time/", saving.time, name="time"),
     path("b/<slug:slug>/groups/", groups.groups, name="groups"),
     path("b/<slug:slug>/groups/new/", groups.create, name="group-new"),
     path("b/<slug:slug>/groups/<str:public_id>/", groups.group, name="group"),
     path("b/<slug:slug>/groups/<str:public_id>/members/", groups.add_member, name="member-add"),
     path("b/<slug:slug>/groups/<str:public_id>/members/<int:membership>/", groups.set_active, name="member"),
+    path("b/<slug:slug>/progress/", dashboard.progress, name="progress"),
+    path("b/<slug:slug>/progress/<slug:table>.csv", dashboard.progress_table, name="progress-table"),
+    path("b/<slug:slug>/batches.csv", batches.batches_csv, name="batches-csv"),
+    path("b/<slug:slug>/conflicts.csv", batches.conflicts_csv, name="conflicts-csv"),
+    path("b/<slug:slug>/batches/<str:public_id>/pieces.csv", batches.pieces_csv, name="batch-pieces"),
+    path("b/<slug:slug>/batches/<str:public_id>/handover/", handover.hand_over, name="batch-handover"),
     path("b/<slug:slug>/batches/", batches.batches, name="batches"),
     path("b/<slug:slug>/batches/new/", batches.new, name="batch-new"),
     path("b/<slug:slug>/batches/preview/", batches.preview, name="batch-preview"),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -13,17 +16,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access, services
-from annotation.forms import BatchForm, BetweenForm, ExtendForm
+from annotation.dashboard import board as boards
+from annotation.dashboard import pieces
+from annotation.dashboard.counts import STAGES
+from annotation.dashboard.people import people_of
+from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm
 from annotation.models import Adjudication, Batch
-from annotation.progress import (
-    CSV_COLUMNS,
-    conflicts_by_groups,
-    conflicts_of,
-    progress_by_physician,
-    progress_of,
-    progress_rows,
-)
-from consilium.lib.csvfile import stream_csv
+from annotation.progress import conflicts_by_groups, conflicts_of
+from annotation.views.dashboard import csv_file
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -35,17 +35,36 @@ NEW = "annotation/batch_new.html"
 @require_safe
 @signed_in
 def batches(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All batches of a benchmark with their progress."""
+    """All batches of a benchmark with their progress, or those in one state."""
     benchmark = get_benchmark(request.user, slug)
-    rows = list(Batch.objects.filter(group__benchmark=benchmark).select_related("group"))
-    progress = progress_of(rows)
+    lines = boards.batch_lines(benchmark, at=timezone.now())
+    state = request.GET.get("state", "")
+    if state not in Batch.Status.values:
+        state = ""
+    # In the order in which they ask for attention: what runs by its date, then what has ended.
+    lines.sort(key=lambda line: (not line.running, line.batch.due_date or date.max))
     context = {
         "benchmark": benchmark,
-        "rows": [{"batch": row, "progress": progress[row.pk]} for row in rows],
+        "lines": [line for line in lines if not state or line.batch.status == state],
+        "state": state,
+        "states": [
+            (value, label, sum(line.batch.status == value for line in lines)) for value, label in Batch.Status.choices
+        ],
+        "all": len(lines),
+        "stages": STAGES,
         "groups": benchmark.groups.count(),
         "administers": _administers(request, benchmark),
     }
     return render(request, "annotation/batches.html", context)
+
+
+@require_safe
+@signed_in
+def batches_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """The table of batches as CSV, imported ones too."""
+    benchmark = get_benchmark(request.user, slug)
+    rows = boards.batch_rows(boards.batch_lines(benchmark, at=timezone.now()))
+    return csv_file(f"{slug}-batches", boards.BATCH_COLUMNS, rows, ("batch", "group", "note"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -105,20 +124,32 @@ def preview(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @signed_in
 def batch(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One batch: progress by stage and by physician, conflicts, and its switches."""
+    """One batch: progress by stage and by physician, who holds what, and its switches."""
     return _page(request, access.get_batch(request.user, slug, public_id))
 
 
 def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = None) -> HttpResponse:
+    administers = _administers(request, row.group.benchmark)
+    people = people_of(row.group.benchmark, names=administers)
+    line, physicians = boards.batch_board(row, people, at=timezone.now())
+    form = PieceForm(request.GET, physicians=[one.person for one in physicians])
+    chosen = form.chosen()
     context = {
         "benchmark": row.group.benchmark,
         "batch": row,
-        "progress": progress_of([row])[row.pk],
-        "physicians": progress_by_physician(row),
+        "line": line,
+        "work": line.work,
+        "stages": STAGES,
+        "physicians": boards.ranked(physicians, request.GET.get("sort", "")),
+        "sort": request.GET.get("sort", ""),
         "conflicts": conflicts_of(row),
         "frame": _frame(row),
+        "page": pieces.page_of(row, chosen, people, number=request.GET.get("page")),
+        "piece_form": form,
+        "chosen": chosen,
         "extend_form": ExtendForm(initial={"due_date": row.due_date}),
-        "administers": _administers(request, row.group.benchmark),
+        "administers": administers,
+        "movable": administers and row.status != Batch.Status.CLOSED,
         "refused": refused,
     }
     return render(request, "annotation/batch.html", context, status=refused.status_code if refused else 200)
@@ -187,12 +218,24 @@ def _switch(request: SignedInRequest, slug: str, public_id: str, change: Callabl
 @require_safe
 @signed_in
 def progress_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
-    """The progress table as CSV: physicians by pseudonym, the stages as columns."""
+    """The physicians of a batch as CSV: by pseudonym, the stages as columns."""
     row = access.get_batch(request.user, slug, public_id)
-    chunks = stream_csv(CSV_COLUMNS, progress_rows(row), text_columns=("batch", "physician"))
-    response = StreamingHttpResponse(chunks, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="progress-{row.public_id}.csv"'
-    return response
+    people = people_of(row.group.benchmark, names=False)
+    lines = boards.batch_board(row, people, at=timezone.now())[1]
+    return csv_file(
+        f"progress-{row.public_id}", boards.PHYSICIAN_COLUMNS, boards.physician_rows(lines), ("group", "physician")
+    )
+
+
+@require_safe
+@signed_in
+def pieces_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """The pieces that the list's filter lets through, as CSV; physicians by pseudonym."""
+    row = access.get_batch(request.user, slug, public_id)
+    people = people_of(row.group.benchmark, names=False)
+    chosen = PieceForm(request.GET, physicians=list(people.values())).chosen()
+    words = ("batch", "case", "candidate", "setting", "physician", "checker")
+    return csv_file(f"pieces-{row.public_id}", pieces.PIECE_COLUMNS, pieces.piece_rows(row, chosen, people), words)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -220,18 +263,56 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
                 )
                 return redirect("annotation:conflicts", slug)
     groups = list(benchmark.groups.all())
+    state = request.GET.get("state", "")
+    found = _conflicts(benchmark).order_by("-status", "agreement", "pk")
+    if state in Adjudication.Status.values:
+        found = found.filter(status=state)
+    page = Paginator(found, pieces.PER_PAGE).get_page(request.GET.get("page"))
+    people = people_of(benchmark, names=_administers(request, benchmark))
     context = {
         "benchmark": benchmark,
         "rows": conflicts_by_groups(benchmark.pk),
-        "latest": Adjudication.objects.filter(group__benchmark=benchmark)
-        .select_related("response__case", "response__candidate", "group", "other_group")
-        .order_by("status", "agreement", "pk")[:100],
+        "page": page,
+        "lines": [(row, people[row.adjudicator_id] if row.adjudicator_id else None) for row in page.object_list],
+        "state": state,
         "form": form,
         "groups": groups,
         "unclosed": Batch.objects.filter(group__in=groups).exclude(status=Batch.Status.CLOSED).select_related("group"),
         "administers": _administers(request, benchmark),
     }
     return render(request, "annotation/conflicts.html", context, status=status)
+
+
+def _conflicts(benchmark: Benchmark) -> QuerySet[Adjudication]:
+    return Adjudication.objects.filter(group__benchmark=benchmark).select_related(
+        "response__case", "response__candidate", "group", "other_group"
+    )
+
+
+CONFLICT_COLUMNS = ("case", "candidate", "setting", "sample", "group", "other_group", "criteria", "agreement", "state",
+                    "adjudicator", "opened", "finished")  # fmt: skip
+
+
+@require_safe
+@signed_in
+def conflicts_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """All conflicts as CSV; adjudicators by pseudonym."""
+    benchmark = get_benchmark(request.user, slug)
+    people = people_of(benchmark, names=False)
+    rows = (
+        {
+            "case": row.response.case.key, "candidate": row.response.candidate.name, "setting": row.response.setting,
+            "sample": row.response.sample, "group": row.group.name,
+            "other_group": row.other_group.name if row.other_group else None, "criteria": len(row.criteria),
+            "agreement": row.agreement, "state": row.status,
+            "adjudicator": people[row.adjudicator_id].pseudonym if row.adjudicator_id else None,
+            "opened": row.created_at.isoformat(),
+            "finished": row.finished_at.isoformat() if row.finished_at else None,
+        }
+        for row in _conflicts(benchmark).order_by("pk").iterator()
+    )  # fmt: skip
+    words = ("case", "candidate", "setting", "group", "other_group", "adjudicator")
+    return csv_file(f"{slug}-conflicts", CONFLICT_COLUMNS, rows, words)
 
 
 def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:

@@ -101,9 +101,6 @@ DOORS |= {
 
 # Annotation ------------------------------------------------------------------------------------------------------
 open_work = bare(public_id=lambda world: world.open_work.public_id)
-open_criterion = bare(
-    public_id=lambda world: world.open_work.public_id, criterion_id=lambda world: world.criterion_of(world.open_work)
-)
 held_check = bare(public_id=lambda world: world.in_check.public_id)
 held_criterion = bare(
     public_id=lambda world: world.in_check.public_id, criterion_id=lambda world: world.criterion_of(world.in_check)
@@ -136,13 +133,21 @@ DOORS |= {
     "annotation:rule": Door(ADJUDICATOR, conflict_criterion, writes_only=True),
     "annotation:adjudication-finish": Door(ADJUDICATOR, conflict, writes_only=True),
     "annotation:grade": Door(ANNOTATOR, open_work),
-    "annotation:criterion": Door(ANNOTATOR, open_criterion),
+    "annotation:decisions": Door(ANNOTATOR, open_work, writes_only=True),
+    "annotation:next": Door(ANNOTATOR, open_work),
     "annotation:submit": Door(ANNOTATOR, open_work, writes_only=True),
+    "annotation:time": Door(ANNOTATOR, open_work, writes_only=True),
     "annotation:groups": Door(STAFF, slug),
     "annotation:group-new": Door(ADMIN, slug, writes_only=True),
     "annotation:group": Door(STAFF, a_group),
     "annotation:member-add": Door(ADMIN, a_group, writes_only=True),
     "annotation:member": Door(ADMIN, a_member, writes_only=True),
+    "annotation:progress": Door(STAFF, slug),
+    "annotation:progress-table": Door(STAFF, of(table=lambda world: "physicians")),
+    "annotation:batches-csv": Door(STAFF, slug),
+    "annotation:conflicts-csv": Door(STAFF, slug),
+    "annotation:batch-pieces": Door(STAFF, a_batch),
+    "annotation:batch-handover": Door(ADMIN, a_batch),
     "annotation:batches": Door(STAFF, slug),
     "annotation:batch-new": Door(ADMIN, slug),
     "annotation:batch-preview": Door(ADMIN, slug),

@@ -1,0 +1,256 @@
+"""How far the work is: pieces by stage, for each physician in each batch, and summed up from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+
+from django.db.models import Count, Max, Min, Q
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Assignment, Batch, Check, Decision, LabelTask, Skip, Slot
+
+# In the order of a bar that fills from the left: what is furthest comes first.
+STAGES: dict[str, Promise] = {
+    "accepted": _("Accepted"),
+    "in_check": _("In check"),
+    "submitted": _("Handed in"),
+    "returned": _("Returned"),
+    "draft": _("Draft"),
+    "not_started": _("Not started"),
+    "unassigned": _("In the pool"),
+}
+OPEN = ("not_started", "draft", "returned")
+HANDED_IN = ("submitted", "in_check", "accepted")
+WEEK = timedelta(days=7)
+
+Key = tuple[int, int]  # batch, annotator; annotator 0: nobody yet
+
+
+@dataclass(slots=True)
+class Work:
+    """Pieces of work by stage, and what was skipped and returned of them."""
+
+    by_stage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
+    given: int = 0  # handed to somebody, taken back or not: what a skip rate is of
+    skipped: int = 0
+    checked: int = 0  # went through at least one check: what a return rate is of
+    returned: int = 0  # of those, came back at least once
+    week: int = 0  # handed in within the last seven days
+    first: datetime | None = None  # handed in
+    last: datetime | None = None  # something was done
+
+    def add(self, other: Work) -> None:
+        """Take in another's numbers."""
+        for stage, number in other.by_stage.items():
+            self.by_stage[stage] += number
+        for name in ("given", "skipped", "checked", "returned", "week"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.first = min((at for at in (self.first, other.first) if at), default=None)
+        self.last = max((at for at in (self.last, other.last) if at), default=None)
+
+    def saw(self, at: datetime | None) -> None:
+        """Something was done at this time."""
+        if at is not None and (self.last is None or at > self.last):
+            self.last = at
+
+    @property
+    def total(self) -> int:
+        """All pieces, those that nobody has yet too."""
+        return sum(self.by_stage.values())
+
+    @property
+    def accepted(self) -> int:
+        """Pieces that count."""
+        return self.by_stage["accepted"]
+
+    @property
+    def open(self) -> int:
+        """Pieces that an annotator has and is not done with."""
+        return sum(self.by_stage[stage] for stage in OPEN)
+
+    @property
+    def left(self) -> int:
+        """Pieces still to be handed in."""
+        return self.open + self.by_stage["unassigned"]
+
+    @property
+    def handed_in(self) -> int:
+        """Pieces that the annotator is done with for now."""
+        return sum(self.by_stage[stage] for stage in HANDED_IN)
+
+    @property
+    def waiting(self) -> int:
+        """Pieces that are a checker's turn."""
+        return self.by_stage["submitted"] + self.by_stage["in_check"]
+
+    @property
+    def done(self) -> bool:
+        """Nothing is left to do."""
+        return self.total > 0 and self.accepted == self.total
+
+    @property
+    def stages(self) -> list[tuple[str, Promise, int]]:
+        """Stage, its word and number, furthest first."""
+        return [(stage, word, self.by_stage[stage]) for stage, word in STAGES.items()]
+
+    @property
+    def skip_rate(self) -> float | None:
+        """Share of the pieces given that were skipped at least once."""
+        return self.skipped / self.given if self.given else None
+
+    @property
+    def return_rate(self) -> float | None:
+        """Share of the checked pieces that came back at least once."""
+        return self.returned / self.checked if self.checked else None
+
+
+class Table(dict[Key, Work]):
+    """(batch, annotator) → work."""
+
+    def __missing__(self, key: Key) -> Work:
+        self[key] = Work()
+        return self[key]
+
+    def total(self, batches: Iterable[int] | None = None) -> Work:
+        """Everything, or what lies in ``batches``."""
+        chosen = None if batches is None else set(batches)
+        found = Work()
+        for (batch, _annotator), work in self.items():
+            if chosen is None or batch in chosen:
+                found.add(work)
+        return found
+
+    def by_batch(self) -> dict[int, Work]:
+        """Batch → its work."""
+        found: dict[int, Work] = {}
+        for (batch, _annotator), work in self.items():
+            found.setdefault(batch, Work()).add(work)
+        return found
+
+    def by_annotator(self) -> dict[int, Work]:
+        """Annotator → their work; what nobody has yet is left out."""
+        found: dict[int, Work] = {}
+        for (_batch, annotator), work in self.items():
+            if annotator:
+                found.setdefault(annotator, Work()).add(work)
+        return found
+
+
+def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
+    """The work of ``batches``, in six queries."""
+    chosen = [batch.pk for batch in batches]
+    table = Table()
+    rows = (
+        Assignment.objects.filter(batch__in=chosen, purpose=Assignment.Purpose.WORK)
+        .order_by()
+        .values_list("batch", "annotator", "status")
+        .annotate(
+            number=Count("pk"), week=Count("pk", filter=Q(submitted_at__gt=at - WEEK)), first=Min("submitted_at"),
+            last=Max("submitted_at"), started=Max("started_at"),
+        )
+    )  # fmt: skip
+    for batch, annotator, status, number, week, first, last, started in rows:
+        work = table[batch, annotator]
+        work.given += number
+        work.saw(last)
+        work.saw(started)
+        if status == Assignment.Status.RELEASED:
+            continue
+        work.by_stage[status] = number
+        if status in HANDED_IN:
+            work.week += week
+            work.first = min(filter(None, (work.first, first)), default=None)
+    _label_tasks(table, chosen, at)
+    free = Slot.objects.filter(item__batch__in=chosen).exclude(
+        pk__in=Assignment.objects.filter(batch__in=chosen, slot__isnull=False)
+        .exclude(status=Assignment.Status.RELEASED)
+        .values("slot")
+    )
+    for batch, number in free.order_by().values_list("item__batch").annotate(Count("pk")):
+        table[batch, 0].by_stage["unassigned"] = number
+    _rates(table, chosen)
+    # Who is at a draft now; what was handed in says for itself when.
+    drafts = Decision.objects.filter(assignment__batch__in=chosen, assignment__status__in=["draft", "returned"])
+    recent = drafts.order_by().values_list("assignment__batch", "assignment__annotator").annotate(Max("updated_at"))
+    for batch, annotator, last in recent:
+        table[batch, annotator].saw(last)
+    return table
+
+
+def _label_tasks(table: Table, batches: list[int], at: datetime) -> None:
+    rows = (
+        LabelTask.objects.filter(batch__in=batches)
+        .order_by()
+        .values_list("batch", "annotator", "status")
+        .annotate(number=Count("pk"), week=Count("pk", filter=Q(submitted_at__gt=at - WEEK)), first=Min("submitted_at"),
+                  last=Max("submitted_at"), started=Max("started_at"))
+    )  # fmt: skip
+    for batch, annotator, status, number, week, first, last, started in rows:
+        work = table[batch, annotator]
+        # Nobody checks answers to questions: handed in, they count.
+        work.by_stage["accepted" if status == LabelTask.Status.SUBMITTED else status] += number
+        work.given += number
+        work.week += week
+        work.first = min(filter(None, (work.first, first)), default=None)
+        work.saw(last)
+        work.saw(started)
+
+
+def _rates(table: Table, batches: list[int]) -> None:
+    skips = Skip.objects.filter(assignment__batch__in=batches, assignment__purpose=Assignment.Purpose.WORK)
+    for batch, annotator, number in (
+        skips.order_by()
+        .values_list("assignment__batch", "assignment__annotator")
+        .annotate(Count("assignment", distinct=True))
+    ):
+        table[batch, annotator].skipped = number
+    checks = Check.objects.filter(assignment__batch__in=batches, assignment__purpose=Assignment.Purpose.WORK)
+    for batch, annotator, checked, returned in (
+        checks.exclude(result="")
+        .order_by()
+        .values_list("assignment__batch", "assignment__annotator")
+        .annotate(
+            checked=Count("assignment", distinct=True),
+            returned=Count("assignment", distinct=True, filter=Q(result=Check.Result.RETURNED)),
+        )
+    ):
+        table[batch, annotator].checked, table[batch, annotator].returned = checked, returned
+
+
+def days_of(batches: Iterable[Batch], *, since: date) -> dict[int, dict[date, int]]:
+    """Batch → day in the reader's time zone → pieces handed in; a piece counts on the day it was last handed in."""
+    chosen = [batch.pk for batch in batches]
+    zone = timezone.get_current_timezone()
+    found: dict[int, dict[date, int]] = {batch: {} for batch in chosen}
+    start = datetime.combine(since, datetime.min.time(), tzinfo=zone)
+    for rows in (
+        Assignment.objects.filter(status__in=HANDED_IN, purpose=Assignment.Purpose.WORK),
+        LabelTask.objects.filter(status=LabelTask.Status.SUBMITTED),
+    ):
+        counted = (
+            rows.filter(batch__in=chosen, submitted_at__gte=start)
+            .order_by()
+            .annotate(day=TruncDate("submitted_at", tzinfo=zone))
+            .values_list("batch", "day")
+            .annotate(Count("pk"))
+        )
+        for batch, day, number in counted:
+            found[batch][day] = found[batch].get(day, 0) + number
+    return found
+
+
+def summed(days: Mapping[int, Mapping[date, int]]) -> dict[date, int]:
+    """Day → pieces handed in, over all batches."""
+    found: dict[date, int] = {}
+    for counts in days.values():
+        for day, number in counts.items():
+            found[day] = found.get(day, 0) + number
+    return found
+
+
+__all__ = ["OPEN", "STAGES", "Table", "Work", "count_work", "days_of", "summed"]

@@ -1,0 +1,110 @@
+"""When a batch will be handed in, from what was handed in lately. Knows no model.
+
+A working day is Monday to Friday; what is handed in at a weekend counts with the Monday after it, so that no work is
+lost and no pace is made of days on which nobody is asked to work. Today is left out: it is not over.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from statistics import median, quantiles
+
+from django.utils.translation import gettext as _
+
+from consilium.statistics.estimate import Undefined
+
+WORKING_DAYS = 7
+FEWEST_DAYS = 3
+LONGEST = 1000  # working days; later than this is no date but "not in sight"
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Pieces a working day (median, 10th and 90th percentile of ``days`` days) and where they lead.
+
+    The early and late dates are those of the 90th and the 10th percentile held every day from now on. ``late`` is
+    None where that pace would not end.
+    """
+
+    left: int
+    days: int
+    rate: float
+    slow: float
+    fast: float
+    early: date
+    expected: date
+    late: date | None
+
+    def holds(self, due: date) -> str:
+        """Whether ``due`` holds: ``yes``, ``likely``, ``unlikely`` or ``no``."""
+        if self.late is not None and self.late <= due:
+            return "yes"
+        if self.expected <= due:
+            return "likely"
+        return "unlikely" if self.early <= due else "no"
+
+
+def is_working_day(day: date) -> bool:
+    """Monday to Friday."""
+    return day.weekday() < 5
+
+
+def after(day: date, working_days: int) -> date:
+    """The date so many working days after ``day``."""
+    weeks, rest = divmod(working_days, 5)
+    found = day
+    while not is_working_day(found):  # count from the Friday before, so that the first step is a Monday
+        found -= DAY
+    found += timedelta(weeks=weeks)
+    while rest:
+        found += DAY
+        rest -= is_working_day(found)
+    return found
+
+
+def daily_rates(handed_in: Mapping[date, int], *, first: date, today: date) -> list[int]:
+    """Pieces on each of the last working days before ``today``, the latest last; none before the one of ``first``."""
+    folded: dict[date, int] = {}
+    for day, number in handed_in.items():
+        folded[_folded(day)] = folded.get(_folded(day), 0) + number
+    begin, day, rates = _folded(first), today - DAY, []
+    while day >= begin and len(rates) < WORKING_DAYS:
+        if is_working_day(day):
+            rates.append(folded.get(day, 0))
+        day -= DAY
+    return rates[::-1]
+
+
+def _folded(day: date) -> date:
+    while not is_working_day(day):
+        day += DAY
+    return day
+
+
+def forecast(handed_in: Mapping[date, int], *, first: date | None, left: int, today: date) -> Forecast | Undefined:
+    """Where the pace of the last working days leads. ``handed_in`` must reach two weeks back."""
+    rates = daily_rates(handed_in, first=first, today=today) if first else []
+    if len(rates) < FEWEST_DAYS:
+        return Undefined(_("Cannot say yet: fewer than three working days of data."), len(rates))
+    rate = median(rates)
+    if rate == 0:
+        return Undefined(_("Cannot say: nothing was handed in on most of the last working days."), len(rates))
+    deciles = quantiles(rates, n=10, method="inclusive")
+    slow, fast = deciles[0], deciles[-1]
+    late = _end(today, left, slow)
+    expected, early = _end(today, left, rate), _end(today, left, fast)
+    if expected is None or early is None:
+        return Undefined(_("Cannot say: at this pace the end is years away."), len(rates))
+    return Forecast(left, len(rates), rate, slow, fast, early, expected, late)
+
+
+def _end(today: date, left: int, rate: float) -> date | None:
+    if left == 0:
+        return today
+    if rate <= 0 or (days := math.ceil(left / rate)) > LONGEST:
+        return None
+    return after(today, days)

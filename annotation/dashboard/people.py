@@ -1,0 +1,56 @@
+"""Who the dashboard speaks of: a pseudonym for files and researchers, a name for admins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from annotation.models import Membership, Physician
+from rubrics.models import Benchmark
+
+
+@dataclass(slots=True)
+class Person:
+    """A physician of the benchmark; ``name`` is empty for readers who know physicians by pseudonym alone."""
+
+    user: int
+    pseudonym: str = ""
+    name: str = ""
+    parts: dict[int, set[str]] = field(default_factory=dict)  # group → parts in which they are active
+    capacity: dict[int, int | None] = field(default_factory=dict)  # group → most open work as annotator
+
+    @property
+    def shown(self) -> str:
+        """What a line calls them."""
+        return self.name or self.pseudonym
+
+    def plays(self, part: str, group: int) -> bool:
+        """Whether they are active in this part of the group."""
+        return part in self.parts.get(group, ())
+
+
+class People(dict[int, Person]):
+    """User → person; somebody without a pseudonym yet gets an empty row."""
+
+    def __missing__(self, user: int) -> Person:
+        self[user] = Person(user)
+        return self[user]
+
+    def active(self, part: str, group: int) -> list[Person]:
+        """Who is active in this part of the group, in the order of their pseudonyms."""
+        return sorted((person for person in self.values() if person.plays(part, group)), key=lambda one: one.pseudonym)
+
+
+def people_of(benchmark: Benchmark, *, names: bool) -> People:
+    """All physicians of the benchmark, stopped ones too; two queries."""
+    found = People()
+    rows = Physician.objects.filter(benchmark=benchmark).values_list(
+        "user_id", "pseudonym", "user__name", "user__email"
+    )
+    for user, pseudonym, name, email in rows:
+        found[user] = Person(user, pseudonym, (name or email) if names else "")
+    members = Membership.objects.filter(group__benchmark=benchmark, active=True).order_by("pk")
+    for user, group, role, capacity in members.values_list("user_id", "group_id", "role", "capacity"):
+        found[user].parts.setdefault(group, set()).add(role)
+        if role == Membership.Role.ANNOTATOR:
+            found[user].capacity[group] = capacity
+    return found

@@ -1,0 +1,224 @@
+"""The pieces of one batch, who holds what, and who may take over what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, QuerySet
+
+from annotation.dashboard.counts import OPEN
+from annotation.dashboard.people import People, Person
+from annotation.models import Assignment, Batch, Slot
+from annotation.standing import seen_by, standings
+from rubrics.models import Response
+
+PER_PAGE = 50
+FREE = "unassigned"
+STATUSES = ("open", "not_started", "draft", "returned", "submitted", "in_check", "accepted", "released", FREE)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One response in the hands of one annotator, or of nobody."""
+
+    public_id: str
+    case: str
+    candidate: str
+    status: str
+    holder: Person | None
+    checker: Person | None
+    since: datetime | None
+    lease_until: datetime | None
+
+    @property
+    def movable(self) -> bool:
+        """Whether it may be handed over: its annotator is not done with it."""
+        return bool(self.public_id) and self.status in OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class PieceFilter:
+    """What the list shows; empty fields leave nothing out."""
+
+    status: str = ""
+    physician: str = ""  # pseudonym
+    case: str = ""  # part of the key
+
+
+def assignments_of(batch: Batch, chosen: PieceFilter, people: People) -> QuerySet[Assignment]:
+    """The batch's work that the filter lets through, by case, candidate and annotator."""
+    rows = Assignment.objects.filter(batch=batch, purpose=Assignment.Purpose.WORK)
+    if chosen.status == "open":
+        rows = rows.filter(status__in=OPEN)
+    elif chosen.status:
+        rows = rows.filter(status=chosen.status)
+    else:
+        rows = rows.exclude(status=Assignment.Status.RELEASED)
+    if chosen.physician:
+        rows = rows.filter(annotator__in=[p.user for p in people.values() if p.pseudonym == chosen.physician])
+    if chosen.case:
+        rows = rows.filter(case__key__icontains=chosen.case)
+    return rows.select_related("case", "response__candidate").order_by("case__key", "response__candidate__name", "pk")
+
+
+def free_slots_of(batch: Batch, chosen: PieceFilter) -> QuerySet[Slot]:
+    """The batch's slots that nobody holds."""
+    rows = Slot.objects.filter(item__batch=batch).exclude(
+        pk__in=Assignment.objects.filter(batch=batch, slot__isnull=False)
+        .exclude(status=Assignment.Status.RELEASED)
+        .values("slot")
+    )
+    if chosen.case:
+        rows = rows.filter(item__response__case__key__icontains=chosen.case)
+    if chosen.physician:
+        rows = rows.none()
+    return rows.select_related("item__response__case", "item__response__candidate").order_by(
+        "item__response__case__key", "item__response__candidate__name", "number"
+    )
+
+
+def page_of(batch: Batch, chosen: PieceFilter, people: People, *, number: str | None) -> Page[Any]:
+    """A page of pieces; two queries."""
+    rows: QuerySet[Any]
+    rows = free_slots_of(batch, chosen) if chosen.status == FREE else assignments_of(batch, chosen, people)
+    page = Paginator(rows, PER_PAGE).get_page(number)
+    page.object_list = [_piece(row, people) for row in page.object_list]
+    return page
+
+
+def _piece(row: Assignment | Slot, people: People) -> Piece:
+    if isinstance(row, Slot):
+        response = row.item.response
+        return Piece("", response.case.key, response.candidate.name, FREE, None, None, None, None)
+    since = {
+        "accepted": row.accepted_at, "submitted": row.submitted_at, "in_check": row.submitted_at,
+        "returned": row.submitted_at, "released": row.released_at,
+    }.get(row.status, row.started_at)  # fmt: skip
+    checker = people[row.checker_id] if row.checker_id and row.status in ("submitted", "in_check", "returned") else None
+    return Piece(
+        row.public_id, row.case.key, row.response.candidate.name, row.status, people[row.annotator_id], checker, since,
+        row.lease_until if row.status == "not_started" else None,
+    )  # fmt: skip
+
+
+PIECE_COLUMNS = ("batch", "case", "candidate", "setting", "sample", "physician", "status", "checker", "round",
+                 "started", "handed_in", "accepted", "lease_until")  # fmt: skip
+
+
+def piece_rows(batch: Batch, chosen: PieceFilter, people: People) -> Iterator[dict[str, Any]]:
+    """Rows of the CSV: the pieces that the filter lets through, physicians by pseudonym."""
+    if chosen.status == FREE:
+        for slot in free_slots_of(batch, chosen).iterator():
+            response = slot.item.response
+            yield {
+                "batch": batch.title, "case": response.case.key, "candidate": response.candidate.name,
+                "setting": response.setting, "sample": response.sample, "status": FREE,
+            }  # fmt: skip
+        return
+    for row in assignments_of(batch, chosen, people).iterator():
+        yield {
+            "batch": batch.title, "case": row.case.key, "candidate": row.response.candidate.name,
+            "setting": row.response.setting, "sample": row.response.sample,
+            "physician": people[row.annotator_id].pseudonym, "status": row.status,
+            "checker": people[row.checker_id].pseudonym if row.checker_id else None, "round": row.round,
+            "started": _iso(row.started_at), "handed_in": _iso(row.submitted_at), "accepted": _iso(row.accepted_at),
+            "lease_until": _iso(row.lease_until),
+        }  # fmt: skip
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+# Handing over -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """Somebody who may take work over: how much of it, and what they have open already."""
+
+    person: Person
+    may_take: int
+    load: int
+    capacity: int | None
+
+    @property
+    def room(self) -> int | None:
+        """Pieces until their capacity is full; None without one."""
+        return None if self.capacity is None else max(0, self.capacity - self.load)
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """Open pieces of a batch that are to leave their holders, and who may take them."""
+
+    batch: Batch
+    pieces: list[Assignment]
+    holders: list[Person]
+    takers: list[Taker]
+
+    def number(self, status: str) -> int:
+        """Pieces in this state."""
+        return sum(piece.status == status for piece in self.pieces)
+
+    @property
+    def untouched(self) -> int:
+        """Pieces that their holders have not begun."""
+        return self.number("not_started")
+
+    @property
+    def drafts(self) -> int:
+        """Pieces begun and not handed in."""
+        return self.number("draft")
+
+    @property
+    def returned(self) -> int:
+        """Pieces that a checker sent back."""
+        return self.number("returned")
+
+
+def movable(batch: Batch, *, public_ids: Collection[str], holder: int | None) -> QuerySet[Assignment]:
+    """The chosen pieces, or all that ``holder`` has, as far as their annotators are not done with them."""
+    rows = Assignment.objects.filter(batch=batch, purpose=Assignment.Purpose.WORK, status__in=OPEN)
+    rows = rows.filter(annotator=holder) if holder is not None else rows.filter(public_id__in=public_ids)
+    return rows.select_related("annotator", "batch__group").order_by("position", "pk")
+
+
+def hand_over_of(batch: Batch, rows: QuerySet[Assignment], people: People) -> HandOver:
+    """What would move and who may take it, those with the least open work first; a fixed number of queries."""
+    pieces = list(rows)
+    holders = {piece.annotator_id for piece in pieces}
+    able = _able(batch, people)
+    takes = takeable(pieces, able)
+    load: dict[int, int] = dict(
+        Assignment.objects.filter(annotator__in=able, status__in=OPEN, batch__status__in=["open", "paused"])
+        .order_by()
+        .values_list("annotator")
+        .annotate(Count("pk"))
+    )
+    takers = [
+        Taker(people[user], len(takes[user]), load.get(user, 0), people[user].capacity.get(batch.group_id))
+        for user in able
+        if takes[user]
+    ]
+    takers.sort(key=lambda one: (-one.may_take, one.load, one.person.pseudonym))
+    return HandOver(batch, pieces, sorted((people[user] for user in holders), key=lambda p: p.pseudonym), takers)
+
+
+def _able(batch: Batch, people: People) -> list[int]:
+    may = standings(batch.group)
+    active = [person.user for person in people.active("annotator", batch.group_id)]
+    return [user for user in active if user not in may or may[user].may_get_work]
+
+
+def takeable(pieces: Collection[Assignment], users: Collection[int]) -> dict[int, list[Assignment]]:
+    """User → the pieces that they have no part in yet and did not write."""
+    responses = {piece.response_id for piece in pieces}
+    barred = seen_by(users, responses)
+    wrote = Response.objects.filter(pk__in=responses, author__in=users).values_list("author_id", "pk")
+    barred |= {(int(author or 0), response) for author, response in wrote}
+    return {user: [piece for piece in pieces if (user, piece.response_id) not in barred] for user in users}

@@ -1,0 +1,279 @@
+"""Who waits for whom, since when, and where one can do something about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Count, F, Min, Q
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.dashboard.counts import Table
+from annotation.dashboard.people import People
+from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
+from rubrics.models import Benchmark
+
+# Kind → what it is called, what it means; in the order in which an admin can do most about them.
+KINDS: dict[str, tuple[Promise, Promise]] = {
+    "nobody": (
+        gettext_lazy("Nobody can take it"),
+        gettext_lazy("It will wait for ever unless somebody is given the part or the work."),
+    ),
+    "paused": (gettext_lazy("Waiting for you to open the batch"), gettext_lazy("Paused with work left.")),
+    "not_closed": (
+        gettext_lazy("Waiting for you to close the batch"),
+        gettext_lazy("All work is accepted; conflicts between groups can be opened once it is closed."),
+    ),
+    "other_group": (
+        gettext_lazy("A group waits for the other to end"),
+        gettext_lazy("Differences between the groups can be settled once both have closed their batches."),
+    ),
+    "any_checker": (
+        gettext_lazy("Waiting for any checker"),
+        gettext_lazy("Handed in; the next checker who asks for work gets the longest waiting."),
+    ),
+    "checker": (
+        gettext_lazy("Held by a checker"),
+        gettext_lazy("Taken and not finished, or handed in again to the checker who sent it back."),
+    ),
+    "returned": (
+        gettext_lazy("Sent back, waiting for the annotator"),
+        gettext_lazy("A checker asked to look again."),
+    ),
+    "adjudicator": (gettext_lazy("Conflicts waiting for an adjudicator"), gettext_lazy("Lowest agreement first.")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """``number`` pieces of ``who`` wait for ``whom``, the longest since ``since``; ``url`` is where to act."""
+
+    kind: str
+    who: str
+    whom: str
+    number: int
+    since: datetime | None
+    url: str
+    action: str
+    place: str = ""  # batch or group
+
+    def days(self, at: datetime) -> int | None:
+        """Whole days since the longest began to wait."""
+        return None if self.since is None else max(0, (at - self.since).days)
+
+
+@dataclass(slots=True)
+class Section:
+    """All waits of one kind."""
+
+    kind: str
+    waits: list[Wait] = field(default_factory=list)
+
+    @property
+    def title(self) -> Promise:
+        """What it is called."""
+        return KINDS[self.kind][0]
+
+    @property
+    def meaning(self) -> Promise:
+        """What it means."""
+        return KINDS[self.kind][1]
+
+    @property
+    def number(self) -> int:
+        """Pieces in all."""
+        return sum(wait.number for wait in self.waits)
+
+    @property
+    def since(self) -> datetime | None:
+        """When the longest began to wait."""
+        return min((wait.since for wait in self.waits if wait.since), default=None)
+
+    @property
+    def serious(self) -> bool:
+        """Whether it will not go on by itself."""
+        return self.kind == "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the waits are found in."""
+
+    benchmark: Benchmark
+    groups: Mapping[int, ExpertGroup]
+    batches: Mapping[int, Batch]
+    people: People
+    table: Table
+
+    def to_batch(self, batch: int, **filters: str) -> str:
+        """The batch's page, its pieces filtered."""
+        url = reverse("annotation:batch", args=[self.benchmark.slug, self.batches[batch].public_id])
+        return f"{url}?{urlencode(filters)}#pieces" if filters else url
+
+    def to_group(self, group: int) -> str:
+        """The group's page, where parts are given."""
+        return reverse("annotation:group", args=[self.benchmark.slug, self.groups[group].public_id])
+
+    def to_conflicts(self) -> str:
+        """The conflicts' page."""
+        return reverse("annotation:conflicts", args=[self.benchmark.slug])
+
+
+def waits_of(scene: Scene) -> list[Section]:
+    """Everything that waits, by kind, the longest first; three queries."""
+    found = [*_for_checkers(scene), *_for_adjudicators(scene), *_for_annotators(scene), *_for_the_admin(scene)]
+    sections = {kind: Section(kind) for kind in KINDS}
+    for wait in found:
+        sections[wait.kind].waits.append(wait)
+    for section in sections.values():
+        section.waits.sort(key=_rank)
+    return [section for section in sections.values() if section.waits]
+
+
+def _rank(wait: Wait) -> tuple[float, str, str]:
+    return (wait.since.timestamp() if wait.since else float("inf"), wait.place, wait.who)
+
+
+def _running(scene: Scene) -> list[int]:
+    return [pk for pk, batch in scene.batches.items() if batch.status != Batch.Status.CLOSED]
+
+
+def _for_checkers(scene: Scene) -> Iterable[Wait]:
+    rows = (
+        Assignment.objects.filter(
+            batch__in=_running(scene), status__in=["submitted", "in_check"], purpose=Assignment.Purpose.WORK
+        )
+        .order_by()
+        .values_list("batch", "annotator", "checker", "status")
+        .annotate(
+            number=Count("pk", distinct=True),
+            submitted=Min("submitted_at"),
+            taken=Min("checks__created_at", filter=Q(checks__round=F("round"))),
+        )
+    )
+    for batch, annotator, checker, status, number, submitted, taken in rows:
+        row, person = scene.batches[batch], scene.people[annotator]
+        holds = checker is not None and scene.people[checker].plays("checker", row.group_id)
+        title = str(row.title)
+        at_work = scene.to_batch(batch, status=status, physician=person.pseudonym)
+        others = [one for one in scene.people.active("checker", row.group_id) if one.user != annotator]
+        if status == "in_check" and not holds:
+            whom = scene.people[checker].shown
+            yield Wait("nobody", person.shown, _("%(checker)s, who was stopped") % {"checker": whom}, number, taken,
+                       scene.to_group(row.group_id), _("Let them finish"), title)  # fmt: skip
+        elif holds:
+            whom = scene.people[checker].shown
+            since = taken if status == "in_check" else submitted
+            yield Wait("checker", person.shown, whom, number, since, at_work, _("See the pieces"), title)
+        elif not others:
+            yield Wait("nobody", person.shown, _("a checker; the group has none"), number, submitted,
+                       scene.to_group(row.group_id), _("Add a checker"), title)  # fmt: skip
+        else:
+            whom = _("any of %(number)d checkers") % {"number": len(others)} if len(others) > 1 else others[0].shown
+            yield Wait("any_checker", person.shown, whom, number, submitted, at_work, _("See the pieces"), title)
+
+
+def _for_adjudicators(scene: Scene) -> Iterable[Wait]:
+    rows = (
+        Adjudication.objects.filter(group__in=scene.groups, status=Adjudication.Status.OPEN)
+        .order_by()
+        .values_list("group", "other_group", "adjudicator")
+        .annotate(Count("pk"), Min("created_at"))
+    )
+    for group, other, adjudicator, number, since in rows:
+        names = [str(scene.groups[pk].name) for pk in (group, other) if pk]
+        who = _("Groups %(groups)s") % {"groups": " · ".join(names)} if other else names[0]
+        place = " · ".join(names)
+        able = [one for pk in (group, other) if pk for one in scene.people.active("adjudicator", pk)]
+        if adjudicator is not None:
+            whom = scene.people[adjudicator].shown
+            kind = "adjudicator" if any(one.user == adjudicator for one in able) else "nobody"
+            action = _("See the conflicts") if kind == "adjudicator" else _("Let them finish")
+            url = scene.to_conflicts() if kind == "adjudicator" else scene.to_group(group)
+            yield Wait(kind, who, whom, number, since, url, action, place)
+        elif able:
+            whom = _("any of %(number)d adjudicators") % {"number": len(able)} if len(able) > 1 else able[0].shown
+            yield Wait("adjudicator", who, whom, number, since, scene.to_conflicts(), _("See the conflicts"), place)
+        else:
+            yield Wait("nobody", who, _("an adjudicator; the group has none"), number, since, scene.to_group(group),
+                       _("Add an adjudicator"), place)  # fmt: skip
+
+
+def _for_annotators(scene: Scene) -> Iterable[Wait]:
+    rows = (
+        Assignment.objects.filter(
+            batch__in=_running(scene), status=Assignment.Status.RETURNED, purpose=Assignment.Purpose.WORK
+        )
+        .order_by()
+        .values_list("batch", "annotator", "checker")
+        .annotate(
+            number=Count("pk", distinct=True), since=Min("checks__finished_at", filter=Q(checks__round=F("round") - 1))
+        )
+    )
+    for batch, annotator, checker, number, since in rows:
+        person = scene.people[annotator]
+        who = scene.people[checker].shown if checker else _("A checker")
+        if person.plays("annotator", scene.batches[batch].group_id):
+            yield Wait("returned", who, person.shown, number, since,
+                       scene.to_batch(batch, status="returned", physician=person.pseudonym), _("See the pieces"),
+                       str(scene.batches[batch].title))  # fmt: skip
+    running = set(_running(scene))
+    for (batch, annotator), work in scene.table.items():
+        if batch not in running:
+            continue
+        row = scene.batches[batch]
+        if annotator and work.open and not scene.people[annotator].plays("annotator", row.group_id):
+            person = scene.people[annotator]
+            yield Wait("nobody", _("The batch"), _("%(person)s, who was stopped") % {"person": person.shown}, work.open,
+                       work.last, scene.to_batch(batch, status="open", physician=person.pseudonym),
+                       _("Hand over"), str(row.title))  # fmt: skip
+        if not annotator and work.left and not scene.people.active("annotator", row.group_id):
+            yield Wait("nobody", _("The pool"), _("an annotator; the group has none"), work.left, None,
+                       scene.to_group(row.group_id), _("Add an annotator"), str(row.title))  # fmt: skip
+
+
+def _for_the_admin(scene: Scene) -> Iterable[Wait]:
+    by_batch = scene.table.by_batch()
+    running: dict[int, list[Batch]] = {}
+    ended: set[int] = set()
+    for pk, batch in scene.batches.items():
+        if batch.status == Batch.Status.CLOSED:
+            ended.add(batch.group_id)
+            continue
+        running.setdefault(batch.group_id, []).append(batch)
+        work = by_batch.get(pk)
+        if work is None:
+            continue
+        title, group_name = str(batch.title), str(batch.group.name)
+        if work.done:
+            action = _("Close it")
+            yield Wait("not_closed", title, _("you"), work.total, work.last, scene.to_batch(pk), action, group_name)
+        elif batch.status == Batch.Status.PAUSED:
+            left, action = work.total - work.accepted, _("Open it again")
+            yield Wait("paused", title, _("you"), left, work.last, scene.to_batch(pk), action, group_name)
+    for group in ended - set(running):
+        since = max(row.closed_at for row in scene.batches.values() if row.group_id == group and row.closed_at)
+        for other, batches in running.items():
+            who, whom = str(scene.groups[group].name), str(scene.groups[other].name)
+            url = scene.to_batch(batches[0].pk) if len(batches) == 1 else scene.to_conflicts()
+            place = ", ".join(str(batch.title) for batch in batches)
+            yield Wait("other_group", who, whom, len(batches), since, url, _("See what is open"), place)
+
+
+CSV_COLUMNS = ("kind", "place", "who", "waits_for", "pieces", "since", "days")
+
+
+def wait_rows(sections: Sequence[Section], at: datetime) -> Iterable[dict[str, Any]]:
+    """Rows of the CSV, in the order of the page."""
+    for section in sections:
+        for wait in section.waits:
+            yield {
+                "kind": wait.kind, "place": wait.place, "who": wait.who, "waits_for": wait.whom, "pieces": wait.number,
+                "since": wait.since.isoformat() if wait.since else None, "days": wait.days(at),
+            }  # fmt: skip

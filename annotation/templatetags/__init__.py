@@ -1,0 +1,1 @@
+"""What templates of ``annotation`` need beyond Django's own."""

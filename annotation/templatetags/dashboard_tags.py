@@ -1,0 +1,17 @@
+"""Bars of the dashboard in templates."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.safestring import SafeString
+
+from annotation.dashboard.counts import Work
+from annotation.dashboard.figures import stacked_bar
+
+register = template.Library()
+
+
+@register.filter
+def stages_bar(work: Work) -> SafeString:
+    """``{{ line.work|stages_bar }}``: all stages in one bar, their numbers in words in its title."""
+    return stacked_bar(work)

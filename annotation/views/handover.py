@@ -1,0 +1,86 @@
+"""Open work that leaves its annotator: for another one, or back to the pool."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from accounts.models import User
+from annotation import access
+from annotation.dashboard.people import People, people_of
+from annotation.dashboard.pieces import HandOver, hand_over_of, movable, takeable
+from annotation.models import Batch
+
+try:
+    from annotation.services import slots
+except ImportError:
+    slots = None
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+
+POOL = "pool"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """What would move, in numbers, and to whom it may go; POST moves it.
+
+    ``piece`` names pieces, ``physician`` (a pseudonym) all open work of one person. A dialog's content to htmx.
+    """
+    batch = access.get_administered_batch(request.user, slug, public_id)
+    people = people_of(batch.group.benchmark, names=True)
+    asked = request.POST if request.method == "POST" else request.GET
+    physician, pieces = asked.get("physician", ""), asked.getlist("piece")
+    holder = next((one.user for one in people.values() if physician and one.pseudonym == physician), None)
+    moved = hand_over_of(batch, movable(batch, public_ids=pieces, holder=holder), people)
+    if request.method == "POST":
+        return _move(request, batch, moved, people, back=_back(batch, physician if holder else ""))
+    context = {"benchmark": batch.group.benchmark, "batch": batch, "moved": moved,
+               "physician": physician if holder else "", "administers": True}  # fmt: skip
+    template = "annotation/handover.html#handover" if request.htmx else "annotation/handover.html"
+    return render(request, template, context)
+
+
+def _move(request: SignedInRequest, batch: Batch, moved: HandOver, people: People, *, back: str) -> HttpResponse:
+    to = request.POST.get("to", "")
+    try:
+        if not moved.pieces:
+            raise DomainError(_("Nothing was moved: this work has been handed in or moved by now."))
+        if to == POOL:
+            number = slots.release(assignments=moved.pieces, by=request.user, at=timezone.now())
+            words = ngettext(
+                "%(number)d piece is back in the pool.", "%(number)d pieces are back in the pool.", number
+            ) % {"number": number}
+        else:
+            taker = next((one.person for one in moved.takers if one.person.pseudonym == to), None)
+            if taker is None:
+                raise DomainError(_("Choose who takes the work, or give it back to the pool."))
+            mine = takeable(moved.pieces, [taker.user])[taker.user]
+            user = User.objects.get(pk=taker.user)
+            number = slots.reassign(assignments=mine, to=user, by=request.user, at=timezone.now())
+            words = ngettext(
+                "%(person)s has %(number)d piece more.", "%(person)s has %(number)d pieces more.", number
+            ) % {"person": taker.shown, "number": number}
+        stayed = len(moved.pieces) - number
+        if stayed:
+            words += " " + ngettext(
+                "%(number)d piece stayed where it was.", "%(number)d pieces stayed where they were.", stayed
+            ) % {"number": stayed}
+        messages.success(request, words)
+    except DomainError as refused:
+        messages.error(request, str(refused))
+    return redirect(back)
+
+
+def _back(batch: Batch, physician: str) -> str:
+    url = reverse("annotation:batch", args=[batch.group.benchmark.slug, batch.public_id])
+    return f"{url}?{urlencode({'physician': physician})}#pieces" if physician else f"{url}#pieces"
