@@ -33,9 +33,6 @@ class RuleForm(forms.ModelForm[QualificationRule]):
             "gold_mark": forms.NumberInput(attrs={"step": "0.01", "min": 0, "max": 1}),
         }
 
-    def _post_clean(self) -> None:
-        """The service writes, so the instance stays as the database has it; `Meta` gives fields and validators."""
-
 
 class KeyImportForm(forms.Form):
     """A file of agreed decisions."""

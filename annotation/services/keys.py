@@ -18,6 +18,7 @@ from annotation.imports.decisions import Places
 from annotation.models import (
     Assignment,
     ExpertGroup,
+    Involvement,
     KeyedDecision,
     KeyedResponse,
     Outcome,
@@ -276,3 +277,15 @@ def uses_of_keys(benchmark: Benchmark) -> dict[int, int]:
         benchmark=benchmark, response__assignments__purpose__in=["gold", "qualification"]
     )
     return dict(rows.values_list("pk").annotate(Count("response__assignments")).order_by())
+
+
+def sizes_of_keys(benchmark: Benchmark) -> dict[int, int]:
+    """Keyed response id → how many decisions it holds."""
+    rows = KeyedDecision.objects.filter(keyed__benchmark=benchmark)
+    return dict(rows.values_list("keyed").annotate(Count("pk")).order_by())
+
+
+def annotators_behind(responses: Sequence[int]) -> dict[int, int]:
+    """Response id → how many people have a part in it, who can therefore not qualify on it or meet it as gold."""
+    rows = Involvement.objects.filter(response__in=responses)
+    return dict(rows.values_list("response").annotate(Count("pk")).order_by())

@@ -1,0 +1,358 @@
+"""Qualification and gold: the rule, the keyed responses, and a physician's attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation import screens
+from annotation.models import (
+    Assignment,
+    ExpertGroup,
+    KeyedResponse,
+    Membership,
+    Physician,
+    QualificationAttempt,
+    QualificationRule,
+)
+from annotation.qualification_forms import KeyForm, KeyImportForm, RuleForm
+from annotation.services import keys as key_services
+from annotation.services.qualification import marked_rows, start_attempt
+from annotation.standing import seen_by, standings
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.errors import DomainError, ImportRefused
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.models import Benchmark, Response, RubricItem
+
+PER_PAGE = 50
+
+
+# The admin's side -----------------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The rule, the keyed responses by use, and how far annotators are; POST sets the rule."""
+    if request.method != "POST":
+        return _page(request, get_benchmark(request.user, slug))
+    benchmark = get_administered_benchmark(request.user, slug)
+    form = RuleForm(request.POST, instance=QualificationRule(benchmark=benchmark))
+    if form.is_valid():
+        try:
+            key_services.set_rule(benchmark=benchmark, values=form.cleaned_data)
+        except DomainError as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, _("The rule is saved."))
+            return redirect("annotation:qualification", slug)
+    return _page(request, benchmark, rule_form=form)
+
+
+def _page(
+    request: SignedInRequest,
+    benchmark: Benchmark,
+    *,
+    rule_form: RuleForm | None = None,
+    import_form: KeyImportForm | None = None,
+    refused: ImportRefused | None = None,
+) -> HttpResponse:
+    rule = QualificationRule.objects.filter(benchmark=benchmark).first() or QualificationRule(benchmark=benchmark)
+    given = key_services.uses_of_keys(benchmark)
+    keys: dict[str, list[dict[str, Any]]] = {use: [] for use in KeyedResponse.Use.values}
+    rows = KeyedResponse.objects.filter(benchmark=benchmark).select_related("response__case", "response__candidate")
+    sizes = key_services.sizes_of_keys(benchmark)
+    for row in rows.order_by("-active", "response__case__key", "response__candidate__name", "pk"):
+        keys[row.use].append({"key": row, "given": given.get(row.pk, 0), "size": sizes.get(row.pk, 0)})
+    administers = _administers(request, benchmark)
+    context = {
+        "benchmark": benchmark,
+        "rule": rule,
+        "rule_form": rule_form or RuleForm(instance=rule),
+        "import_form": import_form or KeyImportForm(initial={"use": request.GET.get("use")}),
+        "refused": refused,
+        "uses": [(use, label, keys[use]) for use, label in KeyedResponse.Use.choices],
+        "people": _people(benchmark, keys["qualification"], names=administers) if rule.required else [],
+        "administers": administers,
+    }
+    failed = refused or (rule_form and rule_form.errors) or (import_form and import_form.errors)
+    return render(request, "annotation/qualification.html", context, status=422 if failed else 200)
+
+
+def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) -> list[dict[str, Any]]:
+    """Annotators with their standing, and how much of the set they know from other work."""
+    pseudonyms = dict(Physician.objects.filter(benchmark=benchmark).values_list("user_id", "pseudonym"))
+    found: list[dict[str, Any]] = []
+    members = Membership.objects.filter(group__benchmark=benchmark, role=Membership.Role.ANNOTATOR, active=True)
+    users = {row.user_id: row.user for row in members.select_related("user")}
+    active = [row["key"].response_id for row in keys if row["key"].active]
+    known: dict[int, int] = {}
+    for user, _response in seen_by(users, active):
+        known[user] = known.get(user, 0) + 1
+    for group in ExpertGroup.objects.filter(benchmark=benchmark):
+        for user, standing in standings(group).items():
+            name = str(users[user]) if names else pseudonyms.get(user, "")
+            found.append({"name": name, "pseudonym": pseudonyms.get(user, ""), "standing": standing,
+                          "known": known.get(user, 0), "set": len(active)})  # fmt: skip
+    return sorted(found, key=lambda row: (row["standing"].group.name, row["name"]))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def choose(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Responses whose decisions are agreed already; POST makes keys of the chosen ones, by what is agreed."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    refused: DomainError | None = None
+    use = request.POST.get("use") or request.GET.get("use") or KeyedResponse.Use.QUALIFICATION
+    if request.method == "POST":
+        try:
+            made = key_services.key_from_consensus(
+                benchmark=benchmark, responses=request.POST.getlist("response"), use=use, by=request.user,
+                at=timezone.now(),
+            )  # fmt: skip
+        except DomainError as error:
+            refused = error
+        else:
+            text = ngettext("%(n)d response has a key now.", "%(n)d responses have a key now.", len(made))
+            messages.success(request, text % {"n": len(made)})
+            return redirect("annotation:qualification", slug)
+    agreed = key_services.agreed_responses(benchmark)
+    sought = request.GET.get("q", "").strip()
+    rows = Response.objects.filter(pk__in=agreed).select_related("case", "candidate")
+    if sought:
+        rows = rows.filter(case__key__icontains=sought)
+    page = Paginator(rows.order_by("case__key", "candidate__name", "setting", "sample"), PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    seen = key_services.annotators_behind([row.pk for row in page])
+    context = {
+        "benchmark": benchmark,
+        "page_obj": page,
+        "rows": [{"response": row, "agreed": agreed[row.pk], "seen": seen.get(row.pk, 0)} for row in page],
+        "sought": sought,
+        "use": use,
+        "uses": KeyedResponse.Use.choices,
+        "refused": refused,
+    }
+    status = refused.status_code if refused else 200
+    return render(request, "annotation/qualification_responses.html", context, status=status)
+
+
+@require_POST
+@signed_in
+def import_keys(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Keys from a file, all or none."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    form = KeyImportForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            new, known = key_services.import_keys(
+                benchmark=benchmark, file=form.cleaned_data["file"], use=form.cleaned_data["use"], by=request.user,
+                at=timezone.now(),
+            )  # fmt: skip
+        except ImportRefused as refused:
+            return _page(request, benchmark, import_form=form, refused=refused)
+        except DomainError as refused:
+            form.add_error("file", str(refused))
+        else:
+            text = _("Imported: %(new)d new keys, %(known)d brought up to date.") % {"new": new, "known": known}
+            messages.success(request, text)
+            return redirect("annotation:qualification", slug)
+    return _page(request, benchmark, import_form=form)
+
+
+@require_safe
+@signed_in
+def keys_csv(request: SignedInRequest, slug: str, use: str) -> StreamingHttpResponse:
+    """The active keys of one use, as they can be imported again."""
+    benchmark = get_benchmark(request.user, slug)
+    if use not in KeyedResponse.Use.values:
+        raise Http404
+    columns = key_services.CSV_COLUMNS
+    chunks = stream_csv(
+        columns, key_services.key_rows(benchmark, use), text_columns=("case", "candidate", "explanation", "setting")
+    )
+    response = StreamingHttpResponse(chunks, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="keys-{use}-{benchmark.slug}.csv"'
+    return response
+
+
+def _key(benchmark: Benchmark, public_id: str) -> KeyedResponse:
+    rows = KeyedResponse.objects.filter(benchmark=benchmark)
+    rows = rows.select_related("response__case", "response__candidate", "created_by")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def key(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """One key, criterion by criterion; POST changes it."""
+    if request.method != "POST":
+        benchmark = get_benchmark(request.user, slug)
+        return _key_page(request, benchmark, _key(benchmark, public_id))
+    benchmark = get_administered_benchmark(request.user, slug)
+    row = _key(benchmark, public_id)
+    form = KeyForm(request.POST, criteria=sorted(row.decisions.values_list("criterion_id", flat=True)))
+    if form.is_valid():
+        try:
+            key_services.edit_key(keyed=row, decisions=form.decisions())
+        except DomainError as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, _("The key is saved. What was marked before stands as it was marked."))
+            return redirect("annotation:key", slug, public_id)
+    return _key_page(request, benchmark, row, form)
+
+
+def _key_page(
+    request: SignedInRequest, benchmark: Benchmark, row: KeyedResponse, form: KeyForm | None = None,
+    refused: DomainError | None = None,
+) -> HttpResponse:  # fmt: skip
+    decisions = {each.criterion_id: each for each in row.decisions.all()}
+    if form is None:
+        initial: dict[str, str] = {}
+        for criterion, each in decisions.items():
+            initial |= {f"outcome-{criterion}": each.outcome, f"explanation-{criterion}": each.explanation}
+        form = KeyForm(initial=initial, criteria=sorted(decisions))
+    lines = screens.criterion_lines(row.rubric_id, sorted(decisions), row.response.case.language)
+    context = {
+        "benchmark": benchmark,
+        "key": row,
+        "form": form,
+        "lines": [
+            {"line": line, "decision": decisions[line.id], "outcome": form[f"outcome-{line.id}"],
+             "explanation": form[f"explanation-{line.id}"]}
+            for line in lines
+        ],
+        "reading": screens.reading_of(row.response.case, row.response.text),
+        "given": key_services.uses_of_keys(benchmark).get(row.pk, 0),
+        "other_use": next(pair for pair in KeyedResponse.Use.choices if pair[0] != row.use),
+        "administers": _administers(request, benchmark),
+        "refused": refused,
+    }  # fmt: skip
+    status = refused.status_code if refused else (422 if form.errors else 200)
+    return render(request, "annotation/keys_edit.html", context, status=status)
+
+
+@require_POST
+@signed_in
+def key_active(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Withdraw a key, or take it in again."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    row = _key(benchmark, public_id)
+    try:
+        key_services.set_key_active(keyed=row, active=request.POST.get("active") == "1")
+    except DomainError as refused:
+        return _key_page(request, benchmark, row, refused=refused)
+    return redirect("annotation:key", slug, public_id)
+
+
+@require_POST
+@signed_in
+def key_use(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Use a key for the other purpose."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    row = _key(benchmark, public_id)
+    try:
+        key_services.set_key_use(keyed=row, use=request.POST.get("use", ""))
+    except DomainError as refused:
+        return _key_page(request, benchmark, row, refused=refused)
+    return redirect("annotation:key", slug, public_id)
+
+
+# The physician's side -------------------------------------------------------------------------------------------------
+
+
+@require_POST
+@signed_in
+def start(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Begin the qualification of a group, or go on with it, on the grading page."""
+    member = Membership.objects.filter(user=request.user, active=True, role=Membership.Role.ANNOTATOR)
+    group = get_object_or_404(
+        ExpertGroup.objects.select_related("benchmark").filter(pk__in=member.values("group")), public_id=public_id
+    )
+    try:
+        attempt = start_attempt(user=request.user, group=group, at=timezone.now())
+    except DomainError as refused:
+        messages.error(request, str(refused))
+        return redirect("annotation:work")
+    first = Assignment.objects.filter(batch=attempt.batch_id, status__in=Assignment.OPEN).order_by("position").first()
+    return redirect("annotation:grade", first.public_id) if first else redirect("annotation:work")
+
+
+@require_safe
+@never_cache
+@signed_in
+def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """A finished attempt of one's own: each decision beside the agreed one, and why."""
+    rows = QualificationAttempt.objects.filter(user=request.user).exclude(status=QualificationAttempt.Status.OPEN)
+    attempt = get_object_or_404(rows.select_related("group__benchmark", "batch"), public_id=public_id)
+    marked: dict[int, dict[int, Any]] = {}
+    for row in marked_rows(attempt):
+        marked.setdefault(row.response, {})[row.criterion] = row
+    assignments = Assignment.objects.filter(batch=attempt.batch_id).select_related("case", "response")
+    work = list(assignments.order_by("position"))
+    lines = _lines({row.rubric_id for row in work})
+    responses = []
+    differing = 0
+    for row in work:
+        said = marked.get(row.response_id, {})
+        shown = [{"line": line, "row": said[line.id]} for line in lines.get(row.rubric_id, []) if line.id in said]
+        differ = sum(each["row"].counted and not each["row"].agrees for each in shown)
+        differing += differ
+        responses.append(
+            {
+                "position": row.position,
+                "reading": screens.reading_of(row.case, ""),
+                "text": row.response.text,
+                "rows": shown,
+                "differ": differ,
+            }
+        )
+    context = {
+        "benchmark": attempt.group.benchmark,
+        "attempt": attempt,
+        "responses": responses,
+        "differing": differing,
+    }
+    return render(request, "annotation/qualification_feedback.html", context)
+
+
+class _Line(NamedTuple):
+    id: int
+    number: int
+    text: str
+
+
+def _lines(rubrics: Collection[int]) -> dict[int, list[_Line]]:
+    """Criteria of several rubrics in one query."""
+    found: dict[int, list[_Line]] = {}
+    items = RubricItem.objects.filter(rubric__in=rubrics).order_by("rubric", "position")
+    for rubric, criterion, position, text in items.values_list(
+        "rubric_id", "criterion_id", "position", "criterion__text"
+    ):
+        found.setdefault(rubric, []).append(_Line(criterion, position, text))
+    return found
+
+
+def grading_ends_at(assignment: Assignment) -> HttpResponseRedirect | None:
+    """Where handing in the last of a qualification leads: to its feedback; None for other work."""
+    attempt = QualificationAttempt.objects.filter(batch=assignment.batch_id).exclude(status="open").first()
+    if attempt is None:
+        return None
+    return redirect("annotation:qualification-feedback", attempt.public_id)
+
+
+def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
+    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
