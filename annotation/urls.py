@@ -2,10 +2,12 @@
 
 from django.urls import URLPattern, path
 
+from annotation import quality_urls
 from annotation.views import adjudications, batches, checks, dashboard, grading, groups, handover, saving, work
 
 app_name = "annotation"
 urlpatterns: list[URLPattern] = [
+    *quality_urls.urlpatterns,
     path("work/", work.work, name="work"),
     path("work/in/<slug:slug>/", work.work_in, name="work-in"),
     path("work/checks/", checks.checks, name="checks"),

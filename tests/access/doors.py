@@ -160,6 +160,32 @@ DOORS |= {
     "annotation:conflicts": Door(STAFF, slug),
 }
 
+# Qualification, keys and quality ----------------------------------------------------------------------------------
+of_member = of(membership=lambda world: world.membership)
+a_key = of(public_id=lambda world: world.key.public_id)
+DOORS |= {
+    "annotation:own-quality": Door(SIGNED_IN),
+    "annotation:qualification-feedback": Door(ANNOTATOR, bare(public_id=lambda world: world.attempt.public_id)),
+    "annotation:qualification-start": Door(
+        frozenset({"annotator", "second_annotator"}),
+        bare(public_id=lambda world: world.groups["A"].public_id),
+        writes_only=True,
+    ),
+    "annotation:quality": Door(STAFF, slug),
+    "annotation:quality-csv": Door(STAFF, slug),
+    "annotation:quality-person": Door(STAFF, of_member),
+    "annotation:quality-person-csv": Door(STAFF, of_member),
+    "annotation:quality-hold": Door(ADMIN, of_member, writes_only=True),
+    "annotation:quality-lift": Door(ADMIN, of_member, writes_only=True),
+    "annotation:qualification": Door(STAFF, slug),
+    "annotation:key-choose": Door(ADMIN, slug),
+    "annotation:key-import": Door(ADMIN, slug, writes_only=True),
+    "annotation:keys-csv": Door(STAFF, of(use=lambda world: "qualification")),
+    "annotation:key": Door(STAFF, a_key),
+    "annotation:key-active": Door(ADMIN, a_key, writes_only=True),
+    "annotation:key-use": Door(ADMIN, a_key, writes_only=True),
+}
+
 # Agreement -------------------------------------------------------------------------------------------------------
 a_report = of(section=lambda world: "agreement", public_id=lambda world: world.report.public_id)
 

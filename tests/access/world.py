@@ -9,7 +9,16 @@ from accounts.models import User
 from agreement import services as reports
 from agreement.models import Report
 from annotation.access import open_adjudications, waiting_checks
-from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Batch,
+    ExpertGroup,
+    KeyedDecision,
+    KeyedResponse,
+    Membership,
+    QualificationAttempt,
+)
 from annotation.services import (
     BatchTerms,
     DecisionInput,
@@ -27,6 +36,8 @@ from annotation.services import (
     set_member_active,
     submit,
 )
+from annotation.services.keys import set_rule
+from annotation.services.qualification import start_attempt
 from rubrics.models import Benchmark, Candidate, Case, ImportJob, Response
 from scoring.models import Judge, JudgeRun, JudgeRunItem, Verdict
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
@@ -60,6 +71,8 @@ class World:
     in_check: Assignment  # the annotator's, held by the checker
     adjudication: Adjudication  # held by the adjudicator
     membership: int  # the first annotator's
+    key: KeyedResponse
+    attempt: QualificationAttempt  # the first annotator's, finished
     role: int  # the researcher's
     canaries: dict[str, str] = field(default_factory=dict)
 
@@ -214,10 +227,22 @@ def build_world(suffix: str = "") -> World:
         benchmark=benchmark, kind="cases", file="imports/none.jsonl", file_name="none.jsonl", status="done",
         created_by=users["admin"], created_at=AT,
     )  # fmt: skip
+    keyed = CaseFactory(benchmark=benchmark, key="keyed")
+    key = KeyedResponse.objects.create(
+        benchmark=benchmark, response=ResponseFactory(case=keyed, candidate=candidates[0]),
+        rubric=keyed.rubrics.get(), use="qualification", created_at=AT,
+    )  # fmt: skip
+    for criterion in keyed.criteria.all():
+        KeyedDecision.objects.create(keyed=key, criterion=criterion, outcome="met")
+    set_rule(benchmark=benchmark, values={"required": True})
+    attempt = start_attempt(user=annotator, group=groups["A"], at=AT, seed=1)
+    grade(Assignment.objects.select_related("annotator").get(batch=attempt.batch), "mmm")
+    attempt.refresh_from_db()
+    set_rule(benchmark=benchmark, values={"required": False})
     return World(
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, report=report, job=job,
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
-        membership=Membership.objects.get(user=annotator).pk,
+        membership=Membership.objects.get(user=annotator).pk, key=key, attempt=attempt,
         role=benchmark.roles.get(role="researcher").pk,
     )  # fmt: skip
