@@ -40,6 +40,7 @@ class LabelQuestion(models.Model):
     )
     position = models.PositiveSmallIntegerField(default=1)
     active = models.BooleanField(default=True)
+    tags_written_at = models.DateTimeField(null=True, blank=True)  # when its agreed values last became tags of cases
     created_at = models.DateTimeField()
 
     class Meta:
