@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import services
 from accounts.forms import ProfileForm
+from accounts.identity import opaque_name
 from accounts.models import User
 from consilium.lib import navigation
 
@@ -59,5 +60,8 @@ def profile(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def session(request: HttpRequest) -> JsonResponse:
-    """Whether the reader is signed in, and the CSRF token that holds now: asked by a page whose session had ended."""
-    return JsonResponse({"signed_in": request.user.is_authenticated, "csrf_token": get_token(request)})
+    """Whether the reader is signed in, as whom, and the CSRF token that holds now: asked by a page whose session had
+    ended, or that is not sure whose it is."""
+    who = opaque_name(request.user) if isinstance(request.user, User) else ""
+    answer = {"signed_in": request.user.is_authenticated, "who": who, "csrf_token": get_token(request)}
+    return JsonResponse(answer)

@@ -11,39 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.dashboard.people import Person
 from annotation.dashboard.pieces import PieceFilter
 from annotation.models import Batch, ExpertGroup, Membership, Outcome, RulingOutcome
-from annotation.services import BatchTerms, DecisionInput, ResponseFilter
+from annotation.services import BatchTerms, ResponseFilter
 from rubrics.models import Benchmark, Candidate, Difficulty, Register
-
-
-class DecisionForm(forms.Form):
-    """The whole state of one decision, as the grading page saves it."""
-
-    outcome = forms.ChoiceField(choices=[("", ""), *Outcome.choices], required=False)
-    borderline = forms.BooleanField(required=False)
-    note = forms.CharField(required=False, max_length=5_000, strip=False)
-    evidence = forms.JSONField(required=False)
-    version = forms.IntegerField(min_value=0)
-    client_id = forms.UUIDField()
-
-    def clean_evidence(self) -> list[Any]:
-        """A list of objects; the service looks at their offsets."""
-        value = self.cleaned_data["evidence"] or []
-        if not isinstance(value, list) or not all(isinstance(span, dict) for span in value):
-            raise forms.ValidationError(_("Evidence is a list of passages."))
-        return value
-
-    def change(self, criterion: int) -> DecisionInput:
-        """The cleaned decision for the service."""
-        data = self.cleaned_data
-        return DecisionInput(
-            criterion=criterion,
-            outcome=data["outcome"] or None,
-            borderline=data["borderline"],
-            note=data["note"].replace("\r\n", "\n").strip(),
-            evidence=data["evidence"],
-            version=data["version"],
-            client_id=data["client_id"],
-        )
 
 
 class AmendmentForm(forms.Form):

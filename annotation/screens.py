@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Ruling
 from annotation.reading import Block, blocks
@@ -55,15 +56,32 @@ class CriterionLine:
     axis: str
     language: str
 
+    @property
+    def label(self) -> str:
+        """What a screen reader calls the row."""
+        return _("Criterion %(number)s") % {"number": self.number}
+
+    @property
+    def outcome_label(self) -> str:
+        """What it calls the buttons of the row."""
+        return _("Outcome of criterion %(number)s") % {"number": self.number}
+
+    @property
+    def signed_points(self) -> str:
+        """The points as on paper: ``+8``, ``−6``."""
+        return f"+{self.points}" if self.points > 0 else str(self.points).replace("-", "\N{MINUS SIGN}")
+
 
 def criterion_lines(rubric: int, criteria: Sequence[int] | None, language: str) -> list[CriterionLine]:
     """Criteria of a rubric (its id) in order; of ``criteria`` alone where given, under their number in the rubric."""
-    items = RubricItem.objects.filter(rubric=rubric).select_related("criterion").order_by("position")
+    items = RubricItem.objects.filter(rubric=rubric).order_by("position")
     if criteria is not None:
         items = items.filter(criterion__in=criteria)
     return [
-        CriterionLine(item.criterion_id, item.position, item.criterion.text, item.points, _axis(item.tags), language)
-        for item in items
+        CriterionLine(criterion, number, text, points, _axis(tags), language)
+        for criterion, number, text, points, tags in items.values_list(
+            "criterion_id", "position", "criterion__text", "points", "tags"
+        )
     ]
 
 
@@ -95,6 +113,11 @@ class GradingRow:
         return json.dumps([{"start": span["start"], "end": span["end"]} for span in self.evidence])
 
     @property
+    def quoted_json(self) -> str:
+        """The evidence with the words that stand there."""
+        return json.dumps(self.evidence)
+
+    @property
     def flagged(self) -> bool:
         """Worth a second look before handing in."""
         return self.borderline or self.outcome == "cannot_assess"
@@ -124,15 +147,6 @@ def grading_rows(assignment: Assignment) -> list[GradingRow]:
     return [grading_row(line, decisions.get(line.id)) for line in lines]
 
 
-def one_grading_row(assignment: Assignment, criterion: int) -> GradingRow | None:
-    """The row of one criterion; None if the work has no such criterion."""
-    if assignment.criteria is not None and criterion not in assignment.criteria:
-        return None
-    lines = criterion_lines(assignment.rubric_id, [criterion], assignment.case.language)
-    decision = Decision.objects.filter(assignment=assignment, round=assignment.round, criterion=criterion).first()
-    return grading_row(lines[0], decision) if lines else None
-
-
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
     """Where the annotator stands in the batch: "Response 17 of 40"."""
@@ -145,8 +159,11 @@ class QueuePlace:
 def queue_place(assignment: Assignment) -> QueuePlace:
     """Place of the assignment in its annotator's own queue."""
     rows = Assignment.objects.filter(batch=assignment.batch_id, annotator=assignment.annotator_id)
-    counts = rows.aggregate(total=Count("pk"), open=Count("pk", filter=Q(status__in=Assignment.OPEN)))
-    return QueuePlace(assignment.position, counts["total"], counts["total"] - counts["open"])
+    rows = rows.exclude(Q(status=Assignment.Status.RELEASED) & ~Q(pk=assignment.pk))
+    # What was given back or put off leaves gaps between the positions; people count without them.
+    place = Count("pk", filter=Q(position__lte=assignment.position))
+    counts = rows.aggregate(total=Count("pk"), open=Count("pk", filter=Q(status__in=Assignment.OPEN)), place=place)
+    return QueuePlace(counts["place"], counts["total"], counts["total"] - counts["open"])
 
 
 def returned_note(assignment: Assignment) -> str:

@@ -1,20 +1,24 @@
-"""The grading page, and the pieces of it that save themselves."""
+"""The grading page, the next one under it, and handing in."""
 
 from __future__ import annotations
 
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRedirect
+from django.views.decorators.http import require_POST, require_safe
 
-from annotation import access, screens, services
-from annotation.forms import DecisionForm
+from accounts.identity import opaque_name
+from annotation import access, screens, services, wire
 from annotation.models import Assignment, Batch
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in, swap_into
+from annotation.views.saving import refusal, somebody_else
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
 
 PAGE = "annotation/grading.html"
 
@@ -25,57 +29,81 @@ PAGE = "annotation/grading.html"
 def grade(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Conversation and response on the left, criteria on the right."""
     assignment = access.get_own_assignment(request.user, public_id)
-    return _page(request, assignment)
+    return render(request, PAGE, _context(request, assignment))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_safe
 @never_cache
 @signed_in
-def criterion(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpResponse:
-    """One row: as it is saved (GET), or saved and then shown (POST)."""
-    assignment = access.get_own_assignment(request.user, public_id)
-    if request.method == "POST":
-        form = DecisionForm(request.POST)
-        try:
-            if not form.is_valid():
-                raise DomainError(" ".join(str(error) for errors in form.errors.values() for error in errors))
-            services.save_decision(
-                assignment=assignment, annotator=request.user, change=form.change(criterion_id), at=timezone.now()
-            )
-        except services.StaleDecision as stale:
-            line = screens.one_grading_row(assignment, criterion_id)
-            context = {"row": line, "current": stale.current, "assignment": assignment}
-            response = render(request, f"{PAGE}#choice", context, status=stale.status_code)
-            return swap_into(response, "#choice-body")
-        except DomainError as refused:
-            return _refusal(request, assignment, refused)
-    row = screens.one_grading_row(assignment, criterion_id)
-    if row is None:
-        raise Http404
-    response = render(
-        request, f"{PAGE}#criterion", {"row": row, "assignment": assignment, "writable": _writable(assignment)}
-    )
-    response["X-Decision-Version"] = str(row.version)
-    return response
+def upcoming(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """What comes after this response, for the page to have at hand before it is needed; 204 if nothing does."""
+    assignment = access.get_own_work(request.user, public_id)
+    following = services.next_open(annotator=request.user, after=assignment)
+    return JsonResponse(_sheet(request, following.public_id)) if following else HttpResponse(status=204)
 
 
 @require_POST
+@never_cache
 @signed_in
 def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Hand the work in and open the next; refused with the list of what is missing."""
+    """Save what the page had not sent yet, hand the work in, and give the next response.
+
+    ``{"who", "decisions", "have"}``: ``have`` names the response that the page has at hand already. Without JSON, as a
+    plain form: hand in and go to the next page.
+    """
+    if request.content_type != "application/json":
+        return _submit_form(request, public_id)
+    results: list[dict[str, Any]] = []
+    try:
+        body = wire.body_of(request, required={"who", "decisions", "have"})
+        if body["who"] != opaque_name(request.user):
+            return somebody_else()
+        assignment = access.get_own_work(request.user, public_id)
+        changes, at = wire.changes_of(body["decisions"]), timezone.now()
+        if changes:
+            told = services.record_decisions(assignment=assignment, annotator=request.user, changes=changes, at=at)
+            results = [wire.told_as_json(one) for one in told]
+        if any(result["result"] != "saved" for result in results):
+            raise Conflict(_("Not handed in yet: something was not saved."))
+        services.submit(assignment=assignment, annotator=request.user, at=at)
+    except DomainError as refused:
+        return refusal(refused, results=results)
+    following = services.next_open(annotator=request.user, after=assignment)
+    answer: dict[str, Any] = {"results": results, "next": None, "work": reverse("annotation:work")}
+    if following is not None:
+        known = following.public_id == body["have"]
+        answer["next"] = {"id": following.public_id} if known else _sheet(request, following.public_id)
+    return JsonResponse(answer)
+
+
+def _submit_form(request: SignedInRequest, public_id: str) -> HttpResponse:
     assignment = access.get_own_assignment(request.user, public_id)
     try:
         services.submit(assignment=assignment, annotator=request.user, at=timezone.now())
     except DomainError as refused:
-        return _refusal(request, assignment, refused)
-    upcoming = services.next_open(annotator=request.user, after=assignment)
-    url = reverse("annotation:grade", args=[upcoming.public_id]) if upcoming else reverse("annotation:work")
-    return HttpResponseClientRedirect(url) if request.htmx else HttpResponseRedirect(url)
+        assignment.refresh_from_db(fields=["status", "round"])
+        context = _context(request, assignment) | {"refused": refused}
+        return render(request, PAGE, context, status=refused.status_code)
+    following = services.next_open(annotator=request.user, after=assignment)
+    return HttpResponseRedirect(
+        reverse("annotation:grade", args=[following.public_id]) if following else reverse("annotation:work")
+    )
 
 
-def _page(request: SignedInRequest, assignment: Assignment, refused: DomainError | None = None) -> HttpResponse:
+def _sheet(request: SignedInRequest, public_id: str) -> dict[str, Any]:
+    """A response as the page swaps it in: what its own page holds between the bars."""
+    context = _context(request, access.get_own_assignment(request.user, public_id))
+    return {
+        "id": public_id,
+        "url": reverse("annotation:grade", args=[public_id]),
+        "writable": context["writable"],
+        "html": render_to_string(f"{PAGE}#sheet", context, request=request),
+    }
+
+
+def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]:
     rows = screens.grading_rows(assignment)
-    context = {
+    return {
         "assignment": assignment,
         "batch": assignment.batch,
         "benchmark": assignment.batch.group.benchmark,
@@ -85,27 +113,7 @@ def _page(request: SignedInRequest, assignment: Assignment, refused: DomainError
         "flagged": sum(row.flagged for row in rows),
         "place": screens.queue_place(assignment),
         "returned": screens.returned_note(assignment),
-        "writable": _writable(assignment),
+        "writable": assignment.status in Assignment.OPEN and assignment.batch.status == Batch.Status.OPEN,
         "saved_at": screens.last_save(rows),
-        "refused": refused,
-        "missing": _missing(refused, assignment),
+        "who": opaque_name(request.user),
     }
-    return render(request, PAGE, context, status=refused.status_code if refused else 200)
-
-
-def _refusal(request: SignedInRequest, assignment: Assignment, refused: DomainError) -> HttpResponse:
-    if not request.htmx:
-        assignment.refresh_from_db(fields=["status", "round"])
-        return _page(request, assignment, refused)
-    context = {"refused": refused, "missing": _missing(refused, assignment)}
-    return swap_into(render(request, f"{PAGE}#refusal", context, status=refused.status_code), "#refusal")
-
-
-def _missing(refused: DomainError | None, assignment: Assignment) -> list[screens.CriterionLine]:
-    if not isinstance(refused, services.Unanswered):
-        return []
-    return screens.criterion_lines(assignment.rubric_id, refused.criteria, assignment.case.language)
-
-
-def _writable(assignment: Assignment) -> bool:
-    return assignment.status in Assignment.OPEN and assignment.batch.status == Batch.Status.OPEN

@@ -1,61 +1,101 @@
-/* Grading: every decision shows at once, waits in an outbox that outlives the page, and is saved one after the other.
-
-   An entry is the whole state of a decision with the version that the page saw and an id of its own. It leaves the outbox
-   only when the server has said that this very entry is saved; a repeated one changes nothing there. */
+/* Grading: every decision shows at once, waits in the outbox, and is saved; a submitted response gives way to the next
+   without a new page. outbox.js keeps and sends; reading.js moves, marks and listens to single keys. */
 (() => {
   "use strict";
   const reading = window.consilium?.reading;
-  if (!reading) return;
-  const { page, row, current, select, following, text } = reading;
-  const writable = Boolean(page.dataset.writable);
-  const storeKey = `consilium.outbox.${page.dataset.assignment}`;
+  const outbox = window.consilium?.outbox;
+  if (!reading || !outbox) return;
+  const { row, current, select, following, text } = reading;
   const savedBox = document.getElementById("saved");
   const choice = document.getElementById("choice");
+  const form = document.getElementById("submit-form");
+  const orderKey = `consilium.order:${outbox.who}`;
+  const MOST_AT_ONCE = 100;
+
+  // What belongs to the response on the page; `begin` sets all of it.
+  let assignment, writable, mine, stood, trail, questions, history, justDecided, lastSaved, prefetched;
 
   /* State of a row: what the page shows, saved or not ------------------------------------------------------------------ */
-  function stateOf(target) {
-    return {
-      outcome: target.dataset.outcome,
-      borderline: target.dataset.borderline === "1",
-      note: target.querySelector("[data-note]").value.trim(),
-      evidence: JSON.parse(target.dataset.evidence),
-    };
-  }
+  const stateOf = (target) => ({
+    outcome: target.dataset.outcome,
+    borderline: target.dataset.borderline === "1",
+    note: target.dataset.note,
+    evidence: JSON.parse(target.dataset.evidence),
+  });
+  const plain = (state) => JSON.stringify([state.outcome, state.borderline, state.note, state.evidence.map(({ start, end }) => [start, end])]);
+  const same = (one, other) => plain(one) === plain(other);
   function show(target, state) {
     target.dataset.outcome = state.outcome;
     target.dataset.borderline = state.borderline ? "1" : "";
-    target.dataset.evidence = JSON.stringify(state.evidence);
+    target.dataset.note = state.note;
+    target.dataset.evidence = JSON.stringify(state.evidence.map((span) => ({ ...span, quote: span.quote ?? reading.quote(span) })));
     target.classList.toggle("decided", Boolean(state.outcome));
     target.querySelectorAll("[data-set]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === state.outcome)));
     target.querySelector("[data-borderline-flag]").hidden = !state.borderline;
-    target.querySelector("[data-do=borderline]")?.setAttribute("aria-pressed", String(state.borderline));
-    const field = target.querySelector("[data-note]");
-    if (field.value.trim() !== state.note) field.value = state.note;
-    const note = target.querySelector("[data-note-shown]");
+    if (state.note || state.evidence.length || target.querySelector(".extra")) showExtra(target, state);
+  }
+  /* Evidence, note and buttons: made for the rows that have any, and for the one that is worked on. */
+  function extraOf(target) {
+    const there = target.querySelector(".extra");
+    if (there) return there;
+    const made = document.getElementById("extra").content.firstElementChild.cloneNode(true);
+    made.querySelector("textarea").setAttribute("aria-label", text("note").replace("NUMBER", target.dataset.number));
+    if (!writable) made.querySelector(".actions").remove();
+    target.append(made);
+    return made;
+  }
+  function showExtra(target, state = stateOf(target)) {
+    const extra = extraOf(target);
+    const spans = JSON.parse(target.dataset.evidence);
+    const quotes = extra.querySelector(".quotes");
+    quotes.hidden = !spans.length;
+    quotes.replaceChildren(
+      ...spans.map((span, at) => {
+        const item = document.getElementById("quote").content.firstElementChild.cloneNode(true);
+        const words = Array.from(span.quote ?? "");
+        item.querySelector("q").textContent = words.length > 90 ? `${words.slice(0, 89).join("")}…` : words.join("");
+        if (writable) item.querySelector("button").dataset.drop = at;
+        else item.querySelector("button").remove();
+        return item;
+      }),
+    );
+    const editor = extra.querySelector("[data-note-edit]");
+    const field = editor.querySelector("textarea");
+    if (editor.hidden || document.activeElement !== field) field.value = state.note;
+    const note = extra.querySelector("[data-note-shown]");
     note.textContent = state.note;
-    note.hidden = !state.note || !target.querySelector("[data-note-edit]").hidden;
-    summarise();
+    note.hidden = !state.note || !editor.hidden;
+    extra.querySelector("[data-do=borderline]")?.setAttribute("aria-pressed", String(state.borderline));
+    const clear = extra.querySelector("[data-do=clear]");
+    if (clear) clear.hidden = !state.outcome;
   }
   function summarise() {
     const rows = reading.all();
     const done = rows.filter((one) => one.dataset.outcome).length;
-    document.getElementById("graded").value = done;
+    const bar = document.getElementById("graded");
+    bar.max = rows.length;
+    bar.value = done;
     document.getElementById("graded-text").textContent = `${done} / ${rows.length}`;
     document.getElementById("submit")?.classList.toggle("ready", done === rows.length);
     reading.applyFilter();
     marks();
+    if (writable && rows.length - done <= Math.max(3, rows.length / 5)) prefetch();
   }
   let picked = null;
   function marks() {
     const spans = picked ? [{ ...picked, kind: "pick" }] : [];
     for (const one of reading.all()) {
+      if (one.dataset.evidence === "[]") continue;
       for (const span of JSON.parse(one.dataset.evidence)) {
         spans.push({ ...span, label: one.dataset.number, kind: one === current() ? "current" : "other" });
       }
     }
     reading.paint(spans);
   }
-  document.addEventListener("consilium:criterion", marks);
+  document.addEventListener("consilium:criterion", () => {
+    if (writable && current()) showExtra(current());
+    marks();
+  });
   document.addEventListener("consilium:pick", (event) => {
     picked = event.detail;
     marks();
@@ -63,224 +103,319 @@
   reading.filters.open = (one) => !one.dataset.outcome;
   reading.filters.flagged = (one) => one.dataset.borderline === "1" || one.dataset.outcome === "cannot_assess";
 
-  /* Outbox ------------------------------------------------------------------------------------------------------------- */
-  let outbox = {};
-  try {
-    outbox = JSON.parse(localStorage.getItem(storeKey)) ?? {};
-  } catch {
-    outbox = {};
+  /* Order: by axis, or as the rubric has it ------------------------------------------------------------------------------ */
+  function order(byAxis) {
+    const list = reading.list;
+    const rows = reading.all().sort((one, other) => Number(one.dataset.number) - Number(other.dataset.number));
+    const axes = [...new Set(rows.map((one) => one.dataset.axis))];
+    const button = document.getElementById("by-axis");
+    button.hidden = axes.length < 2;
+    byAxis = byAxis && axes.length > 1;
+    button.setAttribute("aria-pressed", String(byAxis));
+    list.querySelectorAll("li.axis").forEach((head) => head.remove());
+    if (!byAxis) {
+      list.append(...rows);
+      return;
+    }
+    for (const axis of axes) {
+      const head = document.createElement("li");
+      head.className = "axis";
+      head.dataset.axisHead = axis;
+      head.textContent = axis || text("other");
+      list.append(head, ...rows.filter((one) => one.dataset.axis === axis));
+    }
   }
-  const sent = new Set(); // ids that this page has sent; an answer to them may have been lost on the way
-  let sending = false;
+  const wantsAxis = () => {
+    try {
+      return localStorage.getItem(orderKey) === "axis";
+    } catch {
+      return false;
+    }
+  };
+  function changeOrder() {
+    const byAxis = document.getElementById("by-axis").getAttribute("aria-pressed") !== "true";
+    try {
+      localStorage.setItem(orderKey, byAxis ? "axis" : "rubric");
+    } catch {
+      // It holds for this response.
+    }
+    order(byAxis);
+    reading.applyFilter();
+    select(current());
+  }
+  document.addEventListener("click", (event) => event.target.closest("#by-axis") && changeOrder());
+
+  /* Sending ---------------------------------------------------------------------------------------------------------------- */
+  let sending = null; // the request under way
   let failures = 0;
   let timer = null;
-  let halted = false; // the server will not take more now: paused, handed in, or a question is open
-  let refused = false; // halted by the state of the work, which may change: asked again when the person comes back
-  let lastSaved = "";
-
-  function keep() {
-    try {
-      if (Object.keys(outbox).length) localStorage.setItem(storeKey, JSON.stringify(outbox));
-      else localStorage.removeItem(storeKey);
-    } catch {
-      // Storage is full or forbidden; the entries are still in memory.
-    }
-    showSaving();
-  }
+  // Why nothing is sent now: "signed-out", "somebody" else is signed in, "refused" (paused, handed in), or "".
+  let halted = "";
+  const waiting = () => Object.entries(mine).filter(([id]) => !questions.has(id));
   function showSaving() {
     if (!savedBox) return;
-    const waiting = Object.keys(outbox).length;
-    const offline = waiting > 0 && (failures > 0 || !navigator.onLine || halted);
-    savedBox.classList.toggle("offline", offline);
-    savedBox.classList.toggle("saving", waiting > 0 && !offline);
-    const words = offline ? `${waiting} ${text(navigator.onLine && !failures ? "kept" : "waiting")}` : waiting ? text("saving") : lastSaved ? `${text("saved")} ${lastSaved}` : savedBox.textContent;
+    const count = Object.keys(mine).length;
+    const stuck = count > 0 && (failures > 0 || !navigator.onLine || Boolean(halted) || questions.size > 0);
+    savedBox.dataset.state = stuck ? "waiting" : count ? "saving" : "saved";
+    savedBox.classList.toggle("offline", stuck);
+    savedBox.classList.toggle("saving", count > 0 && !stuck);
+    const offline = !navigator.onLine || (failures > 0 && !halted);
+    const words = stuck ? `${count} ${text(offline ? "waiting" : "kept")}` : count ? text("saving") : lastSaved ? `${text("saved")} ${lastSaved}` : text("saves");
     if (savedBox.textContent !== words) savedBox.textContent = words;
   }
-  function newId() {
-    if (crypto.randomUUID) return crypto.randomUUID();
-    // Not there on plain http in the house's network.
-    const bytes = crypto.getRandomValues(new Uint8Array(16));
-    bytes[6] = (bytes[6] & 15) | 64;
-    bytes[8] = (bytes[8] & 63) | 128;
-    const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-    return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
-  }
   function put(id, state) {
-    const before = outbox[id];
-    outbox[id] = { ...state, version: before ? before.version : Number(row(id).dataset.version), client_id: newId() };
-    keep();
+    const before = mine[id];
+    const clientId = outbox.newId();
+    const version = before ? before.version : Number(row(id).dataset.version);
+    const after = [...(trail[id] ?? [])].slice(-20);
+    const evidence = state.evidence.map(({ start, end }) => ({ start, end }));
+    (trail[id] ??= []).push(clientId);
+    mine[id] = { outcome: state.outcome, borderline: state.borderline, note: state.note, evidence, version, client_id: clientId, after };
+    outbox.put(assignment, id, mine[id]);
+    outbox.say({ type: "shown", assignment, id, state, client: clientId });
+    showSaving();
     flush();
   }
-  async function flush() {
-    if (sending || halted || !writable) return;
+  function flush() {
+    if (sending) return sending;
+    if (halted || !writable || !waiting().length) return Promise.resolve();
     clearTimeout(timer);
-    sending = true;
-    try {
-      let id;
-      while (!halted && (id = Object.keys(outbox)[0]) !== undefined) {
-        if (!(await send(id))) break;
-      }
-    } finally {
-      sending = false;
+    sending = deliver().finally(() => {
+      sending = null;
       showSaving();
-    }
-    if (!halted && Object.keys(outbox).length) timer = setTimeout(flush, Math.min(30_000, 1000 * 2 ** Math.min(failures, 5)));
+      if (!halted && waiting().length) timer = setTimeout(flush, failures ? Math.min(30_000, 500 * 2 ** Math.min(failures, 6)) : 0);
+    });
+    return sending;
   }
-  /* One request; true when the next may follow. */
-  async function send(id) {
-    const target = row(id);
-    const entry = outbox[id];
-    if (!target) {
-      delete outbox[id];
-      keep();
-      return true;
+  async function deliver() {
+    const of = assignment;
+    while (!halted && waiting().length) {
+      const batch = Object.fromEntries(waiting().slice(0, MOST_AT_ONCE));
+      showSaving();
+      const answer = await outbox.send(reading.page.dataset.decisionsUrl, batch);
+      if (of !== assignment) return;
+      if (!settle(answer, batch)) return;
     }
-    const { client_id: clientId, ...rest } = entry;
-    sent.add(clientId);
-    let answer = null;
-    const receive = (event) => {
-      if (event.detail.requestConfig.path !== target.dataset.url) return;
-      answer = event.detail.xhr;
-      if (event.detail.xhr.status === 409 && overtaken(answer, id)) event.detail.shouldSwap = false;
-      if (event.detail.xhr.status !== 200) return;
-      const busy = outbox[id]?.client_id !== clientId || !row(id).querySelector("[data-note-edit]").hidden;
-      if (busy) event.detail.shouldSwap = false;
-    };
-    document.addEventListener("htmx:beforeSwap", receive);
-    showSaving();
-    try {
-      const values = { ...rest, outcome: rest.outcome, borderline: rest.borderline ? "on" : "", evidence: JSON.stringify(rest.evidence), client_id: clientId };
-      await window.htmx.ajax("POST", target.dataset.url, { source: target, target, swap: "outerHTML", values });
-    } catch {
-      answer = null; // no connection, or no answer in time
-    } finally {
-      document.removeEventListener("htmx:beforeSwap", receive);
-    }
-    return settle(id, clientId, answer);
   }
-  function settle(id, clientId, answer) {
-    const status = answer?.status ?? 0;
+  /* What came back; true when the next request may follow. */
+  function settle({ status, body }, batch) {
     if (status === 200) {
       failures = 0;
-      const version = Number(answer.getResponseHeader("X-Decision-Version"));
-      row(id).dataset.version = String(version);
-      if (outbox[id]?.client_id === clientId) delete outbox[id];
-      else if (outbox[id]) outbox[id].version = version;
-      // The server's clock in the reader's zone: what the page says is what is stored.
-      lastSaved = /data-saved="([\d:]+)"/.exec(answer.responseText)?.[1] ?? lastSaved;
-      document.getElementById("refusal").replaceChildren();
-      keep();
-      summarise();
+      document.querySelector("#refusal [data-refused]:not([data-missing])")?.remove();
+      results(body.results, batch);
       return true;
     }
-    if (status === 409 && choiceOpen()) {
-      askWhich(id);
-      return false;
+    if (body?.results) results(body.results, batch);
+    if (status === 401) {
+      halted = "signed-out";
+      document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+    } else if (body?.reason === "somebody-else") stopForSomebody();
+    else if (status === 404) {
+      halted = "somebody";
+      window.consilium.toast(text("elsewhere"), "error");
+    } else if (body?.detail) {
+      halted = "refused"; // the reason stands above the criteria; the entries stay in this browser
+      refuse(body.detail);
+    } else {
+      if (status === 403 && failures === 0) outbox.session();
+      failures += 1;
     }
-    if (status === 409 && sent.has(currentClient(answer))) {
-      outbox[id].version = currentVersion(answer);
-      keep();
-      return true;
-    }
-    if (status === 409) {
-      halted = refused = true; // the reason stands above the criteria; the entries stay in this browser
-      showSaving();
-      return false;
-    }
-    if (status === 422) {
-      // Refused for what it says: it would be refused for ever, so the row goes back to what is saved.
-      delete outbox[id];
-      keep();
-      reload(id);
-      return true;
-    }
-    if (status === 401 || status === 404) {
-      halted = true; // signed out (a dialog opens), or signed in as somebody else
-      refused = status === 404;
-      if (refused) window.consilium.toast(text("elsewhere"), "error");
-      showSaving();
-      return false;
-    }
-    if (status === 403 && failures === 0) refreshToken();
-    failures += 1;
-    showSaving();
     return false;
   }
-  function parsed(answer) {
-    return new DOMParser().parseFromString(answer.responseText, "text/html").querySelector("[data-choice]");
-  }
-  const currentClient = (answer) => parsed(answer)?.dataset.currentClient ?? "";
-  const currentVersion = (answer) => Number(parsed(answer).dataset.currentVersion);
-  /* What stands on the server is an entry of our own whose answer was lost: no question, just go on from there. */
-  function overtaken(answer, id) {
-    return Boolean(outbox[id]) && sent.has(currentClient(answer));
-  }
-  const choiceOpen = () => Boolean(document.querySelector("#choice-body [data-choice]"));
-  async function refreshToken() {
-    try {
-      const answer = await fetch(document.getElementById("session-ended").dataset.session, { credentials: "same-origin" });
-      const session = await answer.json();
-      document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": session.csrf_token }));
-    } catch {
-      // Offline: the next attempt comes by itself.
+  function results(told, batch) {
+    for (const result of told) {
+      const id = String(result.criterion);
+      const sent = batch[id];
+      const target = row(id);
+      if (!sent) continue;
+      if (result.result === "saved") {
+        stood[id] = { ...sent };
+        if (target) target.dataset.version = String(result.version);
+        lastSaved = result.at;
+        leave(id, sent, result.version);
+        outbox.say({ type: "saved", assignment, id, version: result.version, at: result.at, client: sent.client_id, state: sent });
+      } else if (result.result === "stale") overtaken(id, sent, result.current);
+      else {
+        // Refused for what it says: it would be refused for ever, so the row goes back to what is saved.
+        leave(id, sent, stood[id].version ?? 0);
+        if (target && !mine[id]) show(target, stood[id]);
+        window.consilium.toast(result.detail, "error");
+      }
     }
+    summarise();
+    ask();
   }
-  function reload(id) {
-    return window.htmx.ajax("GET", row(id).dataset.url, { source: row(id), target: row(id), swap: "outerHTML" }).then(summarise, () => {});
+  /* An entry is done with; what was decided on top of it goes on from there. */
+  function leave(id, sent, version) {
+    outbox.drop(assignment, id, sent.client_id);
+    if (mine[id]?.client_id === sent.client_id) delete mine[id];
+    else if (mine[id] && mine[id].version < version) rebase(id, version);
+  }
+  function rebase(id, version) {
+    mine[id] = { ...mine[id], version };
+    outbox.put(assignment, id, mine[id]);
+  }
+  function overtaken(id, sent, standing) {
+    if (!mine[id]) return;
+    const known = mine[id].after.includes(standing.client_id) || sent.after.includes(standing.client_id) || same(mine[id], standing);
+    stood[id] = { ...standing };
+    if (row(id)) row(id).dataset.version = String(standing.version);
+    // Ours, though its answer was lost; or seen on this page before the person decided anew: no question.
+    if (known && same(mine[id], standing)) leave(id, mine[id], standing.version);
+    else if (known) rebase(id, standing.version);
+    else questions.set(id, standing);
+    lastSaved = standing.at;
+  }
+  function refuse(detail, missing) {
+    const box = document.getElementById("refusal");
+    const notice = document.createElement("div");
+    notice.className = `notice ${missing ? "warning" : "error"}`;
+    notice.setAttribute("role", "alert");
+    notice.dataset.refused = "";
+    const words = document.createElement("p");
+    words.textContent = detail;
+    notice.append(words);
+    if (missing?.length) {
+      notice.dataset.missing = missing[0];
+      const jumps = document.createElement("span");
+      jumps.className = "jumps";
+      for (const id of missing) {
+        const link = document.createElement("a");
+        link.href = `#criterion-${id}`;
+        link.dataset.jump = id;
+        link.textContent = row(id)?.dataset.number ?? "?";
+        jumps.append(link);
+      }
+      words.append(" ", jumps);
+    }
+    box.replaceChildren(notice);
+  }
+  function stopForSomebody() {
+    halted = "somebody";
+    refuse(text("somebody"));
+    showSaving();
   }
 
-  /* Two versions of one decision: the person chooses ------------------------------------------------------------------- */
-  function askWhich(id) {
-    halted = true;
+  /* Two versions of one decision: the person chooses ------------------------------------------------------------------------ */
+  const inWords = (state) => [text(state.outcome || "undecided"), state.borderline ? text("borderline") : "", state.note].filter(Boolean).join(" · ");
+  function ask() {
+    const [next] = questions;
+    if (!next || choice.open) return;
+    const [id, standing] = next;
+    choice.dataset.choice = id;
+    choice.querySelector("[data-changed]").textContent = text("changed").replace("NUMBER", row(id)?.dataset.number ?? "");
+    choice.querySelector("[data-theirs]").textContent = `${inWords(standing)} · ${standing.at}`;
+    choice.querySelector("[data-mine]").textContent = inWords(mine[id]);
     showSaving();
-    const mine = outbox[id];
-    choice.querySelector("[data-mine]").textContent = [text(mine.outcome || "undecided"), mine.borderline ? text("borderline") : "", mine.note].filter(Boolean).join(" · ");
-    if (!choice.open) choice.showModal();
+    choice.showModal();
   }
-  choice?.addEventListener("click", async (event) => {
-    const body = choice.querySelector("[data-choice]");
-    if (!body) return;
-    const id = body.dataset.choice;
-    if (event.target.closest("[data-keep-mine]")) {
-      outbox[id].version = Number(body.dataset.currentVersion);
-      outbox[id].client_id = newId();
-      row(id).dataset.version = body.dataset.currentVersion;
-    } else if (event.target.closest("[data-take-saved]")) {
-      delete outbox[id];
-      await reload(id);
-    } else return;
-    body.remove();
+  choice.addEventListener("click", (event) => {
+    const id = choice.dataset.choice;
+    const standing = questions.get(id);
+    const keepMine = event.target.closest("[data-keep-mine]");
+    if (!standing || !(keepMine || event.target.closest("[data-take-saved]"))) return;
+    questions.delete(id);
     choice.close();
-    halted = false;
-    keep();
-    if (!Object.keys(outbox).length) lastSaved = row(id).dataset.saved || lastSaved;
+    if (keepMine && mine[id]) rebase(id, standing.version);
+    else {
+      if (mine[id]) leave(id, mine[id], standing.version);
+      if (row(id)) show(row(id), standing);
+    }
+    summarise();
     showSaving();
     flush();
+    ask();
   });
   // Escape would leave the question open with nothing to answer it.
-  choice?.addEventListener("cancel", (event) => event.preventDefault());
+  choice.addEventListener("cancel", (event) => event.preventDefault());
 
-  /* What the person does ------------------------------------------------------------------------------------------------ */
-  const history = [];
+  /* Another tab ----------------------------------------------------------------------------------------------------------------- */
+  const others = new Set();
+  function showOthers() {
+    const notice = document.getElementById("elsewhere");
+    if (notice) notice.hidden = !others.size;
+  }
+  function lookForOthers() {
+    others.clear();
+    outbox.say({ type: "hello", assignment });
+    setTimeout(showOthers, 300);
+  }
+  outbox.hear((message) => {
+    if (message.assignment !== assignment) {
+      if (others.delete(message.tab)) showOthers();
+      return;
+    }
+    if (message.type === "hello") outbox.say({ type: "here", assignment });
+    if (message.type === "hello" || message.type === "here") others.add(message.tab);
+    if (message.type === "bye") others.delete(message.tab);
+    if (["hello", "here", "bye"].includes(message.type)) {
+      showOthers();
+      return;
+    }
+    if (message.type === "handed-in") {
+      writable = false;
+      refuse(text("handed"));
+      if (!Object.keys(mine).length) location.reload();
+      return;
+    }
+    const target = row(message.id);
+    if (!target) return;
+    if (message.type === "shown") {
+      (trail[message.id] ??= []).push(message.client);
+      show(target, message.state);
+      summarise();
+    } else if (message.type === "saved") {
+      (trail[message.id] ??= []).push(message.client);
+      stood[message.id] = message.state;
+      target.dataset.version = String(Math.max(message.version, Number(target.dataset.version)));
+      if (mine[message.id]?.client_id === message.client) delete mine[message.id];
+      else if (mine[message.id] && mine[message.id].version < message.version && mine[message.id].after.includes(message.client)) rebase(message.id, message.version);
+      lastSaved = message.at;
+      showSaving();
+    } else if (message.type === "entry") {
+      // The storage that both share: what one tab puts there, either may send.
+      if (message.entry) mine[message.id] = message.entry;
+      else if (mine[message.id]?.client_id === message.before?.client_id) delete mine[message.id];
+      showSaving();
+    }
+  });
+  /* Whose browser is it by now? Asked when the person comes back to this tab. */
+  async function whose() {
+    const session = await outbox.session();
+    if (session?.signed_in && session.who !== outbox.who) stopForSomebody();
+    else if (session?.signed_in) resume();
+  }
+  function resume() {
+    if (choice.open) return;
+    if (halted === "somebody") document.getElementById("refusal").replaceChildren();
+    halted = "";
+    flush();
+    outbox.sendLeft(assignment);
+  }
+
+  /* What the person does -------------------------------------------------------------------------------------------------------- */
   function change(target, difference, { remember = true } = {}) {
     if (!writable || !target) return;
     const before = stateOf(target);
     const after = { ...before, ...difference };
-    if (JSON.stringify(before) === JSON.stringify(after)) return;
+    if (same(before, after)) return;
     if (remember) history.push({ id: target.dataset.row, before });
     show(target, after);
+    summarise();
     put(target.dataset.row, after);
   }
-  function decide(outcome, target = current()) {
+  function decide(outcome, target = current(), more = {}) {
     if (!writable || !target) return;
     select(target, { focus: false });
     const next = following((one) => one !== target && !one.dataset.outcome);
-    change(target, { outcome });
-    if (next) select(next);
-    else {
-      select(row(target.dataset.row));
-      if (reading.all().every((one) => one.dataset.outcome)) document.getElementById("submit")?.classList.add("ready");
-    }
+    change(target, { outcome, ...more });
+    justDecided = target.dataset.row;
+    select(next ?? row(target.dataset.row));
+  }
+  const toggleBorderline = (target) => target && change(target, { borderline: target.dataset.borderline !== "1" });
+  function toggleLast() {
+    if (justDecided && row(justDecided)) toggleBorderline(row(justDecided));
+    else window.consilium.toast(text("none"));
   }
   function undo() {
     const last = history.pop();
@@ -310,91 +445,131 @@
   function openNote(target = current()) {
     if (!writable || !target) return;
     select(target, { focus: false });
-    const editor = target.querySelector("[data-note-edit]");
+    const extra = extraOf(target);
+    const editor = extra.querySelector("[data-note-edit]");
     editor.dataset.before = JSON.stringify(stateOf(target));
     editor.hidden = false;
-    target.querySelector("[data-note-shown]").hidden = true;
+    extra.querySelector("[data-note-shown]").hidden = true;
     const field = editor.querySelector("textarea");
+    field.value = target.dataset.note;
     field.focus();
     field.setSelectionRange(field.value.length, field.value.length);
+  }
+  let noteTimer = null;
+  function keepNote(field) {
+    clearTimeout(noteTimer);
+    const target = field.closest("[data-row]");
+    change(target, { note: field.value.trim() }, { remember: false });
   }
   function closeNote(field) {
     const editor = field.closest("[data-note-edit]");
     if (editor.hidden) return;
     const target = field.closest("[data-row]");
-    editor.hidden = true;
     const before = JSON.parse(editor.dataset.before);
-    const note = field.value.trim();
-    if (note !== before.note) {
-      history.push({ id: target.dataset.row, before });
-      show(target, { ...stateOf(target), note });
-      put(target.dataset.row, stateOf(target));
-    } else show(target, stateOf(target));
+    keepNote(field);
+    editor.hidden = true;
+    if (target.dataset.note !== before.note) history.push({ id: target.dataset.row, before });
+    showExtra(target);
   }
-  let noteTimer = null;
-  reading.list.addEventListener("input", (event) => {
-    if (!event.target.matches("[data-note]")) return;
+  document.addEventListener("input", (event) => {
+    if (!event.target.matches("textarea[data-note]")) return;
     // A note is saved while it is being written, too: whoever closes the tab in the middle keeps it.
     clearTimeout(noteTimer);
-    const target = event.target.closest("[data-row]");
-    noteTimer = setTimeout(() => put(target.dataset.row, stateOf(target)), 1500);
+    noteTimer = setTimeout(keepNote, 1500, event.target);
   });
-  reading.list.addEventListener("focusout", (event) => {
-    if (event.target.matches("[data-note]")) {
-      clearTimeout(noteTimer);
-      closeNote(event.target);
-    }
-  });
-  reading.list.addEventListener("keydown", (event) => {
-    if (!event.target.matches("[data-note]") || event.isComposing) return;
+  document.addEventListener("focusout", (event) => event.target.matches?.("textarea[data-note]") && closeNote(event.target));
+  document.addEventListener("keydown", (event) => {
+    if (!event.target.matches?.("textarea[data-note]") || event.isComposing) return;
     if (event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey))) {
       event.preventDefault();
-      event.stopPropagation();
+      event.stopImmediatePropagation();
       event.target.closest("[data-row]").focus();
     }
   });
-  reading.list.addEventListener("click", (event) => {
-    const target = event.target.closest("[data-row]");
+  document.addEventListener("click", (event) => {
+    const target = event.target.closest("#criteria [data-row]");
+    if (!target) return;
     const set = event.target.closest("[data-set]");
     const act = event.target.closest("[data-do]")?.dataset.do;
     const drop = event.target.closest("[data-drop]");
     if (set) decide(set.dataset.set, target);
     else if (drop) change(target, { evidence: JSON.parse(target.dataset.evidence).filter((_, at) => at !== Number(drop.dataset.drop)) });
-    else if (act === "borderline") change(target, { borderline: target.dataset.borderline !== "1" });
+    else if (act === "borderline") toggleBorderline(target);
     else if (act === "note") openNote(target);
     else if (act === "evidence") evidence();
     else if (act === "clear") change(target, { outcome: "" });
   });
   // A click on a button of the row would empty the selection before E's twin could read it.
-  reading.list.addEventListener("mousedown", (event) => {
-    if (event.target.closest("[data-do=evidence]")) event.preventDefault();
-  });
+  document.addEventListener("mousedown", (event) => event.target.closest("#criteria [data-do=evidence]") && event.preventDefault());
 
-  /* Handing in ---------------------------------------------------------------------------------------------------------- */
-  const form = document.getElementById("submit-form");
+  /* Handing in, and the next response ---------------------------------------------------------------------------------------------- */
+  let busy = false;
   async function submit() {
-    if (!form || form.dataset.busy) return;
-    if (document.activeElement?.matches("[data-note]")) document.activeElement.blur();
-    form.dataset.busy = "1";
+    if (!form || !writable || busy) return;
+    if (document.activeElement?.matches("textarea[data-note]")) document.activeElement.blur();
+    busy = true;
     try {
-      await flush();
-      while (sending) await new Promise((resolve) => setTimeout(resolve, 20));
-      if (Object.keys(outbox).length) {
-        if (!choice.open) window.consilium.toast(text("unsent"), "warning");
+      await sending;
+      if (questions.size) {
+        ask();
         return;
       }
-      await window.htmx.ajax("POST", form.getAttribute("action"), { source: form, target: "#refusal", swap: "innerHTML" });
-      const missing = document.querySelector("#refusal [data-missing]");
-      if (missing) {
-        reading.applyFilter("all");
-        select(row(missing.dataset.missing));
+      clearTimeout(timer);
+      const batch = Object.fromEntries(waiting().slice(0, MOST_AT_ONCE));
+      const answer = await outbox.send(reading.page.dataset.submitUrl, batch, { have: prefetched?.id ?? "" });
+      if (answer.status === 200) {
+        results(answer.body.results, batch);
+        outbox.say({ type: "handed-in", assignment });
+        goOn(answer.body);
+        return;
       }
-    } catch {
-      window.consilium.toast(text("unsent"), "warning");
+      const { body } = answer;
+      if (body?.missing) {
+        results(body.results, batch);
+        refuse(body.detail, body.missing);
+        reading.applyFilter("all");
+        select(row(body.missing[0]));
+      } else {
+        settle(answer, batch);
+        if (Object.keys(mine).length && !questions.size) window.consilium.toast(text("unsent"), "warning");
+        else if (!answer.status) window.consilium.toast(text("unsent"), "warning");
+      }
     } finally {
-      delete form.dataset.busy;
+      busy = false;
+      showSaving();
+      if (!halted && waiting().length) timer = setTimeout(flush, 1000);
     }
   }
+  async function prefetch() {
+    if (prefetched !== null) return;
+    prefetched = {}; // asked for
+    const of = assignment;
+    const { status, body } = await outbox.ask("GET", reading.page.dataset.nextUrl);
+    if (of === assignment) prefetched = status === 200 ? body : {};
+  }
+  function goOn({ next, work }) {
+    const sheet = next?.html ? next : next && prefetched?.id === next.id ? prefetched : null;
+    if (!sheet?.writable) {
+      location.assign(next ? outbox.page(next.id) : work);
+      return;
+    }
+    const holder = document.createElement("template");
+    holder.innerHTML = sheet.html;
+    reading.page.replaceWith(holder.content.querySelector("#work"));
+    window.htmx?.process(reading.page);
+    window.history.pushState({ sheet: sheet.id }, "", sheet.url);
+    const heading = reading.page.dataset.heading;
+    document.title = `${heading} · Consilium`;
+    document.getElementById("place").textContent = heading;
+    document.getElementById("announce").textContent = heading;
+    form.action = reading.page.dataset.submitUrl;
+    begin();
+    document.dispatchEvent(new CustomEvent("consilium:sheet"));
+  }
+  // Back and forward lead to real pages.
+  window.addEventListener("popstate", (event) => {
+    if (!location.pathname.includes(assignment) && (event.state || location.pathname !== lastPath)) location.reload();
+  });
   form?.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -402,42 +577,76 @@
 
   reading.on(["m"], () => decide("met"));
   reading.on(["n"], () => decide("not_met"));
+  reading.on(["shift+m"], () => decide("met", current(), { borderline: true }));
+  reading.on(["shift+n"], () => decide("not_met", current(), { borderline: true }));
   reading.on(["c"], () => decide("cannot_assess"));
-  reading.on(["b"], () => current() && change(current(), { borderline: current().dataset.borderline !== "1" }));
+  reading.on(["b"], () => toggleBorderline(current()));
+  reading.on(["shift+b"], toggleLast);
   reading.on(["Delete", "Backspace"], () => current() && change(current(), { outcome: "" }));
   reading.on(["e"], () => writable && evidence());
   reading.on(["t"], () => openNote());
   reading.on(["u"], () => writable && undo());
+  reading.on(["a"], changeOrder);
+  const toggleFilter = (name) => {
+    reading.applyFilter(reading.filter === name ? "all" : name);
+    if (!reading.shown().includes(current())) select(reading.shown()[0]);
+  };
+  reading.on(["o"], () => toggleFilter("open"));
+  reading.on(["l"], () => toggleFilter("flagged"));
   document.addEventListener("keydown", (event) => {
     // Also while a note is open: the note is saved first.
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.altKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
     event.preventDefault();
     submit();
   });
   window.addEventListener("online", () => {
     failures = 0;
     flush();
+    outbox.sendLeft(assignment);
   });
   window.addEventListener("offline", showSaving);
   window.addEventListener("focus", () => {
-    if (!refused || choice.open) return;
-    halted = refused = false;
-    flush();
+    lookForOthers();
+    whose();
   });
-  document.addEventListener("consilium:signed-in", () => {
-    halted = false;
-    flush();
-  });
+  document.addEventListener("consilium:signed-in", resume);
+  window.addEventListener("pagehide", () => outbox.say({ type: "bye", assignment }));
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload()); // kept by the browser: versions are old
   window.addEventListener("beforeunload", (event) => {
-    if (Object.keys(outbox).length) event.preventDefault();
+    if (Object.keys(mine).length) event.preventDefault();
   });
 
-  /* Start: what is still in the outbox shows as the person left it; then on to the first open criterion. */
-  for (const [id, entry] of Object.entries(outbox)) {
-    if (row(id)) show(row(id), entry);
+  /* A sheet starts: what is still in the outbox shows as the person left it; then on to the first open criterion. */
+  let lastPath = location.pathname;
+  function begin() {
+    const { dataset } = reading.page;
+    assignment = dataset.assignment;
+    writable = Boolean(dataset.writable);
+    lastPath = location.pathname;
+    lastSaved = dataset.saved;
+    [mine, stood, trail, questions, history, justDecided, prefetched, picked] = [outbox.entries(assignment), {}, {}, new Map(), [], null, null, null];
+    reading.renew();
+    order(wantsAxis());
+    for (const one of reading.all()) {
+      const id = one.dataset.row;
+      stood[id] = { ...stateOf(one), version: Number(one.dataset.version) };
+      if (one.dataset.note || one.dataset.evidence !== "[]") showExtra(one);
+    }
+    for (const [id, entry] of Object.entries(mine)) {
+      trail[id] = [...(entry.after ?? []), entry.client_id];
+      if (row(id)) show(row(id), entry);
+      else {
+        outbox.drop(assignment, id, entry.client_id);
+        delete mine[id];
+      }
+    }
+    summarise();
+    const asked = location.hash.startsWith("#criterion-") ? document.querySelector(location.hash) : null;
+    select(asked ?? reading.all().find((one) => !one.dataset.outcome) ?? reading.all()[0]);
+    showSaving();
+    lookForOthers();
+    flush();
   }
-  summarise();
-  const asked = location.hash.startsWith("#criterion-") ? document.querySelector(location.hash) : null;
-  select(asked ?? reading.all().find((one) => !one.dataset.outcome) ?? reading.all()[0], { focus: true });
-  flush();
+  begin();
+  outbox.sendLeft(assignment);
 })();

@@ -1,13 +1,14 @@
 /* What the grading, checking and adjudication pages share: moving through the criteria, single keys, evidence in the text. */
 (() => {
   "use strict";
-  const page = document.getElementById("work");
-  if (!page) return;
-  const list = document.getElementById("criteria");
-  const response = document.getElementById("response");
+  if (!document.getElementById("work")) return;
+  // Looked up anew each time: the grading page swaps the whole sheet for the next response.
+  const page = () => document.getElementById("work");
+  const list = () => document.getElementById("criteria");
+  const response = () => document.getElementById("response");
 
   /* Criteria ------------------------------------------------------------------------------------------------------- */
-  const all = () => Array.from(list.querySelectorAll("[data-row]"));
+  const all = () => Array.from(list().querySelectorAll("[data-row]"));
   const shown = () => all().filter((row) => !row.hidden);
   const row = (id) => document.getElementById(`criterion-${id}`);
   let currentId = null;
@@ -52,12 +53,12 @@
     const at = rows.indexOf(current());
     return [...rows.slice(at + 1), ...rows.slice(0, at + 1)].find(wanted) ?? null;
   }
-  list.addEventListener("click", (event) => {
-    const target = event.target.closest("[data-row]");
+  document.addEventListener("click", (event) => {
+    const target = event.target.closest("#criteria [data-row]");
     if (target) select(target, { focus: !event.target.closest("button, textarea, input, a") });
   });
-  list.addEventListener("focusin", (event) => {
-    const target = event.target.closest("[data-row]");
+  document.addEventListener("focusin", (event) => {
+    const target = event.target.closest("#criteria [data-row]");
     if (target && target.dataset.row !== currentId) select(target, { focus: false });
   });
   /* htmx replaces rows: the new one takes over what the old one was. */
@@ -78,14 +79,16 @@
     let key = event.key;
     // With a Chinese or Cyrillic layout the letter is elsewhere; the place on the keyboard is not.
     if (!/^[\x20-\x7e]$/.test(key) && /^Key[A-Z]$/.test(event.code)) key = event.code.slice(3);
-    if (key.length === 1) key = key.toLowerCase();
-    return `${event.ctrlKey || event.metaKey ? "ctrl+" : ""}${event.altKey ? "alt+" : ""}${key}`;
+    const letter = /^[a-z]$/i.test(key);
+    if (letter) key = key.toLowerCase();
+    const alt = event.altKey || event.getModifierState?.("AltGraph");
+    return `${event.ctrlKey || event.metaKey ? "ctrl+" : ""}${alt ? "alt+" : ""}${letter && event.shiftKey ? "shift+" : ""}${key}`;
   }
   function typing(target) {
     return target instanceof HTMLElement && (target.isContentEditable || target.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])"));
   }
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing) return;
+    if (event.defaultPrevented || event.isComposing || event.keyCode === 229) return;
     if (document.querySelector("dialog[open]")) return;
     const name = keyName(event);
     if (typing(event.target)) return;
@@ -108,7 +111,7 @@
   on(["g"], () => document.getElementById("guidelines")?.showModal());
 
   /* Places in the text: code points of the stored response, which every piece carries the start of ------------------- */
-  const pieces = () => Array.from(response.querySelectorAll("[data-s]"));
+  const pieces = () => Array.from(response().querySelectorAll("[data-s]"));
   const points = (text) => Array.from(text).length;
   function place(piece, node, offset) {
     // Code points of the piece before (node, offset).
@@ -168,7 +171,7 @@
   let picking = null;
   function sentences() {
     const found = [];
-    for (const line of response.querySelectorAll("[data-line]")) {
+    for (const line of response().querySelectorAll("[data-line]")) {
       let start = null;
       let end = null;
       const close = () => {
@@ -197,7 +200,7 @@
   function drawPick() {
     const { choices, from, to } = picking;
     document.dispatchEvent(new CustomEvent("consilium:pick", { detail: { start: choices[from].start, end: choices[to].end } }));
-    response.querySelector("mark.pick")?.scrollIntoView({ block: "nearest" });
+    response().querySelector("mark.pick")?.scrollIntoView({ block: "nearest" });
   }
   function endPick() {
     picking = null;
@@ -255,6 +258,34 @@
     }
   });
 
-  const text = (name) => page.dataset[`text${name.charAt(0).toUpperCase()}${name.slice(1)}`] ?? "";
-  window.consilium.reading = { page, list, all, shown, row, current, select, move, following, on, typing, selected, paint, pick, filters, applyFilter, text };
+  /* A new sheet: nothing of the old one holds. */
+  function renew() {
+    currentId = null;
+    picking = null;
+    filter = "all";
+  }
+  /* The words of a passage as they are read, without the marks of the markup. */
+  function quote({ start, end }) {
+    return pieces()
+      .map((piece) => Array.from(piece.textContent).slice(Math.max(0, start - Number(piece.dataset.s)), Math.max(0, end - Number(piece.dataset.s))).join(""))
+      .filter(Boolean)
+      .join(" ")
+      .replace(/\s+/g, " ");
+  }
+
+  function text(name) {
+    const key = `text${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    return document.getElementById("words")?.dataset[key] ?? page().dataset[key] ?? "";
+  }
+  window.consilium.reading = {
+    get page() {
+      return page();
+    },
+    get list() {
+      return list();
+    },
+    get filter() {
+      return filter;
+    },
+    renew, quote, all, shown, row, current, select, move, following, on, typing, selected, paint, pick, filters, applyFilter, text };
 })();

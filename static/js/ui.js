@@ -62,7 +62,7 @@
     else if ("toastClose" in target.dataset) target.closest(".toast").remove();
     else if (target.dataset.dialog) document.getElementById(target.dataset.dialog)?.showModal();
     else if ("dialogClose" in target.dataset) target.closest("dialog").close();
-    else if ("sessionCheck" in target.dataset) resumeSession(target.closest("dialog"));
+    else if ("sessionCheck" in target.dataset) resumeSession();
     else if ("fill" in target.dataset) fill(target);
   });
   function outside(event) {
@@ -120,33 +120,75 @@
   /* htmx: what failed is said; a session that ended opens a dialog instead of swapping a sign-in page into this one. */
   const words = document.getElementById("toasts")?.dataset ?? {};
   document.addEventListener("htmx:responseError", (event) => {
-    const status = event.detail.xhr.status;
-    const dialog = document.getElementById("session-ended");
-    if (status === 401 && dialog) {
-      if (!dialog.open) dialog.showModal();
-    } else if (!event.target.closest?.("[data-quiet-errors]")) toast(words.textFailed, "error");
+    if (event.detail.xhr.status === 401) askToSignIn();
+    else if (!event.target.closest?.("[data-quiet-errors]")) toast(words.textFailed, "error");
   });
   document.addEventListener("htmx:sendError", (event) => {
     if (!event.target.closest?.("[data-quiet-errors]")) toast(words.textLost, "error");
   });
-  async function resumeSession(dialog) {
-    const problem = dialog.querySelector("[data-session-problem]");
+
+  /* The session has ended: sign in over the page, which stays as it is and then goes on. */
+  const ended = document.getElementById("session-ended");
+  function askToSignIn() {
+    if (!ended || ended.open) return;
+    sayInDialog("");
+    ended.showModal();
+  }
+  function sayInDialog(text) {
+    const problem = ended.querySelector("[data-session-problem]");
+    problem.textContent = text;
+    problem.hidden = !text;
+  }
+  /* Signing in changes the CSRF token; the page's old one would be refused. */
+  function renewToken(token) {
+    document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
+    document.querySelectorAll("input[name=csrfmiddlewaretoken]").forEach((input) => (input.value = token));
+  }
+  async function currentSession() {
+    const answer = await fetch(ended.dataset.session, { credentials: "same-origin", headers: { Accept: "application/json" } });
+    const session = await answer.json();
+    renewToken(session.csrf_token);
+    return session;
+  }
+  async function resumeSession() {
     try {
-      const answer = await fetch(dialog.dataset.session, { credentials: "same-origin", headers: { Accept: "application/json" } });
-      const session = await answer.json();
-      if (session.signed_in) {
-        // Signing in changes the CSRF token; the page's old one would be refused.
-        document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": session.csrf_token }));
-        document.querySelectorAll("input[name=csrfmiddlewaretoken]").forEach((input) => (input.value = session.csrf_token));
-        dialog.close();
+      const session = await currentSession();
+      if (session.signed_in && session.who !== ended.dataset.who) sayInDialog(ended.dataset.textSomebody);
+      else if (session.signed_in) {
+        ended.close();
         document.dispatchEvent(new CustomEvent("consilium:signed-in"));
-        return;
+      } else sayInDialog(ended.dataset.textNot);
+    } catch {
+      sayInDialog(words.textLost); // the dialog stays open
+    }
+  }
+  async function signIn(form) {
+    const button = form.querySelector("button.primary");
+    button.disabled = true;
+    try {
+      await currentSession();
+      const answer = await fetch(form.getAttribute("action"), { method: "POST", credentials: "same-origin", headers: { Accept: "application/json", "X-Requested-With": "XMLHttpRequest" }, body: new FormData(form) });
+      const told = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json() : {};
+      if (answer.ok) {
+        form.querySelector("[name=password]").value = "";
+        await resumeSession();
+        // A second step cannot be taken here; the link opens it in a tab of its own.
+        if (ended.open && told.location) ended.querySelector("[data-session-elsewhere]").href = told.location;
+      } else {
+        const fields = Object.values(told.form?.fields ?? {}).flatMap((field) => field.errors);
+        sayInDialog([...(told.form?.errors ?? []), ...fields].join(" ") || words.textFailed);
       }
     } catch {
-      // Offline: the dialog stays open and says that nothing has changed.
+      sayInDialog(words.textLost);
+    } finally {
+      button.disabled = false;
     }
-    if (problem) problem.hidden = false;
   }
+  document.addEventListener("consilium:signed-out", askToSignIn);
+  ended?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    signIn(event.target);
+  });
 
-  window.consilium = Object.assign(window.consilium ?? {}, { toast });
+  window.consilium = Object.assign(window.consilium ?? {}, { toast, renewToken });
 })();

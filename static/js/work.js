@@ -1,16 +1,16 @@
-/* My work: says where decisions wait that a closed tab could not send. */
+/* My work: sends what a closed tab could not, and says where something still waits for its author. */
 (() => {
   "use strict";
+  const outbox = window.consilium?.outbox;
   const notice = document.getElementById("unsent");
-  const link = notice?.querySelector("a");
-  if (!link) return;
-  let waiting;
-  try {
-    waiting = Object.keys(localStorage).find((key) => key.startsWith("consilium.outbox."));
-  } catch {
-    return;
+  if (!outbox || !notice) return;
+  async function look() {
+    await outbox.sendLeft();
+    const [first] = outbox.left();
+    if (first) notice.querySelector("a").href = outbox.page(first[0]);
+    notice.hidden = !first;
   }
-  if (!waiting) return;
-  link.href = link.dataset.pattern.replace("ASSIGNMENT", encodeURIComponent(waiting.slice("consilium.outbox.".length)));
-  notice.hidden = false;
+  window.addEventListener("online", look);
+  document.addEventListener("consilium:signed-in", look);
+  look();
 })();

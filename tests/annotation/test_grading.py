@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +14,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts.identity import opaque_name
+from accounts.models import User
 from annotation import services
+from annotation.attention import record_attention, time_spent
 from annotation.models import Assignment, Decision
 from tests.annotation.conftest import TEXT, Workshop, build_workshop
 from tests.factories import decide
@@ -29,19 +33,30 @@ def client(workshop: Workshop) -> Client:
 
 
 def save(client: Client, row: Assignment, criterion: int, outcome: str = "met", **more: Any) -> Any:
-    data = {"outcome": outcome, "version": 0, "client_id": uuid4(), "evidence": "[]", **more}
-    return client.post(f"/work/{row.public_id}/criteria/{criterion}/", data)
+    """The answer to one saved decision; its own result stands in ``answer.result`` where there is one."""
+    return save_all(client, row, [{"criterion": criterion, "outcome": outcome, **more}])
+
+
+def save_all(client: Client, row: Assignment, decisions: list[dict[str, Any]], door: str = "decisions") -> Any:
+    body: dict[str, Any] = {
+        "who": opaque_name(User.objects.get(pk=client.session["_auth_user_id"])) if client.session.keys() else "",
+        "decisions": [{"version": 0, "client_id": str(uuid4()), **decision} for decision in decisions],
+    }
+    if door == "submit":
+        body["have"] = ""
+    answer = client.post(f"/work/{row.public_id}/{door}/", json.dumps(body), content_type="application/json")
+    if answer.status_code == 200 and answer.json()["results"]:
+        answer.result = answer.json()["results"][0]  # type: ignore[attr-defined]
+    return answer
 
 
 def test_a_decision_saves_and_the_page_resumes_with_it(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
     span = TEXT.index("Raise the hand")
-    answer = save(client, row, first, "not_met", note=" why \r\n not ", borderline="on",
-                  evidence=json.dumps([{"start": span, "end": span + 14}]))  # fmt: skip
-    assert answer.status_code == 200
-    assert answer["X-Decision-Version"] == "1"
-    assert answer.content.decode().lstrip().startswith('<li class="criterion decided"')
+    answer = save(client, row, first, "not_met", note=" why \r\n not ", borderline=True,
+                  evidence=[{"start": span, "end": span + 14}])  # fmt: skip
+    assert (answer.status_code, answer.result["result"], answer.result["version"]) == (200, "saved", 1)
     decision = Decision.objects.get()
     assert (decision.outcome, decision.borderline, decision.note) == ("not_met", True, "why \n not")
     assert decision.evidence == [{"quote": "Raise the hand", "start": span, "end": span + 14}]
@@ -56,97 +71,153 @@ def test_a_decision_saves_and_the_page_resumes_with_it(workshop: Workshop, clien
 def test_the_same_save_twice_changes_nothing(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
-    name = uuid4()
-    versions = [save(client, row, first, client_id=name)["X-Decision-Version"] for _ in range(3)]
-    assert versions == ["1", "1", "1"]
+    name = str(uuid4())
+    told = [save(client, row, first, client_id=name).result for _ in range(3)]
+    assert [(one["result"], one["version"]) for one in told] == [("saved", 1)] * 3
     assert Decision.objects.get().version == 1
 
 
-def test_a_stale_save_gets_409_and_the_saved_one_stays(workshop: Workshop, client: Client) -> None:
+def test_a_stale_save_is_told_what_stands_and_holds_up_no_other(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
-    first = services.criteria_of(row)[0]
+    first, second, third = services.criteria_of(row)
     save(client, row, first, "met", note="the other tab")
-    answer = save(client, row, first, "not_met")  # saw version 0
-    assert answer.status_code == 409
-    assert answer["HX-Retarget"] == "#choice-body"
-    assert f'data-choice="{first}" data-current-version="1"' in answer.content.decode()
-    assert "the other tab" in answer.content.decode()
-    assert Decision.objects.get().outcome == "met"
-    assert save(client, row, first, "not_met", version=1).status_code == 200
-    assert Decision.objects.get().outcome == "not_met"
+    told = save_all(
+        client,
+        row,
+        [
+            {"criterion": first, "outcome": "not_met"},  # saw version 0
+            {"criterion": second, "outcome": "met"},
+            {"criterion": third, "outcome": "met", "version": 4},
+        ],
+    ).json()["results"]
+    assert [one["result"] for one in told] == ["stale", "saved", "refused"]
+    assert {key: told[0]["current"][key] for key in ("outcome", "note", "version")} == {
+        "outcome": "met", "note": "the other tab", "version": 1,
+    }  # fmt: skip
+    assert dict(Decision.objects.values_list("criterion_id", "outcome")) == {first: "met", second: "met"}
+    assert save(client, row, first, "not_met", version=1).result["version"] == 2
+    assert Decision.objects.get(criterion=first).outcome == "not_met"
 
 
 def test_a_decision_can_be_cleared(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
     save(client, row, first, "met")
-    assert save(client, row, first, "", version=1).status_code == 200
+    assert save(client, row, first, "", version=1).result["result"] == "saved"
     assert Decision.objects.get().outcome is None
 
 
+def test_every_save_is_on_record_with_who_made_it(workshop: Workshop, client: Client) -> None:
+    row = workshop.queue()[0]
+    first = services.criteria_of(row)[0]
+    save(client, row, first, "met")
+    save(client, row, first, "not_met", version=1)
+    events = Decision.pgh_event_model.objects.order_by("pgh_id")  # type: ignore[attr-defined]  # made by pghistory
+    assert list(events.values_list("outcome", "version")) == [("met", 1), ("not_met", 2)]
+    assert {context["user"] for context in events.values_list("pgh_context", flat=True)} == {workshop.annotator.pk}
+
+
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "status"),
     [
-        {"outcome": "perhaps"},
-        {"version": -1},
-        {"version": 4},
-        {"client_id": "mine"},
-        {"evidence": "{"},
-        {"evidence": '[{"start": 0, "end": 99999}]'},
-        {"evidence": '[{"start": 5, "end": 5}]'},
-        {"evidence": '[{"start": true, "end": 5}]'},
-        {"evidence": '[{"start": 0, "end": 5, "quote": "other"}]'},
-        {"evidence": '["text"]'},
-        {"note": "x" * 5001},
-        {"note": "a\x00b"},
+        ({"outcome": "perhaps"}, 200),
+        ({"version": 4}, 200),
+        ({"evidence": [{"start": 0, "end": 99999}]}, 200),
+        ({"evidence": [{"start": 5, "end": 5}]}, 200),
+        ({"evidence": [{"start": True, "end": 5}]}, 200),
+        ({"evidence": [{"start": 0, "end": 5, "quote": "other"}]}, 200),
+        ({"note": "x" * 5001}, 200),
+        ({"note": "a\x00b"}, 200),
+        ({"note": "a\ud83d"}, 200),
+        ({"version": -1}, 400),
+        ({"version": 2**40}, 400),
+        ({"version": True}, 400),
+        ({"client_id": "mine"}, 400),
+        ({"evidence": "{"}, 400),
+        ({"evidence": ["text"]}, 400),
+        ({"status": "accepted"}, 400),
+        ({"outcome": None}, 400),
     ],
 )
-def test_what_cannot_be_is_refused_with_a_sentence(workshop: Workshop, client: Client, wrong: dict[str, Any]) -> None:
+def test_what_cannot_be_is_refused(workshop: Workshop, client: Client, wrong: dict[str, Any], status: int) -> None:
     row = workshop.queue()[0]
-    answer = save(client, row, services.criteria_of(row)[0], **wrong)
-    assert answer.status_code == 422
-    assert answer["HX-Retarget"] == "#refusal"
-    assert len(answer.content.decode().strip()) > 60
+    answer = save_all(client, row, [{"criterion": services.criteria_of(row)[0], "outcome": "met", **wrong}])
+    assert answer.status_code == status
+    if status == 200:
+        assert answer.result["result"] == "refused"
+    assert len((answer.result if status == 200 else answer.json())["detail"]) > 20
     assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize("body", ["[]", "{", '{"who": ""}', '{"who": "", "decisions": [], "status": 1}'])
+def test_a_request_that_no_page_sends_is_refused(workshop: Workshop, client: Client, body: str) -> None:
+    for door in ("decisions", "submit", "time"):
+        url = f"/work/{workshop.queue()[0].public_id}/{door}/"
+        assert client.post(url, body, content_type="application/json").status_code == 400
 
 
 def test_evidence_counts_code_points_beyond_the_basic_plane(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     start = TEXT.index("😀")
-    save(client, row, services.criteria_of(row)[0], evidence=json.dumps([{"start": start, "end": start + 8}]))
+    save(client, row, services.criteria_of(row)[0], evidence=[{"start": start, "end": start + 8}])
     assert Decision.objects.get().evidence[0]["quote"] == "😀 Do you"
 
 
 def test_a_criterion_of_another_rubric_is_refused(workshop: Workshop, client: Client) -> None:
     other = build_workshop()
     row = workshop.queue()[0]
-    assert save(client, row, services.criteria_of(other.queue()[0])[0]).status_code == 422
-    assert client.get(f"/work/{row.public_id}/criteria/{services.criteria_of(other.queue()[0])[0]}/").status_code == 404
+    assert save(client, row, services.criteria_of(other.queue()[0])[0]).result["result"] == "refused"
+    assert not Decision.objects.exists()
 
 
-def test_handing_in_names_what_is_missing_and_then_opens_the_next(workshop: Workshop, client: Client) -> None:
+def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Workshop, client: Client) -> None:
     row, upcoming = workshop.queue(next(u for u in workshop.people() if len(workshop.queue(u)) == 2))
     client.force_login(row.annotator)
     criteria = services.criteria_of(row)
-    for criterion in criteria[1:]:
-        save(client, row, criterion)
-    answer = client.post(f"/work/{row.public_id}/submit/")
+    unsent = [{"criterion": criterion, "outcome": "met"} for criterion in criteria[1:]]
+    answer = save_all(client, row, unsent, "submit")
     assert answer.status_code == 422
-    assert f'data-missing="{criteria[0]}"' in answer.content.decode()
-    assert answer.content.decode().count("data-jump") == 1
+    assert answer.json()["missing"] == [criteria[0]]
+    assert [one["result"] for one in answer.json()["results"]] == ["saved", "saved"]  # they stand all the same
     row.refresh_from_db()
     assert row.status == "draft"
-    save(client, row, criteria[0])
-    answer = client.post(f"/work/{row.public_id}/submit/")
-    assert answer["HX-Redirect"] == f"/work/{upcoming.public_id}/"
+    coming = client.get(f"/work/{row.public_id}/next/").json()
+    answer = save_all(client, row, [{"criterion": criteria[0], "outcome": "met"}], "submit")
+    assert answer.json()["next"] == coming
+    assert coming["url"] == f"/work/{upcoming.public_id}/"
+    assert "Response 2 of 2" in coming["html"]
+    assert coming["html"] in client.get(coming["url"]).content.decode()  # the page behind it is the same
     row.refresh_from_db()
     assert row.status == "accepted"  # not drawn for a check
     assert row.accepted_at == row.submitted_at
     late = save(client, row, criteria[0], "not_met", version=1)
     assert late.status_code == 409
-    assert "handed in already" in late.content.decode()
+    assert "handed in already" in late.json()["detail"]
     decide(upcoming, submit=False)
-    assert client.post(f"/work/{upcoming.public_id}/submit/")["HX-Redirect"] == "/work/"
+    assert client.get(f"/work/{upcoming.public_id}/next/").status_code == 204
+    assert save_all(client, upcoming, [], "submit").json() == {"results": [], "next": None, "work": "/work/"}
+
+
+def test_a_stale_decision_keeps_the_response_from_being_handed_in(workshop: Workshop, client: Client) -> None:
+    row = workshop.queue()[0]
+    decide(row, submit=False)
+    answer = save_all(client, row, [{"criterion": services.criteria_of(row)[0], "outcome": "not_met"}], "submit")
+    assert answer.status_code == 409
+    assert answer.json()["results"][0]["result"] == "stale"
+    row.refresh_from_db()
+    assert row.status == "draft"
+
+
+def test_nothing_is_saved_for_another_account_than_the_page_was_opened_by(workshop: Workshop, client: Client) -> None:
+    row = workshop.queue()[0]
+    decision = {"criterion": services.criteria_of(row)[0], "outcome": "met", "version": 0, "client_id": str(uuid4())}
+    for door, more in (("decisions", {}), ("submit", {"have": ""})):
+        body = {"who": opaque_name(workshop.checker), "decisions": [decision], **more}
+        answer = client.post(f"/work/{row.public_id}/{door}/", json.dumps(body), content_type="application/json")
+        assert (answer.status_code, answer.json()["reason"]) == (409, "somebody-else")
+    assert not Decision.objects.exists()
+    assert client.get("/session").json()["who"] == opaque_name(workshop.annotator) != opaque_name(workshop.checker)
+    assert Client().get("/session").json()["who"] == ""
 
 
 def test_a_drawn_response_waits_for_its_check() -> None:
@@ -170,12 +241,9 @@ def test_a_paused_or_closed_batch_can_be_read_and_not_written(workshop: Workshop
     assert page.status_code == 200
     assert f"This batch is {state}" in page.content.decode()
     assert "submit-form" not in page.content.decode()
-    for answer in (
-        save(client, row, services.criteria_of(row)[0], version=1),
-        client.post(f"/work/{row.public_id}/submit/"),
-    ):
+    for answer in (save(client, row, services.criteria_of(row)[0], version=1), save_all(client, row, [], "submit")):
         assert answer.status_code == 409
-        assert f"This batch is {state}" in answer.content.decode()
+        assert f"This batch is {state}" in answer.json()["detail"]
     row.refresh_from_db()
     assert row.status == "draft"
 
@@ -198,7 +266,11 @@ def test_nobody_else_reaches_the_work(workshop: Workshop) -> None:
         client.force_login(user)
         assert client.get(f"/work/{row.public_id}/").status_code == 404
         assert save(client, row, services.criteria_of(row)[0]).status_code == 404
+        assert save_all(client, row, [], "submit").status_code == 404
+        answer = client.post(f"/work/{row.public_id}/time/", '{"seconds": 1}', content_type="application/json")
+        assert answer.status_code == 404
         assert client.post(f"/work/{row.public_id}/submit/").status_code == 404
+        assert client.get(f"/work/{row.public_id}/next/").status_code == 404
 
 
 def test_a_member_who_was_stopped_loses_access_and_their_decisions_stand(workshop: Workshop, client: Client) -> None:
@@ -237,22 +309,60 @@ def test_my_work_tells_apart_why_there_is_nothing(workshop: Workshop, client: Cl
 
 def test_pages_cost_the_same_at_any_size(client: Client) -> None:
     counts = []
-    for size, criteria in ((2, 3), (12, 30)):
+    for size, criteria in ((4, 2), (120, 60)):  # 2 and 60 responses for each annotator
         workshop = build_workshop(responses=size, criteria=[1] * criteria)
         client.force_login(workshop.annotator)
-        row = workshop.queue()[0]
+        row, other = workshop.queue()[:2]
         decide(row, submit=False)
+        who = opaque_name(workshop.annotator)
+        fresh = [
+            {"criterion": criterion, "outcome": "met", "version": 0, "client_id": str(uuid4())}
+            for criterion in services.criteria_of(other)
+        ]
+        begin = {"who": who, "decisions": fresh[:1]}
+        save = {"who": who, "decisions": fresh[1:]}
+        asked: dict[str, Any] = {
+            "/work/": None,
+            f"/work/{row.public_id}/": None,
+            f"/work/{row.public_id}/next/": None,
+            f"/work/{other.public_id}/decisions/": save,
+            f"/work/{row.public_id}/submit/": {"who": who, "decisions": [], "have": ""},
+            f"/work/{other.public_id}/time/": {"seconds": 0},
+        }
+        client.post(f"/work/{other.public_id}/decisions/", json.dumps(begin), content_type="application/json")
         here = []
-        for url in (
-            "/work/",
-            f"/work/{row.public_id}/",
-            f"/work/{row.public_id}/criteria/{services.criteria_of(row)[0]}/",
-        ):
-            with CaptureQueriesContext(
-                connection,
-            ) as queries:
-                assert client.get(url).status_code == 200
-            here.append(len(queries))
+        for url, body in asked.items():
+            with CaptureQueriesContext(connection) as queries:
+                data = json.dumps(body)
+                answer = client.post(url, data, content_type="application/json") if body else client.get(url)
+                assert answer.status_code in (200, 204), answer.content
+            here.append(len([one for one in queries if "SAVEPOINT" not in one["sql"]]))
         counts.append(here)
     assert counts[0] == counts[1]
-    assert counts[0][1] <= 14, "the grading page asks for more than it needs"
+    page, coming, saving = counts[0][1:4]
+    assert page <= 10, "the grading page asks for more than it needs"
+    assert coming <= 11
+    assert saving <= 6, "an autosave has to be cheap"
+
+
+@pytest.mark.usefixtures("db")
+def test_time_on_task_is_never_more_than_the_clock_allows() -> None:
+    workshop = build_workshop(responses=4)
+    row, other = workshop.queue()
+    noon = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+    def report(seconds: int, after: float, user: User = workshop.annotator) -> int:
+        row.refresh_from_db()
+        return record_attention(user=user, assignment=row, seconds=seconds, at=noon + timedelta(seconds=after))
+
+    assert report(600, 0) == 0  # the first one starts the clock
+    assert report(40, 60) == 40  # 20 idle
+    assert report(500, 90) == 30  # claims more than passed
+    assert report(30, 90) == 0  # a second tab, or a replay
+    assert report(30, 80) == 0  # a clock that went back
+    assert time_spent(workshop.annotator, [row.pk]) == {row.pk: 70}
+    Assignment.objects.filter(pk=other.pk).update(started_at=noon - timedelta(seconds=100))
+    other.refresh_from_db()
+    assert record_attention(user=workshop.annotator, assignment=other, seconds=300, at=noon) == 100  # since it began
+    assert record_attention(user=workshop.checker, assignment=other, seconds=300, at=noon) == 0
+    assert time_spent(workshop.checker, [row.pk, other.pk]) == {other.pk: 0}

@@ -1,0 +1,16 @@
+"""Names of people for scripts."""
+
+from __future__ import annotations
+
+from django import template
+
+from accounts import identity
+from accounts.models import User
+
+register = template.Library()
+
+
+@register.filter
+def opaque_name(user: User) -> str:
+    """``{{ user|opaque_name }}``: what a browser keeps the person's unsent work under."""
+    return identity.opaque_name(user)

@@ -1,0 +1,49 @@
+"""Time on task, measured honestly: seconds in which the person did something within the last two minutes.
+
+The page counts them and reports now and then. A report is never worth more than the clock says has passed since the
+report before it, so that two tabs, a replay or a tampered page cannot claim a time that was not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import transaction
+
+from accounts.models import User
+from annotation.models import Adjudication, Assignment, Attention
+
+
+@transaction.atomic
+def record_attention(
+    *,
+    user: User,
+    assignment: Assignment | None = None,
+    adjudication: Adjudication | None = None,
+    seconds: int,
+    at: datetime,
+) -> int:
+    """Add what the page counted since its last report; returns the seconds that were believed.
+
+    The first report of a piece of work only starts the clock, unless the annotator has begun it before: then it may
+    cover the time since.
+    """
+    begun = at
+    if assignment is not None and assignment.annotator_id == user.pk and assignment.started_at:
+        begun = min(at, assignment.started_at)
+    Attention.objects.bulk_create(
+        [Attention(user=user, assignment=assignment, adjudication=adjudication, reported_at=begun)],
+        ignore_conflicts=True,
+    )
+    row = Attention.objects.select_for_update().get(user=user, assignment=assignment, adjudication=adjudication)
+    believed = max(0, min(seconds, int((at - row.reported_at).total_seconds())))
+    if at > row.reported_at:
+        Attention.objects.filter(pk=row.pk).update(seconds=row.seconds + believed, reported_at=at)
+    return believed
+
+
+def time_spent(user: User, assignments: Iterable[int]) -> dict[int, int]:
+    """Seconds that ``user`` spent at each of the assignments (ids); none for those without a report."""
+    rows = Attention.objects.filter(user=user, assignment__in=list(assignments))
+    return dict(rows.values_list("assignment_id", "seconds"))

@@ -1,0 +1,21 @@
+"""The place in a page where its script finds whose unsent decisions it may send, and where to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import template
+
+from accounts.identity import opaque_name
+
+if TYPE_CHECKING:
+    from django.template import Context
+
+register = template.Library()
+
+
+@register.inclusion_tag("annotation/outbox.html", takes_context=True)
+def outbox(context: Context) -> dict[str, Any]:
+    """``{% outbox %}``: what ``outbox.js`` needs, on every page that sends what another one left behind."""
+    user = context["request"].user
+    return {"who": opaque_name(user) if user.is_authenticated else ""}

@@ -1,0 +1,102 @@
+"""Decisions as the grading page sends and gets them: JSON in, JSON out, no form and no template between."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.services import DecisionInput, Refused, Saved, Stale
+from annotation.services.decisions import Told
+from consilium.lib.errors import DomainError
+
+MOST_DECISIONS = 500
+LARGEST_ID = 2**63 - 1
+LARGEST_VERSION = 2**31 - 2
+REQUIRED = {"criterion": int, "outcome": str, "version": int, "client_id": str}
+OPTIONAL = {"borderline": bool, "note": str, "evidence": list}
+
+
+class Malformed(DomainError):
+    """The request is not what the page sends."""
+
+    status_code = 400
+
+
+def body_of(request: HttpRequest, *, required: set[str], optional: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """The JSON object in the body with exactly the keys named; `Malformed` otherwise."""
+    try:
+        body = json.loads(request.body)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict) or not required <= set(body) <= required | optional:
+        raise Malformed(_("This is not what the page sends; load it again."))
+    return body
+
+
+def changes_of(rows: Any) -> list[DecisionInput]:
+    """The decisions of a request; `Malformed` at the first that no page would send."""
+    if not isinstance(rows, list) or len(rows) > MOST_DECISIONS:
+        raise Malformed(_("This is not what the page sends; load it again."))
+    return [_change(row) for row in rows]
+
+
+def _change(row: Any) -> DecisionInput:
+    try:
+        return _checked(row)
+    except (KeyError, TypeError, ValueError):
+        raise Malformed(_("This is not what the page sends; load it again.")) from None
+
+
+def _checked(row: Mapping[str, Any]) -> DecisionInput:
+    values = dict(row)
+    types = REQUIRED | OPTIONAL
+    if not set(REQUIRED) <= set(values) <= set(types) or any(type(values[key]) is not types[key] for key in values):
+        raise ValueError
+    evidence = values.get("evidence", [])
+    if not all(isinstance(span, dict) and set(span) <= {"start", "end", "quote"} for span in evidence):
+        raise ValueError
+    if not 0 < values["criterion"] <= LARGEST_ID or not 0 <= values["version"] <= LARGEST_VERSION:
+        raise ValueError
+    return DecisionInput(
+        criterion=values["criterion"],
+        outcome=values["outcome"] or None,
+        borderline=values.get("borderline", False),
+        note=values.get("note", "").replace("\r\n", "\n").strip(),
+        evidence=evidence,
+        version=values["version"],
+        client_id=UUID(values["client_id"]),
+    )
+
+
+def told_as_json(told: Told) -> dict[str, Any]:
+    """What became of one decision: saved with its version, stale with what stands, or refused with the reason."""
+    match told:
+        case Saved(criterion, version, at):
+            return {"criterion": criterion, "result": "saved", "version": version, "at": _clock(at)}
+        case Stale(criterion, current):
+            return {
+                "criterion": criterion,
+                "result": "stale",
+                "current": {
+                    "outcome": current.outcome or "",
+                    "borderline": current.borderline,
+                    "note": current.note,
+                    "evidence": current.evidence,
+                    "version": current.version,
+                    "client_id": str(current.client_id or ""),
+                    "at": _clock(current.updated_at),
+                },
+            }
+        case Refused(criterion, reason):
+            return {"criterion": criterion, "result": "refused", "detail": reason}
+
+
+def _clock(at: Any) -> str:
+    """A time of day in the reader's zone, as the page shows it."""
+    return timezone.localtime(at).strftime("%H:%M:%S")
