@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 from django.utils import timezone
 
 from annotation.dashboard.counts import STAGES, Table, Work, count_work, days_of, summed
@@ -224,7 +224,8 @@ def _conflicts(groups: dict[int, ExpertGroup]) -> tuple[dict[int, Conflicts], Co
     rows = (
         Adjudication.objects.filter(group__in=groups)
         .order_by()
-        .values_list("group", "other_group__isnull")
+        .annotate(within=ExpressionWrapper(Q(other_group=None), BooleanField()))
+        .values_list("group", "within")
         .annotate(unsettled=Count("pk", filter=Q(status="open")), done=Count("pk", filter=Q(status="done")))
     )
     for group, inside, unsettled, done in rows:

@@ -1,0 +1,292 @@
+"""The admin's desk: progress, forecasts, who waits for whom, and work that changes hands."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import User
+from annotation.dashboard.forecast import Forecast, after, daily_rates, forecast
+from annotation.models import Adjudication, Assignment, Batch, Check, Membership, Skip
+from annotation.services import accept_check, claim_check, return_check
+from consilium.statistics.estimate import Undefined
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.factories import ExpertGroupFactory, decide, make_batch, member
+
+MONDAY = date(2026, 3, 2)
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def table(client: Client, url: str) -> list[dict[str, str]]:
+    answer = client.get(url)
+    assert answer.status_code == 200
+    return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+
+
+# Forecasts: arithmetic by hand ------------------------------------------------------------------------------------
+
+
+def test_weekend_work_counts_with_monday_and_today_not_at_all() -> None:
+    day = {MONDAY + timedelta(days=n): 2**n for n in range(10)}  # Monday 1, … Friday 16, Sat 32, Sun 64, Monday 128
+    rates = daily_rates(day, first=MONDAY, today=MONDAY + timedelta(days=9))  # a Wednesday
+    assert rates == [1, 2, 4, 8, 16, 32 + 64 + 128, 256]
+    assert daily_rates(day, first=MONDAY, today=MONDAY + timedelta(days=14)) == [8, 16, 224, 256, 512, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("start", "days", "end"),
+    [
+        (date(2026, 3, 2), 1, date(2026, 3, 3)),
+        (date(2026, 3, 6), 1, date(2026, 3, 9)),  # Friday, then Monday
+        (date(2026, 3, 7), 1, date(2026, 3, 9)),  # Saturday
+        (date(2026, 3, 3), 5, date(2026, 3, 10)),
+        (date(2026, 3, 4), 13, date(2026, 3, 23)),
+    ],
+)
+def test_working_days_skip_weekends(start: date, days: int, end: date) -> None:
+    assert after(start, days) == end
+
+
+def test_a_forecast_is_the_median_with_the_slow_and_the_fast_days() -> None:
+    # Seven working days, Monday 2 to Tuesday 10 March; today is Wednesday the 11th.
+    days = [10, 20, 30, 40, 50, None, None, 60, 70]
+    handed_in = {MONDAY + timedelta(days=n): number for n, number in enumerate(days) if number}
+    seen = forecast(handed_in, first=MONDAY, left=200, today=date(2026, 3, 11))
+    # Type 7 quantiles of 10…70: 10% lies at 10 + .6·10, 90% at 60 + .4·10. 200/40 = 5, 200/16 = 12.5, 200/64 = 3.1.
+    assert seen == Forecast(
+        left=200, days=7, rate=40, slow=16, fast=64,
+        early=date(2026, 3, 17), expected=date(2026, 3, 18), late=date(2026, 3, 30),
+    )  # fmt: skip
+    assert isinstance(seen, Forecast)
+    due = {
+        date(2026, 3, 30): "yes",
+        date(2026, 3, 18): "likely",
+        date(2026, 3, 17): "unlikely",
+        date(2026, 3, 16): "no",
+    }
+    assert {day: seen.holds(day) for day in due} == due
+
+
+def test_what_cannot_be_forecast_says_why() -> None:
+    two_days = forecast({MONDAY: 9, MONDAY + timedelta(days=1): 9}, first=MONDAY, left=5, today=date(2026, 3, 4))
+    assert isinstance(two_days, Undefined)
+    assert "fewer than three working days" in two_days.reason
+    assert isinstance(forecast({}, first=None, left=5, today=MONDAY), Undefined)
+    idle = forecast({MONDAY: 9}, first=MONDAY, left=5, today=date(2026, 3, 6))
+    assert isinstance(idle, Undefined)
+    assert "nothing was handed in" in idle.reason
+    # Slow days without anything have no end; the date says so instead of naming one.
+    halting = forecast({MONDAY: 4, MONDAY + timedelta(days=1): 4}, first=MONDAY, left=5, today=date(2026, 3, 5))
+    assert isinstance(halting, Forecast)
+    assert halting.late is not None
+    stopping = forecast(
+        {MONDAY + timedelta(days=n): 4 for n in (0, 1, 2, 3)}, first=MONDAY, left=5, today=date(2026, 3, 11)
+    )
+    assert isinstance(stopping, Forecast)
+    assert stopping.late is None
+
+
+# Pages --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def desk(db: None) -> Workshop:
+    """Six responses, two annotators with three each; everything is checked."""
+    return build_workshop(responses=6, check_policy="all")
+
+
+def busy(desk: Workshop) -> tuple[User, User]:
+    """First: one accepted, one sent back, one skipped and not started. Second: one at any checker, one draft."""
+    first, second = desk.people()
+    now = timezone.now()
+    one, two, three = desk.queue(first)
+    for row in (one, two):
+        decide(row)
+        claim_check(checker=desk.checker, waiting=Assignment.objects.filter(pk=row.pk), at=now)
+        row.refresh_from_db()
+    accept_check(assignment=one, checker=desk.checker, at=now)
+    return_check(assignment=two, checker=desk.checker, note="Look at 2 again.", at=now)
+    Skip.objects.create(assignment=three, reason="later", created_at=now)
+    decide(desk.queue(second)[0])
+    decide(desk.queue(second)[1], submit=False)
+    return first, second
+
+
+def test_the_dashboard_counts_by_hand(desk: Workshop) -> None:
+    first, _second = busy(desk)
+    client = signed_in(desk.admin)
+    base = f"/b/{desk.benchmark.slug}/progress/"
+    page = client.get(base).content.decode()
+    words = "Accepted: 1, Handed in: 1, Returned: 1, Draft: 1, Not started: 2"
+    assert page.count(f"<title>{words}</title>") == 3  # all work, the one batch, the one group
+    rows = {row["physician"]: row for row in table(client, f"{base}physicians.csv")}
+    mine = rows[first.pseudonyms.get().pseudonym]
+    assert [mine[name] for name in ("pieces", "accepted", "returned", "not_started")] == ["3", "1", "1", "1"]
+    assert [mine[name] for name in ("given", "skipped", "checked", "returned_once")] == ["3", "1", "2", "1"]
+    assert [(row["day"], row["handed_in"]) for row in table(client, f"{base}days.csv")][-1] == (
+        timezone.localdate().isoformat(), "2",
+    )  # fmt: skip
+    (batch,) = table(client, f"{base}batches.csv")
+    assert (batch["days_of_data"], batch["expected"]) == ("0", "")
+    assert "fewer than three working days" in batch["note"]
+    (group,) = table(client, f"{base}groups.csv")
+    assert (group["annotators"], group["accepted"]) == ("2", "1")
+
+
+def test_who_waits_for_whom(desk: Workshop) -> None:
+    first, second = busy(desk)
+    names = {user.pk: user.pseudonyms.get().pseudonym for user in (first, second, desk.checker)}
+
+    def waits() -> set[tuple[str, str, str, str]]:
+        rows = table(signed_in(desk.admin), f"/b/{desk.benchmark.slug}/progress/waiting.csv")
+        return {(row["kind"], row["who"], row["waits_for"], row["pieces"]) for row in rows}
+
+    assert waits() == {
+        ("any_checker", names[second.pk], "any of 2 checkers", "1"),
+        ("returned", names[desk.checker.pk], names[first.pk], "1"),
+    }
+    # A stopped annotator's open work, and work that no checker is left for, will not go on by themselves.
+    Membership.objects.filter(user__in=[second, *desk.people("checker")]).update(active=False)
+    assert waits() == {
+        ("nobody", names[second.pk], "a checker; the group has none", "1"),
+        ("nobody", "The batch", f"{names[second.pk]}, who was stopped", "2"),
+        ("returned", names[desk.checker.pk], names[first.pk], "1"),
+    }
+    page = signed_in(desk.admin).get(f"/b/{desk.benchmark.slug}/progress/").content.decode()
+    assert "Add a checker" in page
+    assert f"/groups/{desk.group.public_id}/" in page
+
+
+def test_ends_that_wait_for_the_admin(db: None) -> None:
+    desk = build_workshop(responses=2)
+    for user in desk.people():
+        for row in desk.queue(user):
+            decide(row)
+    other = ExpertGroupFactory(benchmark=desk.benchmark, name="Group B", annotators=1)
+    late = make_batch(other, title="Late")
+    url = f"/b/{desk.benchmark.slug}/progress/waiting.csv"
+    client = signed_in(desk.admin)
+    assert [(row["kind"], row["who"]) for row in table(client, url)] == [("not_closed", "Pilot batch")]
+    client.post(f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/close/")
+    client.post(f"/b/{desk.benchmark.slug}/batches/{late.public_id}/pause/")
+    assert [(row["kind"], row["who"], row["place"]) for row in table(client, url)] == [
+        ("paused", "Late", "Group B"),
+        ("other_group", "Group A", "Late"),
+    ]
+
+
+def test_days_are_those_of_the_reader(desk: Workshop) -> None:
+    decide(desk.queue()[0])
+    yesterday = timezone.now().replace(hour=23, minute=30) - timedelta(days=1)  # UTC
+    Assignment.objects.filter(pk=desk.queue()[0].pk).update(submitted_at=yesterday)
+
+    def last_two(zone: str) -> list[str]:
+        User.objects.filter(pk=desk.admin.pk).update(time_zone=zone)
+        rows = table(signed_in(desk.admin), f"/b/{desk.benchmark.slug}/progress/days.csv")
+        found = {row["day"]: row["handed_in"] for row in rows}
+        return [found.get(day.isoformat(), "") for day in (yesterday.date(), yesterday.date() + timedelta(days=1))]
+
+    assert last_two("UTC") == ["1", "0"]
+    assert last_two("Asia/Tokyo") == ["0", "1"]
+
+
+def test_researchers_look_by_pseudonym_and_members_get_nothing(desk: Workshop) -> None:
+    from tests.factories import BenchmarkRoleFactory, UserFactory
+
+    first, second = busy(desk)
+    researcher = UserFactory()
+    BenchmarkRoleFactory(benchmark=desk.benchmark, user=researcher, role="researcher")
+    base = f"/b/{desk.benchmark.slug}"
+    paths = (
+        f"{base}/progress/", f"{base}/batches/{desk.batch.public_id}/",
+        f"{base}/batches/{desk.batch.public_id}/pieces.csv", f"{base}/progress/waiting.csv", f"{base}/conflicts.csv",
+    )  # fmt: skip
+    for path in paths:
+        answer = signed_in(researcher).get(path)
+        body = answer.getvalue().decode()
+        assert answer.status_code == 200
+        assert not any(person.name in body or person.email in body for person in (first, second, desk.checker))
+        for member_ in (desk.annotator, desk.checker, desk.adjudicator):
+            assert signed_in(member_).get(path).status_code == 404
+    hand = f"{base}/batches/{desk.batch.public_id}/handover/"
+    assert signed_in(researcher).get(hand).status_code == 404
+    assert signed_in(researcher).post(hand, {"to": "pool"}).status_code == 404
+
+
+def test_an_empty_benchmark_says_what_comes_first(db: None) -> None:
+    from tests.factories import BenchmarkFactory, UserFactory
+
+    admin = UserFactory()
+    benchmark = BenchmarkFactory(admin=admin)
+    assert "No group to work yet" in signed_in(admin).get(f"/b/{benchmark.slug}/progress/").content.decode()
+    ExpertGroupFactory(benchmark=benchmark)
+    assert "No batch yet" in signed_in(admin).get(f"/b/{benchmark.slug}/progress/").content.decode()
+
+
+def test_batches_are_filtered_and_say_what_is_overdue(desk: Workshop) -> None:
+    client = signed_in(desk.admin)
+    base = f"/b/{desk.benchmark.slug}/batches/"
+    Batch.objects.update(due_date=timezone.localdate() - timedelta(days=1))
+    assert "overdue" in client.get(base).content.decode()
+    assert "Pilot batch" in client.get(f"{base}?state=open").content.decode()
+    nothing = client.get(f"{base}?state=closed").content.decode()
+    assert "Pilot batch" not in nothing
+    assert "No batch in this state" in nothing
+    client.post(f"{base}{desk.batch.public_id}/close/")
+    closed = client.get(f"{base}?state=closed").content.decode()
+    assert "Pilot batch" in closed
+    assert "overdue" not in closed
+
+
+def test_the_list_of_pieces_shows_who_holds_what(desk: Workshop) -> None:
+    first, second = busy(desk)
+    client = signed_in(desk.admin)
+    base = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/"
+    pseudonym = second.pseudonyms.get().pseudonym
+    rows = table(client, f"{base}pieces.csv?physician={pseudonym}")
+    assert sorted(row["status"] for row in rows) == ["draft", "not_started", "submitted"]
+    assert {row["status"] for row in table(client, f"{base}pieces.csv?status=open")} == {
+        "not_started", "draft", "returned",
+    }  # fmt: skip
+    page = client.get(f"{base}?status=open").content.decode()
+    assert page.count('name="piece"') == 4  # of first: returned and untouched; of second: a draft and untouched
+    assert client.get(base).content.decode().count('name="piece"') == 4  # what was handed in cannot be chosen
+    assert "No piece of work like this" in client.get(f"{base}?case=unknown").content.decode()
+
+
+def test_the_pages_cost_the_same_at_two_and_at_forty_physicians(db: None) -> None:
+    counts = []
+    for annotators in (2, 40):
+        desk = build_workshop(responses=2)
+        group = ExpertGroupFactory(benchmark=desk.benchmark, annotators=annotators - 2, checkers=1, adjudicators=1)
+        for _ in range(annotators - 2):
+            member(desk.group)
+        if annotators > 2:
+            batch = make_batch(group, title="More", annotators_per_item=annotators - 2, check_policy="all")
+            for row in Assignment.objects.filter(batch=batch):
+                decide(row)
+        decide(desk.queue()[0])
+        client = signed_in(desk.admin)
+        base = f"/b/{desk.benchmark.slug}"
+        here = []
+        for path in ("progress/", "batches/", f"batches/{desk.batch.public_id}/",
+                     f"batches/{desk.batch.public_id}/?physician={desk.annotator.pseudonyms.get().pseudonym}",
+                     f"batches/{desk.batch.public_id}/pieces.csv", "conflicts/"):  # fmt: skip
+            with CaptureQueriesContext(connection) as queries:
+                client.get(f"{base}/{path}").getvalue()
+            here.append(len(queries))
+        counts.append(here)
+    assert counts[0] == counts[1]
+    assert max(counts[0]) <= 30
