@@ -188,6 +188,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         name: {"task": name, "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
         for name in ("rubrics.tasks.sweep_imports", "scoring.tasks.sweep_runs", "agreement.tasks.sweep_reports")
     },
+    "annotation.tasks.sweep_slots": {
+        "task": "annotation.tasks.sweep_slots",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
     "consilium.tasks.clear_expired_sessions": {
         "task": "consilium.tasks.clear_expired_sessions",
         "schedule": 24 * 3600.0,

@@ -12,6 +12,7 @@ from accounts.models import User
 from annotation.models import Amendment, Assignment, Check, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.rules import hold_batch, refuse_unless_open, spoken_rules
+from annotation.services.slots import release_if_left
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 
@@ -124,6 +125,7 @@ def return_check(*, assignment: Assignment, checker: User, note: str, at: dateti
             for old in decisions
         ]
     )
+    release_if_left(assignment=row, at=at)
 
 
 def _held(assignment: Assignment, checker: User) -> tuple[Assignment, Check]:

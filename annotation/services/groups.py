@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import secrets
+from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Count
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.services import person_of
-from annotation.models import ExpertGroup, Membership, Physician
+from annotation.models import Assignment, Batch, ExpertGroup, Membership, Physician
+from annotation.services import slots
 from annotation.services.rules import spoken_rules
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
 
 BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+MOST_CAPACITY = 10_000
 
 
 @transaction.atomic
@@ -60,11 +65,50 @@ def add_member(
 
 
 @transaction.atomic
-def set_member_active(*, membership: Membership, active: bool) -> None:
-    """Let a member work, or stop them; what they decided stays as it is."""
+def set_member_active(
+    *, membership: Membership, active: bool, by: User | None = None, at: datetime | None = None
+) -> int:
+    """Let a member work, or stop them; what they decided stays as it is.
+
+    What they have open goes back for others to take: an annotator's responses (how many is returned), a checker's
+    held checks, an adjudicator's held conflicts.
+    """
+    at = at or timezone.now()
+    released = 0 if active else _hand_back(membership, by, at)
     membership.active = active
     with spoken_rules():
         membership.save(update_fields=["active"])
+    # What was taken until this very moment: a claim holds the row of the membership.
+    return released if active else released + _hand_back(membership, by, at)
+
+
+def _hand_back(membership: Membership, by: User | None, at: datetime) -> int:
+    user, group = membership.user, membership.group
+    if membership.role == Membership.Role.ANNOTATOR:
+        return slots.release_open_work_of(user=user, group=group, by=by, at=at)
+    if membership.role == Membership.Role.CHECKER:
+        slots.release_held_checks_of(user=user, group=group)
+    else:
+        slots.release_held_adjudications_of(user=user, group=group)
+    return 0
+
+
+@transaction.atomic
+def set_capacity(*, membership: Membership, capacity: int | None) -> None:
+    """Bound how many responses an annotator has open at a time; None for no bound. What is open already stays."""
+    if membership.role != Membership.Role.ANNOTATOR:
+        raise DomainError(_("Only annotators have a capacity."))
+    if capacity is not None and not 1 <= capacity <= MOST_CAPACITY:
+        raise DomainError(_("A capacity lies between 1 and %(most)d.") % {"most": MOST_CAPACITY})
+    membership.capacity = capacity
+    membership.save(update_fields=["capacity"])
+
+
+def open_work_in(group: ExpertGroup) -> dict[int, int]:
+    """User → how many responses they have open in the group: what goes back when they are stopped."""
+    rows = Assignment.objects.filter(batch__group=group, status__in=Assignment.OPEN, batch__imported=False)
+    rows = rows.exclude(batch__status=Batch.Status.CLOSED).exclude(batch__kind=Batch.Kind.QUALIFY)
+    return dict(rows.order_by().values_list("annotator").annotate(Count("pk")))
 
 
 def physician_of(*, benchmark: Benchmark, user: User) -> Physician:

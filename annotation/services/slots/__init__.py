@@ -1,0 +1,33 @@
+"""Slots: work that is taken, given back, handed on, put off, and taken back when its lease has run out."""
+
+from annotation.services.slots.claims import available, available_in, claim_next
+from annotation.services.slots.eligibility import StuckSlot, put_off, stuck_slots
+from annotation.services.slots.leases import release_abandoned, release_expired, settle_gold
+from annotation.services.slots.returns import (
+    reassign,
+    release,
+    release_held_adjudications_of,
+    release_held_checks_of,
+    release_if_left,
+    release_open_work_of,
+    skip,
+)
+
+__all__ = [
+    "StuckSlot",
+    "available",
+    "available_in",
+    "claim_next",
+    "put_off",
+    "reassign",
+    "release",
+    "release_abandoned",
+    "release_expired",
+    "release_held_adjudications_of",
+    "release_held_checks_of",
+    "release_if_left",
+    "release_open_work_of",
+    "settle_gold",
+    "skip",
+    "stuck_slots",
+]

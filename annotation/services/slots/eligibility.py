@@ -1,0 +1,178 @@
+"""Which free slots an annotator may take, and which nobody may."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import PhysicianProfile, User
+from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Part, Skip, Slot
+from annotation.specialties import case_specialty, matching
+from annotation.standing import standings
+from rubrics.models import Case, Response
+
+LIVE = ~Q(status=Assignment.Status.RELEASED)
+
+
+def free_slots(batches: Collection[int]) -> QuerySet[Slot]:
+    """Slots of ``batches`` (ids) that nobody has."""
+    holders = Assignment.objects.filter(LIVE, slot=OuterRef("pk"))
+    return Slot.objects.filter(~Exists(holders), item__batch__in=batches)
+
+
+def takable(annotator: User, batches: Sequence[Batch]) -> QuerySet[Slot]:
+    """Free slots that ``annotator`` may take: not of a response of their own, nor one that they grade or have graded,
+
+    have another part in, or passed over for good; and of their specialty where the batch requires it.
+    """
+    groups = {batch.group_id for batch in batches}
+    response = OuterRef("item__response")
+    other_part = Involvement.objects.filter(response=response, user=annotator.pk).exclude(
+        part=Part.ANNOTATOR, group__in=groups
+    )
+    graded = Assignment.objects.filter(LIVE, response=response, annotator=annotator.pk)
+    passed_over = Skip.objects.filter(assignment__response=response, assignment__annotator=annotator.pk).exclude(
+        reason=Skip.Reason.LATER
+    )
+    rows = free_slots([batch.pk for batch in batches])
+    rows = rows.filter(~Exists(other_part), ~Exists(graded), ~Exists(passed_over))
+    rows = rows.exclude(item__response__author=annotator.pk)
+    for batch in batches:
+        if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
+            rows = rows.exclude(~Q(item__response__case__in=matching_cases(annotator, batch)) & Q(item__batch=batch.pk))
+    return rows
+
+
+def matching_cases(annotator: User, batch: Batch) -> list[int]:
+    """Ids of the batch's cases whose specialty is the annotator's."""
+    return sorted(case for case, _person in _matches(batch, [annotator.pk]))
+
+
+def _matches(batch: Batch, users: Collection[int]) -> set[tuple[int, int]]:
+    rows = Case.objects.filter(responses__batch_items__batch=batch.pk).distinct()
+    cases = {pk: case_specialty(tags) for pk, tags in rows.values_list("pk", "tags")}
+    known = dict(PhysicianProfile.objects.filter(user__in=users).values_list("user_id", "specialty"))
+    people = {user: known.get(user, "") for user in users}
+    return matching(cases, people, batch.group.benchmark.maps.get("specialty", {}))
+
+
+def put_off() -> Exists:
+    """A condition on assignments: their annotator passed them over for later, and has not handed them in since."""
+    later = Skip.objects.filter(assignment=OuterRef("pk"), reason=Skip.Reason.LATER)
+    return Exists(later.filter(Q(assignment__submitted_at=None) | Q(created_at__gt=F("assignment__submitted_at"))))
+
+
+def open_in_group(annotator: int, group: int) -> int:
+    """How many responses the annotator has open in the group: what a capacity bounds."""
+    rows = Assignment.objects.filter(annotator=annotator, batch__group=group, status__in=Assignment.OPEN)
+    return rows.exclude(batch__status=Batch.Status.CLOSED).exclude(batch__kind=Batch.Kind.QUALIFY).count()
+
+
+def annotators_of(group: ExpertGroup | int) -> QuerySet[Membership]:
+    """Those who grade for the group now."""
+    return Membership.objects.filter(
+        group=group, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True
+    ).order_by("pk")
+
+
+# Stuck ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StuckSlot:
+    """A free slot that no annotator of the group may take, and why; capacities do not count, as they pass."""
+
+    slot: Slot
+    response: Response
+    reasons: tuple[str, ...]
+
+
+def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
+    """Free slots of an unclosed batch that nobody of the group may take, in a fixed number of queries."""
+    if batch.status == Batch.Status.CLOSED:
+        return []
+    rows = list(
+        free_slots([batch.pk]).select_related("item__response__case", "item__response__candidate").order_by("pk")
+    )
+    if not rows:
+        return []
+    people = list(annotators_of(batch.group_id).values_list("user_id", flat=True))
+    standing = standings(batch.group, at=at or timezone.now())
+    held_back = {user for user in people if user in standing and not standing[user].may_get_work}
+    responses = [slot.item.response_id for slot in rows]
+    other_part, graded, passed_over = refusals(batch, people, responses)
+    fits = None
+    if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
+        fits = _matches(batch, people)
+    found = []
+    for slot in rows:
+        response = slot.item.response
+        why: Counter[str] = Counter()
+        for user in people:
+            if user == response.author_id:
+                why["author"] += 1
+            elif user in other_part[response.pk]:
+                why["part"] += 1
+            elif user in graded[response.pk]:
+                why["graded"] += 1
+            elif user in passed_over[response.pk]:
+                why["skipped"] += 1
+            elif fits is not None and (response.case_id, user) not in fits:
+                why["specialty"] += 1
+            elif user in held_back:
+                why["standing"] += 1
+            else:
+                break
+        else:
+            found.append(StuckSlot(slot, response, _in_words(why)))
+    return found
+
+
+def refusals(
+    batch: Batch, people: Collection[int], responses: Collection[int]
+) -> tuple[dict[int, set[int]], dict[int, set[int]], dict[int, set[int]]]:
+    """Response → users with another part in it, who grade or graded it, and who passed over it for good."""
+    other_part: dict[int, set[int]] = defaultdict(set)
+    parts = Involvement.objects.filter(response__in=responses, user__in=people).exclude(
+        part=Part.ANNOTATOR, group=batch.group_id
+    )
+    for response, user in parts.values_list("response_id", "user_id"):
+        other_part[response].add(user)
+    graded: dict[int, set[int]] = defaultdict(set)
+    work = Assignment.objects.filter(LIVE, response__in=responses, annotator__in=people)
+    for response, user in work.values_list("response_id", "annotator_id"):
+        graded[response].add(user)
+    passed_over: dict[int, set[int]] = defaultdict(set)
+    skips = Skip.objects.filter(assignment__response__in=responses, assignment__annotator__in=people)
+    for response, user in skips.exclude(reason=Skip.Reason.LATER).values_list(
+        "assignment__response_id", "assignment__annotator_id"
+    ):
+        passed_over[response].add(user)
+    return other_part, graded, passed_over
+
+
+def _in_words(why: Counter[str]) -> tuple[str, ...]:
+    if not why:
+        return (_("The group has no annotator."),)
+    words = {
+        "author": ngettext("%(n)d annotator wrote it.", "%(n)d annotators wrote it.", why["author"]),
+        "part": ngettext(
+            "%(n)d annotator checks or adjudicates it.", "%(n)d annotators check or adjudicate it.", why["part"]
+        ),
+        "graded": ngettext("%(n)d annotator grades it already.", "%(n)d annotators grade it already.", why["graded"]),
+        "skipped": ngettext("%(n)d annotator passed it over.", "%(n)d annotators passed it over.", why["skipped"]),
+        "specialty": ngettext(
+            "%(n)d annotator is of another specialty.", "%(n)d annotators are of another specialty.", why["specialty"]
+        ),
+        "standing": ngettext(
+            "%(n)d annotator gets no new work for now.", "%(n)d annotators get no new work for now.", why["standing"]
+        ),
+    }
+    return tuple(text % {"n": why[name]} for name, text in words.items() if why[name])

@@ -1,0 +1,228 @@
+"""Work that leaves its annotator: given back, handed on, put off. What was decided stays on record."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import User
+from annotation.models import Adjudication, Assignment, Batch, BatchItem, Check, ExpertGroup, Skip, Slot
+from annotation.services.rules import hold_batch, refuse_unless_open
+from annotation.services.slots.claims import give, next_position
+from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, refusals
+from annotation.standing import standing_of
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+
+LONGEST_NOTE = 5_000
+
+
+@transaction.atomic
+def release(*, assignments: Iterable[Assignment], by: User | None, at: datetime) -> int:
+    """Put open work back, so that somebody else may take it; how many pieces.
+
+    What was handed in meanwhile stays. `Conflict` where that leaves nothing. The audit trail says who did it.
+    """
+    rows = _lock_open([row.pk for row in assignments])
+    if not rows:
+        raise Conflict(_("This work was handed in or given back already, so it stays where it is."))
+    for row in rows:
+        _let_go(row, at)
+    return len(rows)
+
+
+def _lock_open(ids: Collection[int]) -> list[Assignment]:
+    """The rows that can still change hands, locked; those of paused batches too, not those of closed ones."""
+    batches = Assignment.objects.filter(pk__in=ids).order_by("batch").values_list("batch", flat=True).distinct()
+    for batch in list(batches):
+        hold_batch(batch)
+    rows = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related(
+        "batch__group__benchmark", "annotator", "response"
+    )
+    return list(
+        rows.filter(pk__in=ids, status__in=Assignment.OPEN, batch__imported=False)
+        .exclude(batch__status=Batch.Status.CLOSED)
+        .exclude(purpose=Assignment.Purpose.QUALIFICATION)
+        .order_by("pk")
+    )
+
+
+def _let_go(row: Assignment, at: datetime) -> None:
+    slot = row.slot_id
+    if slot is None and row.purpose == Assignment.Purpose.WORK:  # from before there were slots
+        slot = _new_slot(row).pk
+    transition(
+        row,
+        source=Assignment.OPEN,
+        target=Assignment.Status.RELEASED,
+        released_at=at,
+        lease_until=None,
+        slot_id=slot,
+    )
+
+
+def _new_slot(row: Assignment) -> Slot:
+    item = BatchItem.objects.select_for_update(no_key=True).get(batch=row.batch_id, response=row.response_id)
+    last = Slot.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0
+    return Slot.objects.create(item=item, number=last + 1)
+
+
+@transaction.atomic
+def reassign(*, assignments: Iterable[Assignment], to: User, by: User | None, at: datetime) -> int:
+    """Give open work to another annotator of the group; how many pieces. All of them, or none with the reason.
+
+    What was handed in meanwhile stays where it is; `Conflict` where that leaves nothing.
+    """
+    rows = [row for row in _lock_open([row.pk for row in assignments]) if row.purpose == Assignment.Purpose.WORK]
+    rows = [row for row in rows if row.annotator_id != to.pk]
+    if not rows:
+        raise Conflict(_("This work was handed in or given away already, so it stays where it is."))
+    for batch in {row.batch_id: row.batch for row in rows}.values():
+        _refuse_new_hand(to, batch, [row for row in rows if row.batch_id == batch.pk], at)
+    for row in rows:
+        _let_go(row, at)
+        assert row.slot_id is not None  # just made sure of
+        slot = Slot.objects.select_related("item__response").get(pk=row.slot_id)
+        give(slot=slot, annotator=to, batch=row.batch, at=at)
+    return len(rows)
+
+
+def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: datetime) -> None:
+    """`DomainError` with the reason why ``to`` cannot take over these rows of the batch."""
+    member = annotators_of(batch.group_id).select_for_update(no_key=True, of=("self",)).filter(user=to.pk).first()
+    if member is None:
+        raise DomainError(_("%(person)s is not an active annotator of the group.") % {"person": to})
+    if not standing_of(to, batch.group, at=at).may_get_work:
+        raise DomainError(_("%(person)s gets no new work for now; “Quality” says why.") % {"person": to})
+    responses = {row.response_id for row in rows}
+    own = sum(row.response.author_id == to.pk for row in rows)
+    if own:
+        raise DomainError(
+            ngettext(
+                "%(person)s wrote %(n)d of these responses and cannot grade it.",
+                "%(person)s wrote %(n)d of these responses and cannot grade them.",
+                own,
+            )
+            % {"person": to, "n": own}
+        )
+    # Two slots of one response cannot go to one person either.
+    barred = {response for found in refusals(batch, [to.pk], responses) for response in found}
+    part = len(barred) + len(rows) - len(responses)
+    if part:
+        raise DomainError(
+            ngettext(
+                "%(person)s has a part in %(n)d of these responses already, or passed it over.",
+                "%(person)s has a part in %(n)d of these responses already, or passed them over.",
+                part,
+            )
+            % {"person": to, "n": part}
+        )
+    if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
+        fitting = set(matching_cases(to, batch))
+        others = sum(row.case_id not in fitting for row in rows)
+        if others:
+            raise DomainError(
+                ngettext(
+                    "%(n)d of these responses asks for another specialty than that of %(person)s.",
+                    "%(n)d of these responses ask for another specialty than that of %(person)s.",
+                    others,
+                )
+                % {"person": to, "n": others}
+            )
+    if member.capacity is not None:
+        open_now = open_in_group(to.pk, batch.group_id)
+        if open_now + len(rows) > member.capacity:
+            raise DomainError(
+                _("%(person)s has %(open)d of at most %(capacity)d responses open; %(n)d more are too many.")
+                % {"person": to, "open": open_now, "capacity": member.capacity, "n": len(rows)}
+            )
+
+
+@transaction.atomic
+def skip(*, assignment: Assignment, annotator: User, reason: str, note: str = "", at: datetime) -> None:
+    """Pass over a response: ``later`` puts it to the end of the annotator's own queue, any other reason gives it back
+
+    to the pool for good, so that this annotator is not offered it again. `Conflict` where it was handed in.
+    """
+    if reason not in Skip.Reason.values:
+        raise DomainError(_("Say why: later, outside your field, cannot be judged, or another reason."))
+    note = note.strip()
+    if reason == Skip.Reason.OTHER and not note:
+        raise DomainError(_("Say in the note why you pass this response over."))
+    if len(note) > LONGEST_NOTE:
+        raise DomainError(_("A note has at most %(most)d characters.") % {"most": LONGEST_NOTE})
+    hold_batch(assignment.batch_id)
+    row = (
+        Assignment.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("batch")
+        .get(pk=assignment.pk, annotator=annotator)
+    )
+    refuse_unless_open(row.batch)
+    if row.status not in Assignment.OPEN:
+        raise Conflict(_("This response was handed in or given back already, so it cannot be passed over."))
+    if row.purpose == Assignment.Purpose.QUALIFICATION and reason != Skip.Reason.LATER:
+        raise DomainError(_("The responses of a qualification can be put off, not given back."))
+    Skip.objects.create(assignment=row, reason=reason, note=note, created_at=at)
+    if reason == Skip.Reason.LATER:
+        row.position = next_position(annotator.pk, row.batch_id)
+        row.save(update_fields=["position"])
+    else:
+        _let_go(row, at)
+    for name in ("status", "position", "released_at"):
+        setattr(assignment, name, getattr(row, name))
+
+
+# Carry-over after a physician leaves --------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def release_open_work_of(*, user: User, group: ExpertGroup, by: User | None, at: datetime) -> int:
+    """Put everything back that ``user`` has open in the group; how many pieces. What was handed in stands."""
+    rows = _lock_open(_open_of(user, group))
+    for row in rows:
+        _let_go(row, at)
+    return sum(row.purpose == Assignment.Purpose.WORK for row in rows)
+
+
+def _open_of(user: User, group: ExpertGroup) -> list[int]:
+    rows = Assignment.objects.filter(annotator=user, batch__group=group, status__in=Assignment.OPEN)
+    return list(rows.values_list("pk", flat=True))
+
+
+@transaction.atomic
+def release_if_left(*, assignment: Assignment, at: datetime) -> bool:
+    """Put returned work back whose annotator has left the group meanwhile; whether it was."""
+    if annotators_of(assignment.batch.group_id).filter(user=assignment.annotator_id).exists():
+        return False
+    rows = _lock_open([assignment.pk])
+    for row in rows:
+        _let_go(row, at)
+        assignment.status = row.status
+    return bool(rows)
+
+
+@transaction.atomic
+def release_held_checks_of(*, user: User, group: ExpertGroup) -> int:
+    """Put back what a checker holds, for another one; amendments made so far stay in the record."""
+    rows = list(
+        Assignment.objects.select_for_update(no_key=True, of=("self",))
+        .filter(batch__group=group, checker=user, status=Assignment.Status.IN_CHECK)
+        .exclude(batch__status=Batch.Status.CLOSED)
+    )
+    for row in rows:
+        check = Check.objects.get(assignment=row, round=row.round)
+        check.amendments.exclude(outcome="").update(outcome="")
+        transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
+    return len(rows)
+
+
+@transaction.atomic
+def release_held_adjudications_of(*, user: User, group: ExpertGroup) -> int:
+    """Let other adjudicators take what this one holds and has not finished; rulings made so far stay to go on from."""
+    rows = Adjudication.objects.filter(adjudicator=user, status=Adjudication.Status.OPEN)
+    return rows.filter(Q(group=group) | Q(other_group=group)).update(adjudicator=None)

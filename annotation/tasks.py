@@ -1,0 +1,17 @@
+"""Celery's bells. A task carries ids and decides nothing."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.utils import timezone
+
+
+@shared_task(ignore_result=True)
+def sweep_slots() -> None:
+    """Put work back whose lease has run out or whose annotator has left, and accept what no checker is to see."""
+    from annotation.services import slots
+
+    at = timezone.now()
+    slots.release_expired(at=at)
+    slots.release_abandoned(at=at)
+    slots.settle_gold(at=at)
