@@ -28,13 +28,13 @@ class Malformed(DomainError):
     status_code = 400
 
 
-def body_of(request: HttpRequest, *, required: set[str], optional: frozenset[str] = frozenset()) -> dict[str, Any]:
+def body_of(request: HttpRequest, *, required: set[str]) -> dict[str, Any]:
     """The JSON object in the body with exactly the keys named; `Malformed` otherwise."""
     try:
         body = json.loads(request.body)
     except ValueError:
         body = None
-    if not isinstance(body, dict) or not required <= set(body) <= required | optional:
+    if not isinstance(body, dict) or set(body) != required:
         raise Malformed(_("This is not what the page sends; load it again."))
     return body
 

@@ -13,10 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.identity import opaque_name
 from annotation import access, screens, services, wire
 from annotation.models import Assignment, Batch
-from annotation.views.saving import refusal, somebody_else
+from annotation.views.saving import refusal
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 
@@ -48,17 +47,15 @@ def upcoming(request: SignedInRequest, public_id: str) -> HttpResponse:
 def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Save what the page had not sent yet, hand the work in, and give the next response.
 
-    ``{"who", "decisions", "have"}``: ``have`` names the response that the page has at hand already. Without JSON, as a
+    ``{"decisions", "have"}``: ``have`` names the response that the page has at hand already. Without JSON, as a
     plain form: hand in and go to the next page.
     """
     if request.content_type != "application/json":
         return _submit_form(request, public_id)
+    assignment = access.get_own_work(request.user, public_id)
     results: list[dict[str, Any]] = []
     try:
-        body = wire.body_of(request, required={"who", "decisions", "have"})
-        if body["who"] != opaque_name(request.user):
-            return somebody_else()
-        assignment = access.get_own_work(request.user, public_id)
+        body = wire.body_of(request, required={"decisions", "have"})
         changes, at = wire.changes_of(body["decisions"]), timezone.now()
         if changes:
             told = services.record_decisions(assignment=assignment, annotator=request.user, changes=changes, at=at)
@@ -68,7 +65,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
         services.submit(assignment=assignment, annotator=request.user, at=at)
     except DomainError as refused:
         return refusal(refused, results=results)
-    following = services.next_open(annotator=request.user, after=assignment)
+    following = services.next_open(annotator=request.user, after=assignment, at=at)
     answer: dict[str, Any] = {"results": results, "next": None, "work": reverse("annotation:work")}
     if following is not None:
         known = following.public_id == body["have"]
@@ -84,7 +81,7 @@ def _submit_form(request: SignedInRequest, public_id: str) -> HttpResponse:
         assignment.refresh_from_db(fields=["status", "round"])
         context = _context(request, assignment) | {"refused": refused}
         return render(request, PAGE, context, status=refused.status_code)
-    following = services.next_open(annotator=request.user, after=assignment)
+    following = services.next_open(annotator=request.user, after=assignment, at=timezone.now())
     return HttpResponseRedirect(
         reverse("annotation:grade", args=[following.public_id]) if following else reverse("annotation:work")
     )
@@ -115,5 +112,4 @@ def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]
         "returned": screens.returned_note(assignment),
         "writable": assignment.status in Assignment.OPEN and assignment.batch.status == Batch.Status.OPEN,
         "saved_at": screens.last_save(rows),
-        "who": opaque_name(request.user),
     }

@@ -9,7 +9,6 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from accounts.identity import opaque_name
 from annotation import access, services, wire
 from annotation.attention import record_attention
 from consilium.lib.errors import DomainError
@@ -21,33 +20,26 @@ LONGEST_REPORT_S = 3600
 @require_POST
 @signed_in
 def decisions(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Save ``{"who", "decisions": […]}``: of each decision, whether it is saved, stale or refused.
+    """Save ``{"decisions": […]}``: of each decision, whether it is saved, stale or refused.
 
-    409 where none can be saved now, with ``reason``: ``somebody-else`` is signed in, or the work is not ``open``.
+    409 with a ``detail`` where none can be saved now; 404 also where somebody else than the annotator is signed in to
+    this browser by now.
     """
+    assignment = access.get_own_work(request.user, public_id)
     try:
-        body = wire.body_of(request, required={"who", "decisions"})
-        if body["who"] != opaque_name(request.user):
-            return somebody_else()
+        body = wire.body_of(request, required={"decisions"})
+        changes = wire.changes_of(body["decisions"])
         told = services.record_decisions(
-            assignment=access.get_own_work(request.user, public_id),
-            annotator=request.user,
-            changes=wire.changes_of(body["decisions"]),
-            at=timezone.now(),
+            assignment=assignment, annotator=request.user, changes=changes, at=timezone.now()
         )
     except DomainError as refused:
         return refusal(refused)
     return JsonResponse({"results": [wire.told_as_json(one) for one in told]})
 
 
-def somebody_else() -> HttpResponse:
-    """The browser keeps this work for another account than the one that is signed in by now."""
-    return JsonResponse({"reason": "somebody-else"}, status=409)
-
-
 def refusal(refused: DomainError, results: Sequence[dict[str, Any]] = ()) -> HttpResponse:
     """A `DomainError` as the page wants it; ``results``: what became of decisions before it."""
-    body: dict[str, Any] = {"reason": "refused", "detail": str(refused), "results": list(results)}
+    body: dict[str, Any] = {"detail": str(refused), "results": list(results)}
     if isinstance(refused, services.Unanswered):
         body["missing"] = refused.criteria
     return JsonResponse(body, status=refused.status_code)
@@ -57,15 +49,14 @@ def refusal(refused: DomainError, results: Sequence[dict[str, Any]] = ()) -> Htt
 @signed_in
 def time(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Add ``{"seconds"}`` to the time that the reader spent at a response: grading, checking or adjudicating it."""
+    work = access.find_work_in_hand(request.user, public_id)
+    if work is None:
+        raise Http404
     try:
-        body = wire.body_of(request, required={"seconds"})
-        seconds = body["seconds"]
+        seconds = wire.body_of(request, required={"seconds"})["seconds"]
         if type(seconds) is not int or not 0 <= seconds <= LONGEST_REPORT_S:
             raise wire.Malformed("seconds")
     except DomainError as refused:
         return refusal(refused)
-    work = access.find_work_in_hand(request.user, public_id)
-    if work is None:
-        raise Http404
     record_attention(user=request.user, **work, seconds=seconds, at=timezone.now())
     return HttpResponse(status=204)

@@ -209,10 +209,9 @@
     if (status === 401) {
       halted = "signed-out";
       document.dispatchEvent(new CustomEvent("consilium:signed-out"));
-    } else if (body?.reason === "somebody-else") stopForSomebody();
-    else if (status === 404) {
-      halted = "somebody";
-      window.consilium.toast(text("elsewhere"), "error");
+    } else if (status === 404) {
+      halted = "refused";
+      whose(() => window.consilium.toast(text("elsewhere"), "error"));
     } else if (body?.detail) {
       halted = "refused"; // the reason stands above the criteria; the entries stay in this browser
       refuse(body.detail);
@@ -380,10 +379,10 @@
     }
   });
   /* Whose browser is it by now? Asked when the person comes back to this tab. */
-  async function whose() {
+  async function whose(otherwise = resume) {
     const session = await outbox.session();
     if (session?.signed_in && session.who !== outbox.who) stopForSomebody();
-    else if (session?.signed_in) resume();
+    else if (session?.signed_in) otherwise();
   }
   function resume() {
     if (choice.open) return;

@@ -105,7 +105,7 @@
     window.consilium.renewToken(body.csrf_token);
     return body;
   }
-  const send = (url, batch, more = {}) => ask("POST", url, { who, decisions: Object.entries(batch).map(([id, entry]) => wire(id, entry)), ...more });
+  const send = (url, batch, more = {}) => ask("POST", url, { decisions: Object.entries(batch).map(([id, entry]) => wire(id, entry)), ...more });
 
   /* Other tabs of this browser ------------------------------------------------------------------------------------------ */
   const listeners = [];
@@ -144,7 +144,7 @@
         const batch = entries(assignment);
         if (!Object.keys(batch).length) break;
         const { status, body } = await send(box.dataset.decisions.replace("ASSIGNMENT", encodeURIComponent(assignment)), batch);
-        if (status === 0 || status === 401 || body?.reason === "somebody-else") return;
+        if (status === 0 || status === 401) return;
         if (status !== 200) break;
         let again = false;
         for (const result of body.results) {
