@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation.models import Amendment, Assignment, Check, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
+from annotation.services.gold import settle_beside
 from annotation.services.rules import hold_batch, refuse_unless_open, spoken_rules
 from annotation.services.slots import release_if_left
 from consilium.lib.errors import Conflict, DomainError
@@ -94,6 +95,7 @@ def accept_check(*, assignment: Assignment, checker: User, at: datetime) -> None
     row, check = _held(assignment, checker)
     transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.ACCEPTED, accepted_at=at)
     transition(check, field="result", source=[""], target=Check.Result.ACCEPTED, finished_at=at)
+    settle_beside(work=row, at=at)
     open_conflicts_within(response=row.response, rubric=row.rubric, group=row.batch.group, at=at)
 
 

@@ -170,6 +170,21 @@ def _spot(batch: Batch, queue: Sequence[Assignment], item: Assignment, place: in
     return borders[chance % len(borders)]
 
 
+def settle_beside(*, work: Assignment, at: datetime) -> None:
+    """Accept the gold items that its annotator handed in before ``work``, which a checker has just accepted.
+
+    No checker sees gold, and yet it shall not stay behind, or run ahead of, what was handed in beside it.
+    """
+    rows = Assignment.objects.filter(
+        batch=work.batch_id,
+        annotator=work.annotator_id,
+        purpose=Assignment.Purpose.GOLD,
+        status=Assignment.Status.SUBMITTED,
+        submitted_at__lte=work.submitted_at,
+    )
+    rows.update(status=Assignment.Status.ACCEPTED, accepted_at=at)
+
+
 # What comes of it -----------------------------------------------------------------------------------------------------
 
 

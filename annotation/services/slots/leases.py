@@ -87,7 +87,15 @@ def release_abandoned(*, at: datetime) -> int:
 
 def settle_gold(*, at: datetime) -> int:
     """Accept gold items handed in a day ago: they go to no checker, and their annotator sees no difference."""
+    # As long as other work of theirs waits in the batch, gold waits with it: `settle_beside` accepts them together.
+    beside = Assignment.objects.filter(
+        batch=OuterRef("batch"),
+        annotator=OuterRef("annotator"),
+        purpose=Assignment.Purpose.WORK,
+        status__in=[Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK],
+    )
     rows = Assignment.objects.filter(
+        ~Exists(beside),
         purpose=Assignment.Purpose.GOLD,
         status=Assignment.Status.SUBMITTED,
         submitted_at__lte=at - GOLD_WAITS,
