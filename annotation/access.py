@@ -11,7 +11,17 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
-from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Involvement, Membership, Part
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Batch,
+    ExpertGroup,
+    Involvement,
+    LabelQuestion,
+    LabelTask,
+    Membership,
+    Part,
+)
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
 
@@ -72,6 +82,17 @@ def find_work_in_hand(user: AnyUser, public_id: str) -> dict[str, Assignment | A
         return {"assignment": assignment}
     adjudication = open_adjudications(user).filter(adjudicator=user.pk, public_id=public_id).first()
     return {"adjudication": adjudication} if adjudication is not None else None
+
+
+def own_label_tasks(user: AnyUser) -> QuerySet[LabelTask]:
+    """Cases that the annotator answers questions about, whatever the state of their batches."""
+    return LabelTask.objects.filter(_in_group(user, Membership.Role.ANNOTATOR, "batch__group"), annotator=user.pk)
+
+
+def get_own_label_task(user: AnyUser, public_id: str) -> LabelTask:
+    """One of the annotator's own cases to label, with what its page shows."""
+    rows = own_label_tasks(user).select_related("batch__group__benchmark", "case")
+    return get_object_or_404(rows, public_id=public_id)
 
 
 # Checkers -----------------------------------------------------------------------------------------------------------
@@ -192,6 +213,22 @@ def get_batch(user: AnyUser, slug: str, public_id: str) -> Batch:
 def get_administered_batch(user: AnyUser, slug: str, public_id: str) -> Batch:
     """A batch of a benchmark that ``user`` is an admin of."""
     return _batch(get_administered_benchmark(user, slug), public_id)
+
+
+def get_label_question(user: AnyUser, slug: str, public_id: str) -> LabelQuestion:
+    """A question about cases, of a benchmark that ``user`` runs."""
+    return _label_question(get_benchmark(user, slug), public_id)
+
+
+def get_administered_label_question(user: AnyUser, slug: str, public_id: str) -> LabelQuestion:
+    """A question about cases, of a benchmark that ``user`` is an admin of."""
+    return _label_question(get_administered_benchmark(user, slug), public_id)
+
+
+def _label_question(benchmark: Benchmark, public_id: str) -> LabelQuestion:
+    return get_object_or_404(
+        LabelQuestion.objects.select_related("benchmark"), benchmark=benchmark, public_id=public_id
+    )
 
 
 def _group(benchmark: Benchmark, public_id: str) -> ExpertGroup:
