@@ -1,0 +1,361 @@
+"""Reading case labels: a physician's own, and what the answers about the cases of a benchmark come to.
+
+What the figures mean stands in `annotation.label_figures`. Only handed-in answers count, one for each physician.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+
+from django.db.models import Count, Min, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation import access
+from annotation.label_figures import Answer, Standing, Summary, summarise
+from annotation.models import Batch, LabelAnswer, LabelQuestion, LabelTask, Physician
+from consilium.statistics.estimate import Figure
+from consilium.statistics.krippendorff_alpha import krippendorff_alpha
+from consilium.statistics.ordinal_alpha import ordinal_alpha
+from rubrics.models import Benchmark, Case
+
+TAG_PREFIX = "physician_agreed_category:"
+
+# A physician's own --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LabelWork:
+    """One annotator's part of a batch of cases with questions."""
+
+    batch: Batch
+    total: int
+    done: int
+    started: bool
+    next_id: str  # public id of the task to go on with; empty where nothing is open
+    next_position: int
+
+    @property
+    def open(self) -> int:
+        """Cases not handed in yet."""
+        return self.total - self.done
+
+    @property
+    def takes_work(self) -> bool:
+        """Something is left, and the batch is neither paused nor closed."""
+        return bool(self.next_id) and bool(self.batch.status == Batch.Status.OPEN)
+
+    @property
+    def overdue(self) -> bool:
+        """Past its date with work left."""
+        due: date | None = self.batch.due_date
+        return due is not None and self.open > 0 and due < timezone.localdate()
+
+
+def label_work(user: User, benchmark: Benchmark | None = None) -> list[LabelWork]:
+    """The user's cases to label, a row for each batch, what is due first first; in one benchmark or in all.
+
+    Two queries, however many cases there are.
+    """
+    own = access.own_label_tasks(user)
+    if benchmark is not None:
+        own = own.filter(batch__group__benchmark=benchmark)
+    open_ = Q(status__in=LabelTask.OPEN)
+    counts = {
+        row["batch"]: row
+        for row in own.order_by()
+        .values("batch")
+        .annotate(
+            total=Count("pk"),
+            done=Count("pk", filter=~open_),
+            started=Count("pk", filter=~Q(status=LabelTask.Status.NOT_STARTED)),
+            next=Min("position", filter=open_),
+        )
+    }
+    if not counts:
+        return []
+    following = {
+        (batch, position): public_id
+        for batch, position, public_id in own.filter(
+            open_, position__in=[row["next"] for row in counts.values() if row["next"] is not None]
+        ).values_list("batch", "position", "public_id")
+    }
+    batches = Batch.objects.filter(pk__in=counts).select_related("group__benchmark")
+    work = []
+    for batch in batches.order_by("due_date", "created_at", "pk"):
+        row = counts[batch.pk]
+        next_id = following.get((batch.pk, row["next"]), "")
+        work.append(LabelWork(batch, row["total"], row["done"], row["started"] > 0, next_id, row["next"] or 0))
+    return work
+
+
+@dataclass(frozen=True, slots=True)
+class OptionLine:
+    """An option under the key that chooses it."""
+
+    key: int
+    value: str
+    label: str
+    help: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLine:
+    """A question as its annotator sees it, with their own answer so far (``value`` empty: none)."""
+
+    id: str
+    number: int
+    text: str
+    acuity: bool
+    options: tuple[OptionLine, ...]
+    value: str = ""
+    certainty: int | None = None
+    note: str = ""
+    version: int = 0
+    saved_at: datetime | None = None
+
+    @property
+    def answered(self) -> bool:
+        """Complete: acuity with its certainty."""
+        return bool(self.value) and not (self.acuity and self.certainty is None)
+
+    @property
+    def heading(self) -> str:
+        """What a screen reader calls the question."""
+        return _("Question %(number)d") % {"number": self.number}
+
+
+def question_lines(task: LabelTask) -> list[QuestionLine]:
+    """Questions of the task in order. Retired ones only where they were answered and handed in."""
+    answers = {answer.question_id: answer for answer in LabelAnswer.objects.filter(task=task)}
+    asked = Q(active=True, public_id__in=task.batch.frame.get("questions", []))
+    if task.status == LabelTask.Status.SUBMITTED:
+        asked = Q(pk__in=answers)
+    lines = []
+    for number, question in enumerate(LabelQuestion.objects.filter(asked), start=1):
+        answer = answers.get(question.pk)
+        value = answer.value if answer else ""
+        options = tuple(
+            OptionLine(key, option["value"], option["label"], option.get("help", ""), option["value"] == value)
+            for key, option in enumerate(question.options, start=1)
+        )
+        lines.append(
+            QuestionLine(
+                question.public_id,
+                number,
+                question.text,
+                question.kind == LabelQuestion.Kind.ACUITY,
+                options,
+                value,
+                answer.certainty if answer else None,
+                answer.note if answer else "",
+                answer.version if answer else 0,
+                answer.updated_at if answer else None,
+            )
+        )
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPlace:
+    """Where the annotator stands in the batch: "Case 3 of 40"."""
+
+    position: int
+    total: int
+
+
+def label_place(task: LabelTask) -> LabelPlace:
+    """Place of the task in its annotator's own queue."""
+    rows = LabelTask.objects.filter(batch=task.batch_id, annotator=task.annotator_id)
+    counts = rows.aggregate(total=Count("pk"), place=Count("pk", filter=Q(position__lte=task.position)))
+    return LabelPlace(counts["place"], counts["total"])
+
+
+# For those who run the benchmark ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledCase:
+    """A case and what its answers come to; ``asked`` is how many physicians were asked."""
+
+    id: int
+    key: str
+    public_id: str
+    asked: int
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class QuestionResults:
+    """All cases that a question was asked about, in the order of their keys."""
+
+    question: LabelQuestion
+    cases: list[LabelledCase]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the options are levels."""
+        return bool(self.question.kind == LabelQuestion.Kind.ACUITY)
+
+    @cached_property
+    def standings(self) -> Counter[str]:
+        """How many cases are agreed, open, or have too few answers."""
+        return Counter(str(case.summary.standing) for case in self.cases)
+
+    @property
+    def answers(self) -> int:
+        """Answers handed in."""
+        return sum(case.summary.n for case in self.cases)
+
+    @cached_property
+    def agreed_values(self) -> list[tuple[str, str, int, int]]:
+        """For each option: value, label, answers that chose it, and cases that agree on it."""
+        agreed = Counter(case.summary.agreed_value for case in self.cases)
+        chosen = [0] * len(self.question.options)
+        for case in self.cases:
+            chosen = [one + other for one, other in zip(chosen, case.summary.counts, strict=True)]
+        return [
+            (option["value"], option["label"], number, agreed[option["value"]])
+            for option, number in zip(self.question.options, chosen, strict=True)
+        ]
+
+    @cached_property
+    def alpha(self) -> Figure:
+        """Krippendorff's alpha, nominal for a choice and ordinal for acuity; n is the cases with two answers."""
+        table = [case.summary.counts for case in self.cases]
+        return ordinal_alpha(table) if self.ordered else krippendorff_alpha(table)
+
+
+Answers = dict[int, dict[int, dict[int, Answer]]]  # question → case → annotator
+
+
+def _answers(questions: Iterable[LabelQuestion]) -> Answers:
+    rows = LabelAnswer.objects.filter(question__in=list(questions), task__status=LabelTask.Status.SUBMITTED)
+    found: Answers = {}
+    # One vote for each physician: were one ever asked twice, the later answer counts.
+    for question, case, annotator, value, certainty in rows.order_by("task__submitted_at", "pk").values_list(
+        "question_id", "task__case_id", "task__annotator_id", "value", "certainty"
+    ):
+        found.setdefault(question, {}).setdefault(case, {})[annotator] = Answer(value, certainty)
+    return found
+
+
+def _summary(question: LabelQuestion, answers: Iterable[Answer]) -> Summary:
+    return summarise(
+        list(answers),
+        [option["value"] for option in question.options],
+        ordered=question.kind == LabelQuestion.Kind.ACUITY,
+        threshold=question.threshold,
+        minimum=question.minimum_answers,
+    )
+
+
+def results_of(question: LabelQuestion) -> QuestionResults:
+    """Everything that the page of a question shows, in three queries."""
+    given = _answers([question]).get(question.pk, {})
+    asked = dict(
+        LabelTask.objects.filter(batch__frame__questions__contains=[question.public_id])
+        .order_by()
+        .values_list("case")
+        .annotate(Count("annotator", distinct=True))
+    )
+    rows = Case.objects.filter(pk__in={*given, *asked}).order_by("key")
+    return QuestionResults(
+        question,
+        [
+            LabelledCase(pk, key, public_id, asked.get(pk, 0), _summary(question, given.get(pk, {}).values()))
+            for pk, key, public_id in rows.values_list("pk", "key", "public_id")
+        ],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionCount:
+    """A question in the list: how many answers, about how many cases, and how many of those agree."""
+
+    question: LabelQuestion
+    answers: int
+    cases: int
+    agreed: int
+
+
+def question_counts(benchmark: Benchmark) -> list[QuestionCount]:
+    """The questions of a benchmark in order, those that are asked first; two queries."""
+    questions = list(LabelQuestion.objects.filter(benchmark=benchmark).order_by("-active", "position", "pk"))
+    given = _answers(questions)
+    counts = []
+    for question in questions:
+        cases = [_summary(question, answers.values()) for answers in given.get(question.pk, {}).values()]
+        agreed = sum(bool(case.agreed_value) for case in cases)
+        counts.append(QuestionCount(question, sum(case.n for case in cases), len(cases), agreed))
+    return counts
+
+
+def agreed_tags(benchmark: Benchmark) -> dict[int, list[str]]:
+    """Case → tags that its physicians agree on, in the order of the questions; cases without any are left out."""
+    questions = list(LabelQuestion.objects.filter(benchmark=benchmark, active=True))
+    given = _answers(questions)
+    tags: dict[int, list[str]] = {}
+    for question in questions:
+        for case, answers in given.get(question.pk, {}).items():
+            value = _summary(question, answers.values()).agreed_value
+            if value:
+                tags.setdefault(case, []).append(TAG_PREFIX + value)
+    return tags
+
+
+def tag_changes(benchmark: Benchmark) -> dict[int, list[str]]:
+    """Case → the agreed tags that it should have, for the cases whose written tags are others."""
+    wanted = agreed_tags(benchmark)
+    rows = Case.objects.filter(Q(benchmark=benchmark) & (Q(pk__in=wanted) | ~Q(label_tags=[])))
+    changes = {}
+    for pk, label_tags in rows.values_list("pk", "label_tags"):
+        written = [tag for tag in label_tags if tag.startswith(TAG_PREFIX)]
+        if written != wanted.get(pk, []):
+            changes[pk] = wanted.get(pk, [])
+    return changes
+
+
+# Files --------------------------------------------------------------------------------------------------------------
+
+FIGURES = ("share", "dispersion", "level", "spread", "certainty")
+ANSWER_COLUMNS = ("question", "case", "physician", "value", "certainty", "note", "submitted_at")
+ANSWER_TEXT = ("question", "case", "physician", "note")
+STANDINGS: Mapping[str, str] = {Standing.AGREED: "agreed", Standing.OPEN: "not_agreed", Standing.FEW: "too_few"}
+
+
+def case_columns(question: LabelQuestion) -> tuple[str, ...]:
+    """Columns of the file of cases; a column for each option."""
+    options = (f"n_{option['value']}" for option in question.options)
+    return ("question", "case", "asked", "answers", *options, "majority", *FIGURES, "state", "note")
+
+
+def case_rows(results: QuestionResults) -> Iterator[Sequence[object]]:
+    """One row a case; a figure that is undefined is an empty cell."""
+    for case in results.cases:
+        one = case.summary
+        figures: list[Figure] = [getattr(one, name) for name in FIGURES]
+        note = "" if one.n else "no answers yet"
+        if one.n and not one.majority:
+            note = "tie"
+        yield (
+            *(results.question.name, case.key, case.asked, one.n, *one.counts, one.majority),
+            *(figure.value for figure in figures),
+            *(STANDINGS[one.standing], note),
+        )
+
+
+def answer_rows(question: LabelQuestion) -> Iterator[Sequence[object]]:
+    """One row an answer that was handed in, under the physicians' pseudonyms."""
+    names = dict(Physician.objects.filter(benchmark=question.benchmark_id).values_list("user_id", "pseudonym"))
+    rows = LabelAnswer.objects.filter(question=question, task__status=LabelTask.Status.SUBMITTED)
+    wanted = ("task__case__key", "task__annotator_id", "value", "certainty", "note", "task__submitted_at")
+    ordered = rows.order_by("task__case__key", "pk").values_list(*wanted)
+    for key, annotator, value, certainty, note, at in ordered.iterator(chunk_size=2000):
+        yield question.name, key, names.get(annotator, ""), value, certainty, note, at.isoformat()

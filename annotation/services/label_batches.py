@@ -1,0 +1,232 @@
+"""Cases given to physicians with questions about them, and the tags that come out of their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from hashlib import sha256
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import User
+from annotation.allocation import Allocation, Infeasible, Item, allocate
+from annotation.labels import TAG_PREFIX, tag_changes
+from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician
+from annotation.services.rules import spoken_rules
+from annotation.standing import FAILED, WITHHELD, standings
+from consilium.lib.errors import Conflict, DomainError
+from rubrics.models import Benchmark, Case
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFilter:
+    """Which cases of the benchmark are given out; an empty field leaves nothing out."""
+
+    tags: Sequence[str] = ()  # a case with any of them, its own or agreed ones
+    languages: Sequence[str] = ()
+    difficulties: Sequence[str] = ()
+    skip_given: bool = True  # leave out cases that the group was asked one of these questions about
+
+    def cases(self, group: ExpertGroup, questions: Sequence[LabelQuestion]) -> QuerySet[Case]:
+        """The frame, in the order of keys."""
+        found = Case.objects.filter(benchmark=group.benchmark_id)
+        if self.tags:
+            found = found.filter(Q(tags__overlap=list(self.tags)) | Q(label_tags__overlap=list(self.tags)))
+        if self.languages:
+            found = found.filter(language__in=self.languages)
+        if self.difficulties:
+            found = found.filter(difficulty__in=self.difficulties)
+        if self.skip_given:
+            given = tasks_asking(questions).filter(batch__group=group, case=OuterRef("pk"))
+            found = found.exclude(Exists(given))
+        return found.order_by("key")
+
+    def record(self) -> dict[str, object]:
+        """For the batch's frame, under the names that batches of responses use."""
+        chosen = {"tags": self.tags, "languages": self.languages, "difficulties": self.difficulties}
+        return {name: list(values) for name, values in chosen.items() if values}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTerms:
+    """How cases are given out."""
+
+    title: str
+    annotators_per_case: int
+    seed: int
+    due_date: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelLoad:
+    """What one annotator would get."""
+
+    user: User
+    pseudonym: str
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """A batch of cases before it is made. ``digest`` names the plan: what was previewed is made, or nothing is."""
+
+    group: ExpertGroup
+    questions: tuple[LabelQuestion, ...]
+    terms: LabelTerms
+    filter: CaseFilter
+    cases: tuple[int, ...]
+    allocation: Allocation
+    loads: tuple[LabelLoad, ...]
+    warnings: tuple[str, ...]
+    digest: str
+
+    @property
+    def answers(self) -> int:
+        """Answers that are asked altogether."""
+        return len(self.allocation.slots) * len(self.questions)
+
+
+def tasks_asking(questions: Sequence[LabelQuestion]) -> QuerySet[LabelTask]:
+    """Tasks in whose batch one of ``questions`` is asked."""
+    asked = Q(pk__in=[])
+    for question in questions:
+        asked |= Q(batch__frame__questions__contains=[question.public_id])
+    return LabelTask.objects.filter(asked)
+
+
+def plan_labels(
+    *, group: ExpertGroup, questions: Sequence[LabelQuestion], terms: LabelTerms, filter: CaseFilter
+) -> LabelPlan:
+    """Spread the cases evenly over the group's annotators; nothing is written. `DomainError` says what is missing.
+
+    Nobody is asked the same question about the same case twice.
+    """
+    if not questions:
+        raise DomainError(_("Choose at least one question."))
+    if any(not question.active for question in questions):
+        raise DomainError(_("A retired question cannot be asked."))
+    cases = tuple(filter.cases(group, questions).values_list("pk", flat=True))
+    if not cases:
+        raise DomainError(_("No case matches. Cases that this group was asked about before may be left out."))
+    warnings: list[str] = []
+    people = _able(group, warnings)
+    asked = terms.annotators_per_case
+    if len(people) < asked:
+        raise DomainError(
+            _("%(asked)d annotators per case asked, the group has %(people)d who may get new work.")
+            % {"asked": asked, "people": len(people)}
+        )
+    minimum = max(question.minimum_answers for question in questions)
+    if asked < minimum:
+        warnings.append(
+            _("A category counts as agreed from %(minimum)d answers on; this batch brings %(asked)d for each case.")
+            % {"minimum": minimum, "asked": asked}
+        )
+    before = tasks_asking(questions).filter(case__in=cases, annotator__in=people)
+    barred = set(before.values_list("case_id", "annotator_id"))
+    try:
+        allocation = allocate(
+            [Item(case, case) for case in cases],
+            people,
+            per_item=asked,
+            seed=terms.seed,
+            check_fraction=0.0,
+            by_case=False,
+            barred=barred,
+        )
+    except Infeasible as infeasible:
+        raise DomainError(
+            _("Some cases have fewer physicians left than are asked: the others have been asked about them before.")
+        ) from infeasible
+    names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
+    loads = tuple(
+        LabelLoad(user, names.get(user.pk, ""), allocation.load.get(user.pk, 0))
+        for user in User.objects.filter(pk__in=people).order_by("name", "pk")
+    )
+    whole = (group.pk, [question.pk for question in questions], terms.annotators_per_case, allocation.slots)
+    digest = sha256(repr(whole).encode()).hexdigest()
+    return LabelPlan(group, tuple(questions), terms, filter, cases, allocation, loads, tuple(warnings), digest)
+
+
+def _able(group: ExpertGroup, warnings: list[str]) -> list[int]:
+    """Annotators who may be given work; who is held back is left out, and it is said."""
+    members = Membership.objects.filter(
+        group=group, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True
+    ).values_list("user_id", flat=True)
+    known = standings(group)
+    able = [user for user in members if user not in known or known[user].reason not in (FAILED, WITHHELD)]
+    left_out = len(members) - len(able)
+    if left_out:
+        warnings.append(
+            ngettext(
+                "%(number)d annotator gets no new work for now and is left out.",
+                "%(number)d annotators get no new work for now and are left out.",
+                left_out,
+            )
+            % {"number": left_out}
+        )
+    return able
+
+
+@transaction.atomic
+def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest: str = "") -> Batch:
+    """Give the cases out exactly as planned. `Conflict` if ``digest`` names another plan than this one."""
+    if digest and digest != plan.digest:
+        raise Conflict(_("Cases or members changed since the preview. Look at the new preview, then give them out."))
+    terms = plan.terms
+    if not terms.title.strip():
+        raise DomainError(_("A batch needs a title."))
+    batch = Batch.objects.create(
+        group=plan.group,
+        title=terms.title.strip(),
+        kind=Batch.Kind.LABEL,
+        order=Batch.Order.SHUFFLED,
+        annotators_per_item=terms.annotators_per_case,
+        check_policy=Batch.CheckPolicy.NONE,
+        check_fraction=0.0,
+        due_date=terms.due_date,
+        seed=terms.seed,
+        frame={
+            "questions": [question.public_id for question in plan.questions],
+            "filter": plan.filter.record(),
+            "seed": terms.seed,
+            "in_frame": len(plan.cases),
+            "drawn": len(plan.cases),
+            "inclusion_probability": 1.0,
+        },
+        created_by=by,
+        created_at=at,
+    )
+    with spoken_rules():
+        LabelTask.objects.bulk_create(
+            [
+                LabelTask(batch=batch, case_id=slot.response, annotator_id=slot.annotator, position=slot.position)
+                for slot in plan.allocation.slots
+            ],
+            batch_size=1000,
+        )
+    return batch
+
+
+# Tags ---------------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def write_tags(*, benchmark: Benchmark, at: datetime) -> int:
+    """Make the agreed values of all questions that are asked tags of their cases; how many cases that changed.
+
+    The tags are written anew each time: what is no longer agreed, or of a retired question, goes.
+    """
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    changes = tag_changes(benchmark)
+    rows = list(Case.objects.filter(pk__in=changes).only("label_tags"))
+    for case in rows:
+        others = [tag for tag in case.label_tags if not tag.startswith(TAG_PREFIX)]
+        case.label_tags = [*others, *changes[case.pk]]
+    Case.objects.bulk_update(rows, ["label_tags"], batch_size=1000)
+    LabelQuestion.objects.filter(benchmark=benchmark, active=True).update(tags_written_at=at)
+    return len(rows)

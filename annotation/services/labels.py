@@ -1,0 +1,320 @@
+"""Closed questions about cases: making them, and what physicians answer. `label_batches` gives cases out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db import connection, transaction
+from django.db.models import Max, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import User
+from annotation.models import LabelAnswer, LabelQuestion, LabelTask
+from annotation.services.rules import hold_batch, refuse_unless_open
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+from rubrics.models import Benchmark, slug_characters
+
+FEWEST_OPTIONS, MOST_OPTIONS = 2, 9
+ACUITY_LEVELS = 4
+LONGEST_VALUE, LONGEST_LABEL, LONGEST_HELP, LONGEST_NOTE = 60, 120, 500, 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer of a question: the value that is stored and becomes a tag, what people read, and what it means."""
+
+    value: str
+    label: str
+    help: str = ""
+
+    def stored(self) -> dict[str, str]:
+        """As the question keeps it."""
+        return {"value": self.value, "label": self.label, "help": self.help}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionInput:
+    """A question as its admin wants it. ``threshold`` is a share from 0.5 to 1."""
+
+    name: str
+    text: str
+    kind: str
+    options: Sequence[Option]
+    threshold: float = 0.75
+    minimum_answers: int = 2
+
+
+class OptionRefused(DomainError):
+    """An option cannot be; ``row`` counts from 0, ``field`` is ``value``, ``label`` or ``help``."""
+
+    def __init__(self, row: int, field: str, reason: str) -> None:
+        self.row, self.field = row, field
+        super().__init__(reason)
+
+
+class StaleAnswer(Conflict):
+    """Somebody (another tab, another device) saved this answer after the sender last saw it; ``current`` is it."""
+
+    def __init__(self, current: LabelAnswer) -> None:
+        self.current = current
+        super().__init__(_("This answer was changed elsewhere in the meantime."))
+
+
+class Unlabelled(DomainError):
+    """Not everything is answered; ``questions`` are the public ids of those without an answer, in order."""
+
+    def __init__(self, questions: Sequence[str]) -> None:
+        self.questions = list(questions)
+        text = ngettext(
+            "%(number)d question is not answered yet.", "%(number)d questions are not answered yet.", len(questions)
+        )
+        super().__init__(text % {"number": len(questions)})
+
+
+# Questions ----------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def make_question(*, benchmark: Benchmark, wanted: QuestionInput, at: datetime) -> LabelQuestion:
+    """Make a question, the last of its benchmark. `OptionRefused` names the row that cannot be."""
+    _lock(benchmark)
+    _refuse_impossible(benchmark, wanted, None)
+    last = LabelQuestion.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"] or 0
+    return LabelQuestion.objects.create(
+        benchmark=benchmark,
+        name=wanted.name,
+        text=wanted.text.strip(),
+        kind=wanted.kind,
+        options=[option.stored() for option in wanted.options],
+        threshold=wanted.threshold,
+        minimum_answers=wanted.minimum_answers,
+        position=last + 1,
+        created_at=at,
+    )
+
+
+@transaction.atomic
+def change_question(*, question: LabelQuestion, wanted: QuestionInput) -> None:
+    """Change a question. Once it is answered its words and options stand: `Conflict` where they are to change."""
+    _lock(question.benchmark)
+    _seize_question(question.pk)
+    _refuse_impossible(question.benchmark, wanted, question)
+    options = [option.stored() for option in wanted.options]
+    row = LabelQuestion.objects.get(pk=question.pk)
+    meant = (row.text, row.kind, row.options) != (wanted.text.strip(), wanted.kind, options)
+    if meant and LabelAnswer.objects.filter(question=row).exists():
+        raise Conflict(
+            _("This question has answers, so its words and its options stand. Retire it, and make another one.")
+        )
+    question.name, question.text, question.kind, question.options = (
+        wanted.name, wanted.text.strip(), wanted.kind, options,
+    )  # fmt: skip
+    question.threshold, question.minimum_answers = wanted.threshold, wanted.minimum_answers
+    question.save(update_fields=["name", "text", "kind", "options", "threshold", "minimum_answers"])
+
+
+@transaction.atomic
+def retire_question(*, question: LabelQuestion) -> None:
+    """Ask it no more. Its answers stay; its tags go when the tags are written the next time."""
+    _seize_question(question.pk)
+    if LabelQuestion.objects.filter(pk=question.pk, active=True).update(active=False) != 1:
+        raise Conflict(_("This question is retired already."))
+    question.active = False
+
+
+@transaction.atomic
+def restore_question(*, question: LabelQuestion) -> None:
+    """Ask it again. `DomainError` if another question has taken one of its values."""
+    _lock(question.benchmark)
+    taken = _values_of_others(question.benchmark, question)
+    for option in question.options:
+        if option["value"] in taken:
+            raise DomainError(
+                _("“%(value)s” is a value of the question “%(name)s” by now; retire that one first.")
+                % {"value": option["value"], "name": taken[option["value"]]}
+            )
+    if LabelQuestion.objects.filter(pk=question.pk, active=False).update(active=True) != 1:
+        raise Conflict(_("This question is asked already."))
+    question.active = True
+
+
+def _refuse_impossible(benchmark: Benchmark, wanted: QuestionInput, own: LabelQuestion | None) -> None:
+    if LabelQuestion.objects.filter(benchmark=benchmark, name=wanted.name).exclude(pk=own and own.pk).exists():
+        raise DomainError(_("A question of this short name is there already."))
+    if not wanted.text.strip():
+        raise DomainError(_("Write what is asked."))
+    if wanted.kind not in LabelQuestion.Kind.values:
+        raise DomainError(_("A question is a single choice or an acuity in four levels."))
+    if not 0.5 <= wanted.threshold <= 1 or wanted.minimum_answers < 1:
+        raise DomainError(_("A category counts as agreed from a share of 50 to 100%, and from one answer on."))
+    number = len(wanted.options)
+    if wanted.kind == LabelQuestion.Kind.ACUITY and number != ACUITY_LEVELS:
+        raise DomainError(_("Acuity has exactly %(number)d levels, the lowest first.") % {"number": ACUITY_LEVELS})
+    if not FEWEST_OPTIONS <= number <= MOST_OPTIONS:
+        raise DomainError(
+            _("A single choice has %(fewest)d to %(most)d options.") % {"fewest": FEWEST_OPTIONS, "most": MOST_OPTIONS}
+        )
+    taken = _values_of_others(benchmark, own)
+    seen: set[str] = set()
+    for row, option in enumerate(wanted.options):
+        try:
+            slug_characters(option.value)
+        except ValidationError as error:
+            raise OptionRefused(row, "value", error.messages[0]) from error
+        if len(option.value) > LONGEST_VALUE:
+            raise OptionRefused(row, "value", _("At most %(most)d characters.") % {"most": LONGEST_VALUE})
+        if option.value in seen:
+            raise OptionRefused(row, "value", _("Two options cannot have the same value."))
+        if option.value in taken:
+            raise OptionRefused(
+                row,
+                "value",
+                _("The question “%(name)s” has this value; one value is one tag.") % {"name": taken[option.value]},
+            )
+        if not option.label.strip() or len(option.label) > LONGEST_LABEL:
+            raise OptionRefused(row, "label", _("1 to %(most)d characters.") % {"most": LONGEST_LABEL})
+        if len(option.help) > LONGEST_HELP:
+            raise OptionRefused(row, "help", _("At most %(most)d characters.") % {"most": LONGEST_HELP})
+        seen.add(option.value)
+
+
+def _values_of_others(benchmark: Benchmark, own: LabelQuestion | None) -> dict[str, str]:
+    """Value → name of the question that has it, over the questions that are asked."""
+    rows = LabelQuestion.objects.filter(benchmark=benchmark, active=True).exclude(pk=own and own.pk)
+    return {option["value"]: name for name, options in rows.values_list("name", "options") for option in options}
+
+
+def _lock(benchmark: Benchmark) -> None:
+    """One change of a benchmark's questions at a time: a value belongs to one of them."""
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+
+
+def _hold_question(question_id: int) -> None:
+    """Keep the options from changing until the answer is written; any number may hold them at once."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(1003, %s)", [question_id])
+
+
+def _seize_question(question_id: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(1003, %s)", [question_id])
+
+
+# Answers ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerInput:
+    """The whole state of one answer as its author wants it.
+
+    ``question`` is a public id; ``version`` the one that the sender saw, 0 for none; ``client_id`` names this save.
+    """
+
+    question: str
+    value: str
+    certainty: int | None = None
+    note: str = ""
+    version: int = 0
+    client_id: UUID | None = None
+
+
+@transaction.atomic
+def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: datetime) -> LabelAnswer:
+    """Save one answer. A repeated save (same ``client_id``) changes nothing and answers as the first did.
+
+    `StaleAnswer` where the version in the database is not the one that the sender saw; `Conflict` where the task is
+    not open to its annotator any more; `DomainError` on an answer that cannot be.
+    """
+    row = _locked(task, annotator)
+    found = questions_asked(row).filter(public_id=change.question).values_list("pk", flat=True).first()
+    if found is None:
+        raise DomainError(_("This question is not asked any more."))
+    _hold_question(found)
+    question = LabelQuestion.objects.get(pk=found)
+    if not question.active:
+        raise DomainError(_("This question is not asked any more."))
+    _refuse_impossible_answer(question, change)
+    answer = LabelAnswer.objects.filter(task=row, question=question).first()
+    if answer is None:
+        if change.version:
+            raise DomainError(_("There is no answer of this version."))
+        answer = LabelAnswer(task=row, question=question, version=0, created_at=at)
+    elif change.client_id and answer.client_id == change.client_id:  # the answer to it was lost on the way
+        return answer
+    elif answer.version != change.version:
+        raise StaleAnswer(answer)
+    answer.value, answer.certainty, answer.note = change.value, change.certainty, change.note
+    answer.version, answer.client_id, answer.updated_at = change.version + 1, change.client_id, at
+    answer.save()
+    if row.status == LabelTask.Status.NOT_STARTED:
+        transition(row, source=[LabelTask.Status.NOT_STARTED], target=LabelTask.Status.DRAFT, started_at=at)
+    task.status, task.started_at = row.status, row.started_at
+    return answer
+
+
+@transaction.atomic
+def submit_labels(*, task: LabelTask, annotator: User, at: datetime) -> None:
+    """Hand the answers in; from then on they count. `Unlabelled` lists what is not answered yet."""
+    row = _locked(task, annotator)
+    given = {answer.question_id: answer for answer in LabelAnswer.objects.filter(task=row)}
+    missing = []
+    for question in questions_asked(row):
+        answer = given.get(question.pk)
+        if answer is None or (question.kind == LabelQuestion.Kind.ACUITY and answer.certainty is None):
+            missing.append(question.public_id)
+    if missing:
+        raise Unlabelled(missing)
+    transition(
+        row,
+        source=LabelTask.OPEN,
+        target=LabelTask.Status.SUBMITTED,
+        submitted_at=at,
+        started_at=row.started_at or at,
+    )
+    task.status, task.submitted_at = row.status, row.submitted_at
+
+
+def questions_asked(task: LabelTask) -> QuerySet[LabelQuestion]:
+    """Questions that the batch of ``task`` asks, without those that were retired since."""
+    asked = task.batch.frame.get("questions", [])
+    return LabelQuestion.objects.filter(public_id__in=asked, active=True)
+
+
+def next_label_task(*, annotator: User, after: LabelTask) -> LabelTask | None:
+    """What the annotator goes on with: the queue of the batch from here on, then from its start."""
+    rows = LabelTask.objects.filter(batch=after.batch_id, annotator=annotator, status__in=LabelTask.OPEN)
+    queue = sorted(
+        rows.exclude(pk=after.pk).only("public_id", "position"),
+        key=lambda row: (row.position <= after.position, row.position),
+    )
+    return queue[0] if queue else None
+
+
+def _locked(task: LabelTask, annotator: User) -> LabelTask:
+    hold_batch(task.batch_id)
+    rows = LabelTask.objects.select_for_update(no_key=True, of=("self",)).select_related("batch")
+    row = rows.get(pk=task.pk, annotator=annotator)
+    refuse_unless_open(row.batch)
+    if row.status not in LabelTask.OPEN:
+        raise Conflict(_("The answers about this case were handed in already, so they stand."))
+    return row
+
+
+def _refuse_impossible_answer(question: LabelQuestion, change: AnswerInput) -> None:
+    if change.value not in {option["value"] for option in question.options}:
+        raise DomainError(_("This is none of the options."))
+    if change.certainty is not None:
+        if question.kind != LabelQuestion.Kind.ACUITY:
+            raise DomainError(_("Only acuity is answered with a certainty."))
+        if not 0 <= change.certainty <= 100:
+            raise DomainError(_("Certainty is a number from 0 to 100."))
+    if len(change.note) > LONGEST_NOTE:
+        raise DomainError(_("A note has at most %(most)d characters.") % {"most": LONGEST_NOTE})
+    if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
+        raise DomainError(_("A note cannot hold a NUL character or half of a character."))
