@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from agreement.hits import Hits, positive_hits
 from agreement.inputs import digest_of
 from annotation.models import ExpertGroup, Involvement
+from consilium.lib import remarks
 from consilium.lib.errors import DomainError
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.calibration import Calibration, calibrate
@@ -91,10 +92,11 @@ def calibrate_group(
         resamples=resamples,
     )
     if isinstance(made, Undefined):
-        said = f" Of its responses: {'; '.join(notes)}." if notes else ""
+        told = _("Of its responses: %(notes)s.") % {"notes": remarks.in_words("; ".join(notes))}
+        said = f" {told}" if notes else ""
         raise NothingToCalibrate(
             _("k is undefined for %(candidate)s by %(rater)s: %(reason)s.%(said)s")
-            % {"candidate": candidate, "rater": rater.label, "reason": made.reason, "said": said}
+            % {"candidate": candidate, "rater": rater.label, "reason": remarks.in_words(made.reason), "said": said}
         )
     rows = _others(benchmark, written, all_hits, int(made.k.value or 0))
     return CalibrationTables(

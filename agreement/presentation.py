@@ -17,6 +17,7 @@ from agreement.figures import figures_of, inline, pairs_url, table_of
 from agreement.models import Report
 from agreement.offers import display_name
 from agreement.tables import Row
+from consilium.lib import remarks
 from rubrics.models import JobStatus
 from scoring.points import DEFAULT_RULES
 
@@ -107,11 +108,11 @@ def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: st
 
 def _reason(row: Row, name: str) -> str:
     """The remark of a row that is about one figure."""
-    for remark in str(row.get("note", "")).split("; "):
-        names, colon, why = remark.partition(": ")
+    for one in str(row.get("note", "")).split("; "):
+        names, colon, why = one.partition(": ")
         if colon and name in names.split(", "):
-            return why
-    return str(row.get("note", ""))
+            return remarks.in_words(why)
+    return remarks.in_words(str(row.get("note", "")))
 
 
 def title(report: Report) -> str:
@@ -170,7 +171,7 @@ def body(report: Report, *, sort: str = "") -> Context:
     context = heading(report)
     context["figures"] = {shown.name: shown for shown in _shown(report)}
     context["facts"] = report.result["facts"]
-    context["notes"] = report.result["notes"]
+    context["notes"] = [remarks.in_words(note) for note in report.result["notes"]]
     context |= _BODIES[report.kind](report, sort)
     return context
 

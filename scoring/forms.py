@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from consilium.lib.errors import DomainError
+from consilium.lib.spoken import said
 from consilium.llm.endpoint import ResponseFormat
 from consilium.llm.prompts import TEMPLATES
 from rubrics.models import Benchmark, Candidate
@@ -69,7 +70,7 @@ class ChatJudgeForm(_JudgeForm):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     prompt = forms.ChoiceField(
-        label=_("Prompt"), choices=[(name, template.title) for name, template in TEMPLATES.items()]
+        label=_("Prompt"), choices=lambda: [(name, said(template.title)) for name, template in TEMPLATES.items()]
     )
     response_format = forms.ChoiceField(
         label=_("Answer format"),

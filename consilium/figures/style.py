@@ -60,7 +60,9 @@ def configuration(palette: Palette) -> dict[str, Any]:
         "font": FONT,
         "background": palette.outside,
         "view": {"stroke": None},
+        # Vega would describe axes in English, and the table beside the figure says it better.
         "axis": {
+            "aria": False,
             **label,
             **title,
             "labelLimit": 220,
@@ -73,6 +75,7 @@ def configuration(palette: Palette) -> dict[str, Any]:
         },
         "axisY": {"domain": False, "ticks": False},
         "legend": {
+            "aria": False,
             **label,
             **title,
             "orient": "top",

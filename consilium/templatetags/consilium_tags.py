@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consilium.lib import markdown as markdown_module
-from consilium.lib import navigation, spoken
+from consilium.lib import navigation, remarks, spoken
 
 if TYPE_CHECKING:
     from django.core.paginator import Page
@@ -108,6 +108,12 @@ def percent(value: Any, digits: int = 1) -> str:
 def said(text: Any) -> str:
     """``{{ fault.message|said }}``: what pure code said (`consilium.lib.phrases`), in the reader's language."""
     return spoken.said(text)
+
+
+@register.filter
+def remark(text: str | None) -> str:
+    """``{{ figure.reason|remark }}``: why a figure is undefined, in the reader's language (`consilium.lib.remarks`)."""
+    return remarks.in_words(text or "")
 
 
 @register.filter

@@ -1,0 +1,85 @@
+"""Remarks beside figures, in the reader's language.
+
+Why a figure is undefined, and what was left out of it, is stored and exported in English: a report's files are the
+same bytes whoever asks for them. A page says it in the reader's words, by the templates that the remarks are made from.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from django.utils.translation import get_language, gettext, gettext_noop
+
+TEMPLATES = (
+    gettext_noop("no interval: %(cases)s of the %(needed)s cases needed"),
+    gettext_noop("no interval: undefined in %(some)s of %(all)s resamples"),
+    gettext_noop("no responses"),
+    gettext_noop("no response has %(k)s positive criteria"),
+    gettext_noop("the number of positive criteria is not constant (%(low)s to %(high)s)"),
+    gettext_noop("no positive criteria"),
+    gettext_noop("no candidates"),
+    gettext_noop("no samples"),
+    gettext_noop("no case has %(k)s samples"),
+    gettext_noop("no pairs"),
+    gettext_noop("no valid verdict"),
+    gettext_noop("nothing to count yet"),
+    gettext_noop("constant ratings: both raters gave one answer throughout"),
+    gettext_noop("constant ratings: rater %(rater)s gave one answer throughout"),
+    gettext_noop("constant ratings: alpha has no expected disagreement"),
+    gettext_noop("no unit with two ratings"),
+    gettext_noop("constant values"),
+    gettext_noop("constant length or score"),
+    gettext_noop("nothing varies once candidate and case are taken out"),
+    gettext_noop("%(n)s degrees of freedom left after candidate and case"),
+    gettext_noop("a correlation needs at least %(n)s units"),
+    gettext_noop("only %(n)s candidates: all are in the top %(k)s"),
+    gettext_noop("ties at the border: %(one)s and %(two)s candidates in the top %(k)s"),
+    gettext_noop("neither rater said met"),
+    gettext_noop("neither rater said not met"),
+    gettext_noop("neither rater said met: MF1 is the F1 of not met alone"),
+    gettext_noop("neither rater said not met: MF1 is the F1 of met alone"),
+    gettext_noop("neither rater said met: its F1 is taken as %(value)s"),
+    gettext_noop("neither rater said not met: its F1 is taken as %(value)s"),
+    gettext_noop("the rater never said met"),
+    gettext_noop("the rater never said not met"),
+    gettext_noop("the reference never said met"),
+    gettext_noop("the reference never said not met"),
+    gettext_noop("clipped from %(value)s"),
+    gettext_noop("setting %(setting)s"),
+    gettext_noop("mf1 on the %(n)s pairs with a valid verdict: %(value)s"),
+    gettext_noop("%(n)s pairs left out: invalid verdict of the reference"),
+    gettext_noop("%(n)s pairs left out: undecided"),
+    gettext_noop("%(n)s pairs left out: criterion faulty"),
+    gettext_noop("%(n)s responses written with model references shown left out"),
+    gettext_noop("%(n)s responses without a record of how they were written taken as unaided"),
+    gettext_noop("%(n)s responses graded by one of their authors left out"),
+    gettext_noop("%(n)s responses not graded by the group left out"),
+    gettext_noop("%(n)s responses with an undecided positive criterion left out"),
+)
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], str]]:
+    made = []
+    for template in TEMPLATES:
+        parts = re.split(r"%\((\w+)\)s", template)
+        pattern = "".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
+        made.append((re.compile(pattern.replace("responses", "responses?")), template))
+    return made
+
+
+def in_words(remarks: str) -> str:
+    """Remarks as stored, ``kappa, alpha: constant ratings: …; 2 pairs left out: undecided``, translated one by one."""
+    if not remarks or (get_language() or "en").startswith("en"):
+        return remarks
+    return "；".join(_one(remark) for remark in remarks.split("; "))
+
+
+def _one(remark: str) -> str:
+    for pattern, template in _patterns():
+        found = pattern.fullmatch(remark)
+        if found:
+            return gettext(template) % found.groupdict()
+    names, colon, why = remark.partition(": ")
+    return f"{names}：{_one(why)}" if colon else remark
