@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,19 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 SCRIPT = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 
 
-def axe_violations(page: Page) -> list[str]:
-    """Run axe (WCAG 2.2 A and AA, best practice) on the page as it stands: one line for each faulty element."""
+def axe_violations(page: Page, *, rules: Sequence[str] = (), within: str = "") -> list[str]:
+    """Run axe (WCAG 2.2 A and AA, best practice) on the page as it stands: one line for each faulty element.
+
+    ``rules`` names the only rules to run; ``within`` is a selector of the only part to look at.
+    """
     # Evaluated rather than added as a script, because the page's CSP refuses inline scripts; without `preload`, which
     # would put the stylesheets' @import inline.
-    page.evaluate(SCRIPT.read_text() + ";0")
-    options = {"runOnly": RULES, "preload": False}
-    result: dict[str, Any] = page.evaluate(f"axe.run(document, {json.dumps(options)})")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(SCRIPT.read_text() + ";0")
+    only: Any = {"type": "rule", "values": list(rules)} if rules else RULES
+    options = {"runOnly": only, "preload": False, "resultTypes": ["violations"]}
+    context = json.dumps(within) if within else "document"
+    result: dict[str, Any] = page.evaluate(f"axe.run({context}, {json.dumps(options)})")
     return [
         f"{violation['id']}: {violation['help']} | {node['html'][:200]} | {node.get('failureSummary', '')[:300]}"
         for violation in result["violations"]

@@ -1,0 +1,105 @@
+"""axe finds nothing on any page, in either theme and either language.
+
+Every page that the list of doors knows is opened in a real browser by the role that sees the most of it. Each is looked
+at in full in light English; in the dark with what a theme can break, and in Chinese with what words can break. The full
+size (``CONSILIUM_CHAOS=full``) looks at all four combinations, and two widths, in full, and into every dialog.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.conf import settings
+
+from tests.access.pages import Page as Listed
+from tests.access.pages import documents
+from tests.access.world import World, build_world
+from tests.axe import axe_violations
+from tests.chaos import FULL
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewPage = Callable[..., "Page"]
+
+OF_THE_THEME = ["color-contrast", "link-in-text-block"]
+OF_THE_WORDS = [
+    "html-has-lang", "html-lang-valid", "valid-lang", "document-title", "label", "select-name", "button-name",
+    "link-name", "input-button-name", "summary-name", "image-alt", "svg-img-alt", "role-img-alt", "aria-command-name",
+    "aria-dialog-name", "aria-input-field-name", "aria-progressbar-name", "aria-toggle-field-name",
+    "form-field-multiple-labels", "empty-heading", "empty-table-header", "page-has-heading-one", "landmark-unique",
+]  # fmt: skip
+WIDTHS = (1280, 768)
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+def test_no_page_has_a_violation_in_any_theme_or_language(new_page: NewPage, watch: Any) -> None:
+    world = build_world()
+    by_role: dict[str, list[Listed]] = defaultdict(list)
+    for one in documents(world):
+        by_role[one.role].append(one)
+    faults: list[str] = []
+    for role, listed in by_role.items():
+        page = opened(new_page, world, role)
+        for one in listed:
+            look = everything if FULL else one_by_one
+            faults += [f"{one.name} as {role} ({url_part}) {line}" for url_part, line in look(page, one.url)]
+    assert sum(map(len, by_role.values())) > 40
+    assert not faults, "\n" + "\n".join(faults)
+
+
+def opened(new_page: NewPage, world: World, role: str) -> Page:
+    return new_page(world.users[role], reduced_motion="reduce", viewport={"width": WIDTHS[0], "height": 900})
+
+
+def speak(page: Page, language: str, url: str) -> None:
+    origin = page.evaluate("location.origin") if page.url.startswith("http") else None
+    if origin is None:
+        page.goto("/healthz")
+        origin = page.evaluate("location.origin")
+    page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": language, "url": origin}])
+    page.goto(url)
+
+
+def wear(page: Page, theme: str) -> None:
+    page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+
+
+def too_wide(page: Page) -> list[str]:
+    wider = page.evaluate(OVERFLOW)
+    return [f"scrolls sideways by {wider} px"] if wider > 0 else []
+
+
+def one_by_one(page: Page, url: str) -> list[tuple[str, str]]:
+    """Light English in full, then only what the theme and what the words can break."""
+    speak(page, "en", url)
+    found = [("light, English", line) for line in [*axe_violations(page), *too_wide(page)]]
+    wear(page, "dark")
+    found += [("dark, English", line) for line in axe_violations(page, rules=OF_THE_THEME)]
+    speak(page, "zh-hans", url)
+    found += [("Chinese", line) for line in [*axe_violations(page, rules=OF_THE_WORDS), *too_wide(page)]]
+    if page.locator("html").get_attribute("lang") != "zh-hans":
+        found.append(("Chinese", "does not say that it is in Chinese"))
+    return found
+
+
+def everything(page: Page, url: str) -> list[tuple[str, str]]:
+    """Both languages, both themes, two widths, and every dialog."""
+    found = []
+    for language in ("en", "zh-hans"):
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            speak(page, language, url)
+            for theme in ("light", "dark"):
+                wear(page, theme)
+                place = f"{language}, {theme}, {width}"
+                found += [(place, line) for line in [*axe_violations(page), *too_wide(page)]]
+                for dialog in page.evaluate("[...document.querySelectorAll('dialog[id]')].map(one => one.id)"):
+                    page.evaluate("id => document.getElementById(id).showModal()", dialog)
+                    found += [(f"{place}, #{dialog}", line) for line in axe_violations(page, within=f"#{dialog}")]
+                    page.evaluate("id => document.getElementById(id).close()", dialog)
+    return found
