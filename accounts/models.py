@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
+from consilium.lib.identifiers import new_public_id
+
 
 class User(AbstractUser):
     """A person. ``username`` is internal and never shown; people sign in with their e-mail address.
@@ -39,3 +41,91 @@ class PhysicianProfile(models.Model):
 
     def __str__(self) -> str:
         return str(self.user)
+
+
+class Invitation(models.Model):
+    """A mail that lets its reader set a password. ``scope`` names what they are invited to: a benchmark's slug.
+
+    The token is in the mail alone; here stands its hash. A new mail replaces the token of the one before.
+    """
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="invitations")
+    scope = models.CharField(max_length=80)
+    title = models.CharField(max_length=200)  # of the benchmark, as it was when the mail was written
+    part = models.CharField(max_length=15)  # a key of `accounts.notices.PARTS`
+    invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    token_hash = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)  # empty: the mail could not be sent
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [models.UniqueConstraint(fields=["user", "scope"], name="accounts_invitation_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} to {self.title}"
+
+
+class Notification(models.Model):
+    """Something a person should know. Facts are stored; the words are made when it is read, in the reader's language.
+
+    ``url`` is a path of this site. ``key``, where it is set, names what must be told once only.
+    """
+
+    class Kind(models.TextChoices):
+        NEW_WORK = "new_work", _("New work")
+        RETURNED = "returned", _("Returned work")
+        DUE = "due", _("Due dates")
+        COMMENT = "comment", _("Comments")
+        HELD_BACK = "held_back", _("Work held back")
+        INVITATION = "invitation", _("Being added to a benchmark")
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")
+    kind = models.CharField(max_length=15, choices=Kind.choices)
+    benchmark_title = models.CharField(max_length=200)
+    url = models.CharField(max_length=500)
+    values = models.JSONField(default=dict)
+    key = models.CharField(max_length=100, blank=True)
+    created_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True)
+    mailed_at = models.DateTimeField(null=True, blank=True)  # set before the mail goes out, so that no two carry it
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "key"], condition=~models.Q(key=""), name="accounts_told_once")
+        ]
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="accounts_notices"),
+            models.Index(fields=["user"], condition=models.Q(read_at=None), name="accounts_unread"),
+            models.Index(
+                fields=["created_at"], condition=models.Q(read_at=None, mailed_at=None), name="accounts_unmailed"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} for {self.user}"
+
+
+class NotificationSetting(models.Model):
+    """How a person wants to hear of one kind; without a row the default of the kind holds."""
+
+    class Delivery(models.TextChoices):
+        PRODUCT = "product", _("Only here")
+        DIGEST = "digest", _("In a daily mail")
+        AT_ONCE = "at_once", _("By mail at once")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notification_settings")
+    kind = models.CharField(max_length=15, choices=Notification.Kind.choices)
+    delivery = models.CharField(max_length=10, choices=Delivery.choices)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "kind"], name="accounts_setting_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user}, {self.kind}: {self.delivery}"
