@@ -1,14 +1,19 @@
-"""What a physician waits for: opening a response and saving a decision, under several clients at once.
+"""What a physician waits for: opening a response, and its decisions being saved, under several clients at once.
 
-    .venv/bin/python bench/grading.py [--responses 2750] [--clients 8] [--opens 20]
+    .venv/bin/python bench/grading.py [--responses 2750] [--clients 1 8 16] [--json FILE]
 
-Makes a batch of that many responses × 30 criteria for `--clients` annotators of one group, fills all but their next
-responses with decisions, and starts the product's own web server on loopback. Each client opens responses of its
-queue and saves decisions one by one, with CSRF token, session, versions and audit trail, as the page does.
+Makes a batch of that many responses × 30 criteria for annotators of one group, fills all but their next responses with
+decisions, and starts the product's own web server on loopback. Each client works through its queue as the page does,
+with session, CSRF token, versions and audit trail:
 
-Named alternatives, in the same run on the same server: `healthz`, the web server's floor without a session, and
-`psycopg INSERT`, the same decision rows (with the same constraints and audit triggers) written over as many bare
-connections, which is the database's floor.
+- *autosave*: one decision in a request, as after each key
+- *send 30*: thirty decisions in a request, as after a lost connection
+- *open next*: the next response as the page swaps it in; *open page*: as a page of its own
+
+Floors, in the same run on the same server: `healthz`, the web server without a session; `psycopg`, the same decision
+rows (same constraints and audit triggers) written over as many bare connections, one or thirty to a statement.
+*CPU* is what the web processes used for one request, on both cores together: unlike the waiting it does not depend on
+what else the machine does.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scratch import ROOT, quantile, scratch_product, show
+from scratch import ROOT, family, peak_memory, quantile, scratch_product, show
 
 PORT = int(os.environ.get("BENCH_PORT", "8791"))
 CRITERIA = 30
@@ -119,27 +124,30 @@ class Browser:
 
     def __init__(self, session: str = "") -> None:
         self.cookies = {"sessionid": session} if session else {}
+        self.token = ""
         self.connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=60)
 
-    def ask(self, method: str, path: str, body: dict[str, str] | None = None, token: str = "") -> tuple[float, str]:
+    def ask(self, method: str, path: str, body: object = None) -> tuple[float, str]:
         """Seconds and text of one request; RuntimeError on any other status than 200."""
-        import urllib.parse
-
         headers = {"Cookie": "; ".join(f"{k}={v}" for k, v in self.cookies.items()), "HX-Request": "true"}
+        data = None
         if body is not None:
-            headers |= {"Content-Type": "application/x-www-form-urlencoded", "X-CSRFToken": token}
+            headers |= {"Content-Type": "application/json", "X-CSRFToken": self.token}
+            data = json.dumps(body)
         began = time.perf_counter()
-        self.connection.request(method, path, urllib.parse.urlencode(body) if body is not None else None, headers)
+        self.connection.request(method, path, data, headers)
         answer = self.connection.getresponse()
-        data = answer.read()
+        text = answer.read().decode()
         seconds = time.perf_counter() - began
         for name, value in answer.getheaders():
             if name.lower() == "set-cookie":
                 key, _, rest = value.partition("=")
                 self.cookies[key] = rest.partition(";")[0]
         if answer.status != 200:
-            raise RuntimeError(f"{method} {path}: {answer.status} {data[:200]!r}")
-        return seconds, data.decode()
+            raise RuntimeError(f"{method} {path}: {answer.status} {text[:200]!r}")
+        if found := re.search(r"X-CSRFToken[^A-Za-z0-9]+([A-Za-z0-9]{32,})", text):
+            self.token = found[1]
+        return seconds, text
 
 
 def in_threads(count: int, work: Callable[[int], list[float]]) -> tuple[list[float], float]:
@@ -164,80 +172,141 @@ def in_threads(count: int, work: Callable[[int], list[float]]) -> tuple[list[flo
     return times, time.perf_counter() - began
 
 
-def row(name: str, clients: int, times: list[float], wall: float) -> tuple[Any, ...]:
-    """A line of the table."""
-    return name, clients, len(times), 1000 * quantile(times, 0.5), 1000 * quantile(times, 0.95), len(times) / wall
+def cpu_of(pid: int) -> float:
+    """CPU seconds that a process and its descendants have used."""
+    ticks = 0
+    for one in family(pid):
+        fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def measure(queues: list[list[str]], cookies: list[str], clients: int) -> list[tuple[Any, ...]]:
-    """Opens and saves with that many clients, and both floors."""
-    half = {
-        number: queue[len(queue) // 2 :] if clients == 1 else queue[: len(queue) // 2]
-        for number, queue in enumerate(queues)
-    }
-    pages: dict[str, str] = {}
+class Measure:
+    """Clients that work through responses of their own; nothing is saved twice."""
 
-    def open_pages(number: int) -> list[float]:
-        browser, times = Browser(cookies[number]), []
-        for public_id in half[number]:
-            seconds, text = browser.ask("GET", f"/work/{public_id}/")
-            times.append(seconds)
-            pages[public_id] = text
-        return times
+    def __init__(self, queues: list[list[str]], cookies: list[str], server: int) -> None:
+        self.queues, self.cookies, self.server = queues, cookies, server
+        self.used = [0] * len(queues)
+        self.results: list[dict[str, Any]] = []
 
-    def save(number: int) -> list[float]:
-        browser, times = Browser(cookies[number]), []
-        for public_id in half[number]:
-            text = browser.ask("GET", f"/work/{public_id}/")[1]
-            token = re.search(r"X-CSRFToken[^A-Za-z0-9]+([A-Za-z0-9]{32,})", text)
-            assert token is not None
-            ids = sorted(set(map(int, re.findall(r"/criteria/(\d+)/", text))))
-            assert len(ids) == CRITERIA, len(ids)
-            for criterion in ids:
-                body = {"outcome": "met", "note": "", "evidence": "[]", "version": "0", "client_id": str(uuid.uuid4())}
-                times.append(browser.ask("POST", f"/work/{public_id}/criteria/{criterion}/", body, token[1])[0])
-        return times
+    def take(self, number: int, count: int) -> list[str]:
+        """The next responses of a client's queue."""
+        begin = self.used[number]
+        self.used[number] += count
+        taken = self.queues[number][begin : begin + count]
+        if len(taken) < count:
+            raise RuntimeError("the queues are too short for this run")
+        return taken
 
-    def healthz(number: int) -> list[float]:
+    def run(self, name: str, clients: int, work: Callable[[int], list[float]]) -> None:
+        """Measure and note one line."""
+        before = cpu_of(self.server)
+        times, wall = in_threads(clients, work)
+        used = cpu_of(self.server) - before
+        figures = {
+            "p50": 1000 * quantile(times, 0.5),
+            "p95": 1000 * quantile(times, 0.95),
+            "cpu": 1000 * used / len(times),
+        }
+        self.results.append({"what": name, "clients": clients, "n": len(times), **figures, "per_s": len(times) / wall})
+
+    def all(self, clients: int) -> None:
+        """Everything with that many clients."""
+        self.run("open page", clients, self.opens("/work/{}/", 20))
+        self.run("open next", clients, self.opens("/work/{}/next/", 20))
+        self.run("  floor: healthz", clients, self.healthz)
+        self.run("autosave", clients, self.saves(1))
+        self.run("  floor: psycopg, 1 row", clients, self.inserts(1))
+        self.run("send 30", clients, self.saves(CRITERIA))
+        self.run("  floor: psycopg, 30 rows", clients, self.inserts(CRITERIA))
+
+    def opens(self, path: str, count: int) -> Callable[[int], list[float]]:
+        """Ask for ``count`` responses."""
+
+        def work(number: int) -> list[float]:
+            browser = Browser(self.cookies[number])
+            return [browser.ask("GET", path.format(self.queues[number][at]))[0] for at in range(count)]
+
+        return work
+
+    def saves(self, at_once: int) -> Callable[[int], list[float]]:
+        """Decide whole responses, so many decisions to a request."""
+        count = 4 if at_once == 1 else 20
+        ready: dict[int, list[tuple[str, list[int]]]] = {}
+        browsers: dict[int, Browser] = {}
+        for number in range(len(self.queues)):
+            browsers[number], ready[number] = Browser(self.cookies[number]), []
+
+        def work(number: int) -> list[float]:
+            browser, times = browsers[number], []
+            for public_id, ids in ready[number]:
+                for at in range(0, CRITERIA, at_once):
+                    rows = [
+                        {"criterion": one, "outcome": "met", "version": 0, "client_id": str(uuid.uuid4())}
+                        for one in ids[at : at + at_once]
+                    ]
+                    seconds, text = browser.ask("POST", f"/work/{public_id}/decisions/", {"decisions": rows})
+                    times.append(seconds)
+                    if text.count('"saved"') != at_once:
+                        raise RuntimeError(text[:200])
+            return times
+
+        self._prepare(ready, browsers, count)
+        return work
+
+    def _prepare(self, ready: dict[int, list[tuple[str, list[int]]]], browsers: dict[int, Browser], count: int) -> None:
+        from annotation.models import Assignment
+        from rubrics.models import RubricItem
+
+        for number in ready:
+            browsers[number].ask("GET", f"/work/{self.queues[number][0]}/")  # cookies and token, as the page has them
+            for public_id in self.take(number, count):
+                rubric = Assignment.objects.get(public_id=public_id).rubric_id
+                items = RubricItem.objects.filter(rubric=rubric).order_by("position")
+                ready[number].append((public_id, list(items.values_list("criterion_id", flat=True))))
+
+    def healthz(self, number: int) -> list[float]:
+        """Ask for what costs nothing."""
         browser = Browser()
         return [browser.ask("GET", "/healthz")[0] for _ in range(200)]
 
-    def insert(number: int) -> list[float]:
-        import psycopg
-        from django.db import connection
+    def inserts(self, at_once: int) -> Callable[[int], list[float]]:
+        """Write rows over a bare connection, so many to a statement."""
 
-        times = []
-        with psycopg.connect(**connection.get_connection_params(), autocommit=True) as bare:  # type: ignore[arg-type]
-            rows = bare.execute(
-                "SELECT a.id, i.criterion_id FROM annotation_assignment a"
-                " JOIN rubrics_rubricitem i ON i.rubric_id = a.rubric_id WHERE a.public_id = ANY(%s)",
-                [half[number]],
-            ).fetchall()
-            for assignment, criterion in rows:
-                began = time.perf_counter()
-                bare.execute(
-                    "INSERT INTO annotation_decision (assignment_id, criterion_id, round, outcome, borderline, note,"
-                    " evidence, version, client_id, created_at, updated_at)"
-                    " VALUES (%s, %s, 99, 'met', false, '', '[]', 1, %s, now(), now())",
-                    [assignment, criterion, uuid.uuid4()],
-                )
-                times.append(time.perf_counter() - began)
-        return times
+        def work(number: int) -> list[float]:
+            import psycopg
+            from django.db import connection
 
-    return [
-        row("open a response", clients, *in_threads(clients, open_pages)),
-        row("  floor: healthz", clients, *in_threads(clients, healthz)),
-        row("save one decision", clients, *in_threads(clients, save)),
-        row("  floor: psycopg INSERT", clients, *in_threads(clients, insert)),
-    ]
+            times = []
+            with psycopg.connect(**connection.get_connection_params(), autocommit=True) as bare:  # type: ignore[arg-type]
+                rows = bare.execute(
+                    "SELECT a.id, i.criterion_id FROM annotation_assignment a"
+                    " JOIN rubrics_rubricitem i ON i.rubric_id = a.rubric_id WHERE a.public_id = ANY(%s)",
+                    [self.queues[number][: 4 if at_once == 1 else 20]],
+                ).fetchall()
+                number_of_round = 100 * len(self.results) + number
+                for at in range(0, len(rows), at_once):
+                    some = rows[at : at + at_once]
+                    began = time.perf_counter()
+                    bare.execute(
+                        "INSERT INTO annotation_decision (assignment_id, criterion_id, round, outcome, borderline,"
+                        " note, evidence, version, client_id, created_at, updated_at)"
+                        " SELECT a, c, %s, 'met', false, '', '[]', 1, gen_random_uuid(), now(), now()"
+                        " FROM unnest(%s::bigint[], %s::bigint[]) AS given (a, c)",
+                        [number_of_round, [one for one, _ in some], [one for _, one in some]],
+                    )
+                    times.append(time.perf_counter() - began)
+            return times
+
+        return work
 
 
 def main() -> None:
-    """Fill, serve, measure with one client and with all, print."""
+    """Fill, serve, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--responses", type=int, default=2750)
-    parser.add_argument("--clients", type=int, default=8)
-    parser.add_argument("--opens", type=int, default=20, help="responses that each client opens and grades")
+    parser.add_argument("--responses", type=int, default=2750, help="responses that are decided before the run")
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 16])
+    parser.add_argument("--json", type=Path, help="write the figures to this file, too")
     options = parser.parse_args()
     with scratch_product() as home:
         from django.core.management import call_command
@@ -245,13 +314,14 @@ def main() -> None:
 
         from consilium.processes import web
 
-        queues = fill(
-            home, responses=options.responses, clients=options.clients, opens=options.opens, rng=random.Random(7)
-        )
-        cookies = sign_in(options.clients)
+        most = max(options.clients)
+        # Every client needs responses of its own for each of the runs.
+        opens = 25 * len(options.clients)
+        queues = fill(home, responses=options.responses + most * opens, clients=most, opens=opens, rng=random.Random(7))
+        cookies = sign_in(most)
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM annotation_decision")
-            print(f"{options.responses:,} responses, {cursor.fetchone()[0]:,} decisions in the batch before the run")
+            print(f"{cursor.fetchone()[0]:,} decisions in the batch before the run")
         with open(os.devnull, "w") as quiet:
             call_command("collectstatic", interactive=False, verbosity=0, stdout=quiet)
         server = subprocess.Popen(
@@ -260,15 +330,19 @@ def main() -> None:
         )  # fmt: skip
         try:
             wait_until_up()
-            for _ in range(20):  # both processes have loaded their templates
-                Browser(cookies[0]).ask("GET", f"/work/{queues[0][0]}/")
-            rows = measure(queues, cookies, 1) + measure(queues, cookies, options.clients)
-            memory = sum(resident(pid) for pid in family(server.pid))
+            measure = Measure(queues, cookies, server.pid)
+            in_threads(most, measure.opens("/work/{}/", 10))  # every thread has its connection and its templates
+            for clients in options.clients:
+                measure.all(clients)
+            peak = peak_memory(server.pid) / 1024
         finally:
             server.terminate()
             server.wait()
-    show("Grading", ("", "clients", "requests", "p50 ms", "p95 ms", "per s"), rows)
-    print(f"web processes together: {memory / 1024:.0f} MiB resident")
+    columns = ("", "clients", "requests", "p50 ms", "p95 ms", "CPU ms", "per s")
+    show("Grading", columns, [tuple(row.values()) for row in measure.results])
+    print(f"web processes together: {peak:.0f} MiB at their peaks (what they share counts in each)")
+    if options.json:
+        options.json.write_text(json.dumps({"results": measure.results, "peak_mib": peak}))
 
 
 def wait_until_up() -> None:
@@ -281,18 +355,6 @@ def wait_until_up() -> None:
         except OSError:
             time.sleep(0.1)
     raise RuntimeError("the web server did not come up")
-
-
-def family(pid: int) -> list[int]:
-    """A process and its descendants (Linux)."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *(child for direct in children for child in family(int(direct)))]
-
-
-def resident(pid: int) -> int:
-    """KiB of resident memory."""
-    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) if found else 0
 
 
 if __name__ == "__main__":
