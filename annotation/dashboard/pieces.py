@@ -10,11 +10,14 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, QuerySet
 
+from accounts.models import PhysicianProfile
 from annotation.dashboard.counts import OPEN
 from annotation.dashboard.people import People, Person
 from annotation.models import Assignment, Batch, Slot
-from annotation.standing import seen_by, standings
-from rubrics.models import Response
+from annotation.services.slots.eligibility import annotators_of, refusals
+from annotation.specialties import case_specialty, matching
+from annotation.standing import standings
+from rubrics.models import Case, Response
 
 PER_PAGE = 50
 FREE = "unassigned"
@@ -139,17 +142,17 @@ def _iso(at: datetime | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """Somebody who may take work over: how much of it, and what they have open already."""
+    """Somebody who may take work over: which of it, and what they have open already."""
 
     person: Person
-    may_take: int
+    pieces: list[Assignment]
     load: int
     capacity: int | None
 
     @property
-    def room(self) -> int | None:
-        """Pieces until their capacity is full; None without one."""
-        return None if self.capacity is None else max(0, self.capacity - self.load)
+    def may_take(self) -> int:
+        """How many pieces."""
+        return len(self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,40 +188,66 @@ def movable(batch: Batch, *, public_ids: Collection[str], holder: int | None) ->
     """The chosen pieces, or all that ``holder`` has, as far as their annotators are not done with them."""
     rows = Assignment.objects.filter(batch=batch, purpose=Assignment.Purpose.WORK, status__in=OPEN)
     rows = rows.filter(annotator=holder) if holder is not None else rows.filter(public_id__in=public_ids)
-    return rows.select_related("annotator", "batch__group").order_by("position", "pk")
+    return rows.order_by("position", "pk")
 
 
 def hand_over_of(batch: Batch, rows: QuerySet[Assignment], people: People) -> HandOver:
-    """What would move and who may take it, those with the least open work first; a fixed number of queries."""
+    """What would move, and who may take it: most of it first, then least open work; a fixed number of queries.
+
+    The rules are those of `annotation.services.slots.reassign`, which looks again when the work moves.
+    """
     pieces = list(rows)
-    holders = {piece.annotator_id for piece in pieces}
+    holders = sorted((people[user] for user in {piece.annotator_id for piece in pieces}), key=lambda p: p.pseudonym)
     able = _able(batch, people)
-    takes = takeable(pieces, able)
     load: dict[int, int] = dict(
-        Assignment.objects.filter(annotator__in=able, status__in=OPEN, batch__status__in=["open", "paused"])
+        Assignment.objects.filter(annotator__in=able, status__in=OPEN, batch__group=batch.group_id)
+        .exclude(batch__status=Batch.Status.CLOSED)
+        .exclude(batch__kind=Batch.Kind.QUALIFY)
         .order_by()
         .values_list("annotator")
         .annotate(Count("pk"))
     )
-    takers = [
-        Taker(people[user], len(takes[user]), load.get(user, 0), people[user].capacity.get(batch.group_id))
-        for user in able
-        if takes[user]
-    ]
+    takers = []
+    for user, fitting in _takeable(batch, pieces, able).items():
+        capacity = people[user].capacity.get(batch.group_id)
+        room = None if capacity is None else max(0, capacity - load.get(user, 0))
+        if fitting[:room]:
+            takers.append(Taker(people[user], fitting[:room], load.get(user, 0), capacity))
     takers.sort(key=lambda one: (-one.may_take, one.load, one.person.pseudonym))
-    return HandOver(batch, pieces, sorted((people[user] for user in holders), key=lambda p: p.pseudonym), takers)
+    return HandOver(batch, pieces, holders, takers)
 
 
 def _able(batch: Batch, people: People) -> list[int]:
     may = standings(batch.group)
-    active = [person.user for person in people.active("annotator", batch.group_id)]
-    return [user for user in active if user not in may or may[user].may_get_work]
+    active = annotators_of(batch.group_id).values_list("user_id", flat=True)
+    return [user for user in active if user in people and (user not in may or may[user].may_get_work)]
 
 
-def takeable(pieces: Collection[Assignment], users: Collection[int]) -> dict[int, list[Assignment]]:
-    """User → the pieces that they have no part in yet and did not write."""
+def _takeable(batch: Batch, pieces: Collection[Assignment], users: Collection[int]) -> dict[int, list[Assignment]]:
+    """User → the pieces that are not theirs, on which they have no other part, and that are of their specialty."""
     responses = {piece.response_id for piece in pieces}
-    barred = seen_by(users, responses)
-    wrote = Response.objects.filter(pk__in=responses, author__in=users).values_list("author_id", "pk")
-    barred |= {(int(author or 0), response) for author, response in wrote}
-    return {user: [piece for piece in pieces if (user, piece.response_id) not in barred] for user in users}
+    barred: dict[int, set[int]] = {user: set() for user in users}
+    for found in refusals(batch, users, responses):
+        for response, refused in found.items():
+            for user in refused:
+                barred[user].add(response)
+    for author, response in Response.objects.filter(pk__in=responses, author__in=users).values_list("author_id", "pk"):
+        barred[int(author or 0)].add(response)
+    fits = None
+    if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
+        cases = Case.objects.filter(pk__in={piece.case_id for piece in pieces}).values_list("pk", "tags")
+        known = dict(PhysicianProfile.objects.filter(user__in=users).values_list("user_id", "specialty"))
+        fits = matching(
+            {pk: case_specialty(tags) for pk, tags in cases},
+            {user: known.get(user, "") for user in users},
+            batch.group.benchmark.maps.get("specialty", {}),
+        )
+    taken: dict[int, list[Assignment]] = {}
+    for user in users:
+        # One piece of a response is enough for one person, even where two of its holders are chosen.
+        mine: dict[int, Assignment] = {}
+        for piece in pieces:
+            if piece.response_id not in barred[user] and (fits is None or (piece.case_id, user) in fits):
+                mine.setdefault(piece.response_id, piece)
+        taken[user] = list(mine.values())
+    return taken

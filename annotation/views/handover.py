@@ -15,14 +15,10 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
 from annotation import access
-from annotation.dashboard.people import People, people_of
-from annotation.dashboard.pieces import HandOver, hand_over_of, movable, takeable
+from annotation.dashboard.people import people_of
+from annotation.dashboard.pieces import HandOver, hand_over_of, movable
 from annotation.models import Batch
-
-try:
-    from annotation.services import slots
-except ImportError:
-    slots = None
+from annotation.services import slots
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 
@@ -43,14 +39,14 @@ def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     holder = next((one.user for one in people.values() if physician and one.pseudonym == physician), None)
     moved = hand_over_of(batch, movable(batch, public_ids=pieces, holder=holder), people)
     if request.method == "POST":
-        return _move(request, batch, moved, people, back=_back(batch, physician if holder else ""))
+        return _move(request, batch, moved, back=_back(batch, physician if holder else ""))
     context = {"benchmark": batch.group.benchmark, "batch": batch, "moved": moved,
                "physician": physician if holder else "", "administers": True}  # fmt: skip
     template = "annotation/handover.html#handover" if request.htmx else "annotation/handover.html"
     return render(request, template, context)
 
 
-def _move(request: SignedInRequest, batch: Batch, moved: HandOver, people: People, *, back: str) -> HttpResponse:
+def _move(request: SignedInRequest, batch: Batch, moved: HandOver, *, back: str) -> HttpResponse:
     to = request.POST.get("to", "")
     try:
         if not moved.pieces:
@@ -61,15 +57,14 @@ def _move(request: SignedInRequest, batch: Batch, moved: HandOver, people: Peopl
                 "%(number)d piece is back in the pool.", "%(number)d pieces are back in the pool.", number
             ) % {"number": number}
         else:
-            taker = next((one.person for one in moved.takers if one.person.pseudonym == to), None)
+            taker = next((one for one in moved.takers if one.person.pseudonym == to), None)
             if taker is None:
                 raise DomainError(_("Choose who takes the work, or give it back to the pool."))
-            mine = takeable(moved.pieces, [taker.user])[taker.user]
-            user = User.objects.get(pk=taker.user)
-            number = slots.reassign(assignments=mine, to=user, by=request.user, at=timezone.now())
+            user = User.objects.get(pk=taker.person.user)
+            number = slots.reassign(assignments=taker.pieces, to=user, by=request.user, at=timezone.now())
             words = ngettext(
                 "%(person)s has %(number)d piece more.", "%(person)s has %(number)d pieces more.", number
-            ) % {"person": taker.shown, "number": number}
+            ) % {"person": taker.person.shown, "number": number}
         stayed = len(moved.pieces) - number
         if stayed:
             words += " " + ngettext(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 import pytest
 from django.db import connection
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.dashboard.forecast import Forecast, after, daily_rates, forecast
-from annotation.models import Adjudication, Assignment, Batch, Check, Membership, Skip
+from annotation.models import Assignment, Batch, Membership, Skip
 from annotation.services import accept_check, claim_check, return_check
 from consilium.statistics.estimate import Undefined
 from tests.annotation.conftest import Workshop, build_workshop
@@ -251,7 +251,7 @@ def test_batches_are_filtered_and_say_what_is_overdue(desk: Workshop) -> None:
 
 
 def test_the_list_of_pieces_shows_who_holds_what(desk: Workshop) -> None:
-    first, second = busy(desk)
+    _first, second = busy(desk)
     client = signed_in(desk.admin)
     base = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/"
     pseudonym = second.pseudonyms.get().pseudonym
@@ -290,3 +290,70 @@ def test_the_pages_cost_the_same_at_two_and_at_forty_physicians(db: None) -> Non
         counts.append(here)
     assert counts[0] == counts[1]
     assert max(counts[0]) <= 30
+
+
+# Handing over -------------------------------------------------------------------------------------------------------
+
+
+def test_the_question_before_handing_over_says_the_consequence_in_numbers(desk: Workshop) -> None:
+    first, second = busy(desk)
+    client = signed_in(desk.admin)
+    url = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/handover/"
+    page = client.get(url, {"physician": second.pseudonyms.get().pseudonym}).content.decode()
+    assert "Hand over 2 pieces" in page
+    assert "1 untouched response goes as it is." in page
+    assert "1 draft is released" in page
+    assert f"{first.name} — 2 open" in page  # one sent back and one untouched
+    fragment = client.get(url, {"piece": "unknown"}, headers={"HX-Request": "true"}).content.decode()
+    assert "Nothing to hand over" in fragment
+    assert "<html" not in fragment
+
+
+def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(desk: Workshop) -> None:
+    first, second = busy(desk)
+    client = signed_in(desk.admin)
+    url = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/handover/"
+    draft = Assignment.objects.get(annotator=second, status="draft")
+    said = draft.decisions.count()
+    assert said > 0
+    pieces = [draft.public_id, *Assignment.objects.filter(annotator=first).values_list("public_id", flat=True)]
+    # Chosen: a draft, and of first what is accepted, sent back, untouched. What was handed in never moves.
+    client.post(url, {"piece": pieces, "to": first.pseudonyms.get().pseudonym})
+    held = Assignment.objects.filter(response=draft.response, batch=desk.batch).exclude(status="released")
+    assert held.get().annotator == first
+    draft.refresh_from_db()
+    assert draft.status == "released"
+    assert draft.decisions.count() == said
+    answer = client.post(url, {"physician": first.pseudonyms.get().pseudonym, "to": "pool"}, follow=True)
+    assert "3 pieces are back in the pool." in answer.content.decode()
+    assert {row.status for row in desk.queue(first)} == {"accepted", "released"}
+    page = client.get(f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/?status=unassigned").content.decode()
+    assert page.count("<tr>") == 1 + 1 + 2 + 3  # heads of both tables, two physicians, three pieces
+    again = client.post(url, {"physician": first.pseudonyms.get().pseudonym, "to": "pool"}, follow=True)
+    assert "Nothing was moved" in again.content.decode()
+
+
+def test_only_who_may_take_the_work_is_offered_it(desk: Workshop) -> None:
+    first, second = desk.people()
+    client = signed_in(desk.admin)
+    url = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/handover/"
+    names = {user.pk: user.pseudonyms.get().pseudonym for user in (first, second)}
+
+    def offered(chosen: User) -> list[str]:
+        page = client.get(url, {"physician": names[chosen.pk]}).content.decode()
+        return [name for name in names.values() if f'<option value="{name}">' in page]
+
+    assert offered(first) == [names[second.pk]]
+    Membership.objects.filter(user=second).update(capacity=4)  # has three open: room for one
+    page = client.get(url, {"physician": names[first.pk]}).content.decode()
+    assert "may take 1 of 3" in page
+    client.post(url, {"physician": names[first.pk], "to": names[second.pk]})
+    assert Assignment.objects.filter(annotator=second, status="not_started").count() == 4
+    assert offered(first) == []
+    Membership.objects.filter(user=second).update(capacity=None, withheld_at=timezone.now())
+    assert offered(first) == []
+    assert "Nobody else in the group may take these" in client.get(url, {"physician": names[first.pk]}).content.decode()
+    # Posted all the same, it is refused with a reason, and nothing moves.
+    answer = client.post(url, {"physician": names[first.pk], "to": names[second.pk]}, follow=True)
+    assert "Choose who takes the work" in answer.content.decode()
+    assert Assignment.objects.filter(annotator=first, status="not_started").count() == 2
