@@ -24,7 +24,7 @@ _SAID = f"""
            (b.status = 'closed')::int::int2, (a.purpose = 'gold')::int::int2,
            (b.annotators_per_item > 1 OR EXISTS (
                SELECT 1 FROM annotation_check c WHERE c.assignment_id = a.id AND c.result = 'accepted'
-           ))::int::int2
+           ) OR (a.purpose = 'gold' AND a.to_check AND a.status = 'accepted'))::int::int2
     FROM annotation_batch b
     JOIN annotation_assignment a ON a.batch_id = b.id
     JOIN annotation_decision d ON d.assignment_id = a.id AND d.round = 1 AND d.outcome IS NOT NULL
@@ -48,17 +48,21 @@ _KEYS = f"""
     WHERE r.benchmark_id = %(benchmark)s AND r.use = 'gold' AND r.active
     ORDER BY 1, 2
 """
-# One row a piece of work that was taken up or passed over.
+# One row a piece of work that was taken up or passed over. No checker sees gold items; those drawn for a check count as
+# checked without a change, so that the annotator's own figures do not tell how many there were.
 _WORK = """
     SELECT a.annotator_id::int8, a.response_id::int8,
            (a.submitted_at IS NOT NULL AND a.status <> 'released')::int::int2,
            EXISTS (SELECT 1 FROM annotation_skip s WHERE s.assignment_id = a.id)::int::int2,
-           (SELECT count(*) FROM annotation_check c WHERE c.assignment_id = a.id AND c.result <> '')::int4,
+           ((SELECT count(*) FROM annotation_check c WHERE c.assignment_id = a.id AND c.result <> '')
+            + (a.purpose = 'gold' AND a.to_check AND a.status = 'accepted')::int)::int4,
            EXISTS (SELECT 1 FROM annotation_check c
                    WHERE c.assignment_id = a.id AND c.result = 'returned')::int::int2,
-           (SELECT count(*) FROM annotation_check c
-            JOIN annotation_decision d ON d.assignment_id = c.assignment_id AND d.round = c.round
-            WHERE c.assignment_id = a.id AND c.result = 'accepted' AND d.outcome IS NOT NULL)::int4,
+           (SELECT count(*) FROM annotation_decision d
+            WHERE d.assignment_id = a.id AND d.outcome IS NOT NULL
+              AND (d.round IN (SELECT c.round FROM annotation_check c
+                               WHERE c.assignment_id = a.id AND c.result = 'accepted')
+                   OR (a.purpose = 'gold' AND a.to_check AND a.status = 'accepted' AND d.round = a.round)))::int4,
            (SELECT count(*) FROM annotation_check c JOIN annotation_amendment m ON m.check_row_id = c.id
             WHERE c.assignment_id = a.id AND c.result = 'accepted' AND m.outcome <> '')::int4,
            COALESCE((SELECT t.seconds FROM annotation_attention t
