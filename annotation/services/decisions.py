@@ -137,7 +137,7 @@ def record_decisions(
     are brought up to date.
     """
     row = _held_row(assignment, annotator, [change.criterion for change in changes])
-    if row.status == Assignment.Status.NOT_STARTED:
+    if row.may_be_kept_from_it:
         refuse_new_work(assignment=assignment, at=at)
     told: list[Told | None] = [None] * len(changes)
     text = ""
@@ -180,6 +180,7 @@ class _HeldRow:
     status: str
     round: int
     allowed: frozenset[int]
+    may_be_kept_from_it: bool  # new work of somebody who may not begin any, or has to qualify first
 
 
 def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) -> _HeldRow:
@@ -189,18 +190,22 @@ def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) 
         cursor.execute(
             "SELECT a.status, a.round, b.status, ARRAY(SELECT i.criterion_id FROM rubrics_rubricitem i"
             " WHERE i.rubric_id = a.rubric_id AND i.criterion_id = ANY(%s)"
-            " AND (a.criteria IS NULL OR i.criterion_id = ANY(a.criteria)))"
+            " AND (a.criteria IS NULL OR i.criterion_id = ANY(a.criteria))),"
+            " a.status = 'not_started' AND (EXISTS (SELECT 1 FROM annotation_membership m WHERE m.group_id = b.group_id"
+            " AND m.user_id = a.annotator_id AND m.withheld_at IS NOT NULL) OR EXISTS (SELECT 1 FROM"
+            " annotation_qualificationrule q WHERE q.benchmark_id = g.benchmark_id AND q.required))"
             " FROM annotation_assignment a JOIN annotation_batch b ON b.id = a.batch_id"
+            " JOIN annotation_expertgroup g ON g.id = b.group_id"
             " WHERE a.id = %s AND a.annotator_id = %s FOR NO KEY UPDATE OF a",
             [list(criteria), assignment.pk, annotator.pk],
         )
         found = cursor.fetchone()
     if found is None:
         raise Assignment.DoesNotExist
-    status, number, batch_status, allowed = found
+    status, number, batch_status, allowed, in_doubt = found
     refuse_unless_open(Batch(status=batch_status))
     _refuse_unless_writable(status)
-    return _HeldRow(status, number, frozenset(allowed))
+    return _HeldRow(status, number, frozenset(allowed), in_doubt)
 
 
 def _waves(rows: Sequence[Row]) -> list[list[Row]]:
@@ -225,9 +230,9 @@ def _write(
         cursor.execute(
             "INSERT INTO annotation_decision AS d (assignment_id, criterion_id, round, outcome, borderline, note,"
             " evidence, version, client_id, created_at, updated_at)"
-            " SELECT %s, c.criterion, %s, c.outcome, c.borderline, c.note, c.evidence::jsonb, c.seen + 1, c.client,"
-            " %s, %s FROM unnest(%s::bigint[], %s::text[], %s::boolean[], %s::text[], %s::text[], %s::integer[],"
-            " %s::uuid[]) AS c (criterion, outcome, borderline, note, evidence, seen, client)"
+            " SELECT %s, c.criterion, %s, c.outcome, c.borderline, c.note, c.evidence, c.seen + 1, c.client, %s, %s"
+            " FROM jsonb_to_recordset(%s::jsonb) AS c (criterion bigint, outcome text, borderline boolean, note text,"
+            " evidence jsonb, seen integer, client uuid)"
             " WHERE c.seen = 0 OR EXISTS (SELECT 1 FROM annotation_decision k WHERE k.assignment_id = %s"
             " AND k.criterion_id = c.criterion AND k.round = %s)"
             " ON CONFLICT (assignment_id, criterion_id, round) DO UPDATE SET outcome = EXCLUDED.outcome,"
@@ -237,13 +242,20 @@ def _write(
             " RETURNING criterion_id, version",
             [
                 *(assignment, number, at, at),
-                [change.criterion for change, _evidence in rows],
-                [change.outcome for change, _evidence in rows],
-                [change.borderline for change, _evidence in rows],
-                [change.note for change, _evidence in rows],
-                [json.dumps(evidence) for _change, evidence in rows],
-                [change.version for change, _evidence in rows],
-                [change.client_id for change, _evidence in rows],
+                json.dumps(
+                    [
+                        {
+                            "criterion": change.criterion,
+                            "outcome": change.outcome,
+                            "borderline": change.borderline,
+                            "note": change.note,
+                            "evidence": evidence,
+                            "seen": change.version,
+                            "client": str(change.client_id) if change.client_id else None,
+                        }
+                        for change, evidence in rows
+                    ]
+                ),
                 *(assignment, number),
             ],
         )
