@@ -19,7 +19,15 @@ from annotation.services.decisions import (
     submit,
 )
 from annotation.services.drawing import ResponseFilter
-from annotation.services.groups import add_member, create_group, physician_of, rename_group, set_member_active
+from annotation.services.groups import (
+    add_member,
+    create_group,
+    open_work_in,
+    physician_of,
+    rename_group,
+    set_capacity,
+    set_member_active,
+)
 from annotation.services.planning import BatchPlan, BatchTerms, PhysicianLoad, new_seed, plan_batch
 
 __all__ = [
@@ -48,6 +56,7 @@ __all__ = [
     "next_open",
     "open_batch",
     "open_conflicts_between",
+    "open_work_in",
     "pause_batch",
     "physician_of",
     "plan_batch",
@@ -58,6 +67,7 @@ __all__ = [
     "rule",
     "save_decision",
     "save_decisions",
+    "set_capacity",
     "set_member_active",
     "submit",
     "unclosed_batches",
