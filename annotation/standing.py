@@ -69,12 +69,12 @@ class Standing:
 
 def standing_of(user: User, group: ExpertGroup, *, at: datetime | None = None) -> Standing:
     """The standing of one annotator; whoever is no annotator of the group needs none, and may."""
-    return _standings(group, [user.pk], at or timezone.now()).get(user.pk, Standing(group))
+    return standings_of(group, [user.pk], at=at or timezone.now()).get(user.pk, Standing(group))
 
 
 def standings(group: ExpertGroup, *, at: datetime | None = None) -> dict[int, Standing]:
     """User id → standing, of every active annotator of the group."""
-    return _standings(group, None, at or timezone.now())
+    return standings_of(group, None, at=at or timezone.now())
 
 
 def own_standings(user: User, benchmark: Benchmark | None = None, *, at: datetime | None = None) -> list[Standing]:
@@ -87,7 +87,8 @@ def own_standings(user: User, benchmark: Benchmark | None = None, *, at: datetim
     return [standing_of(user, group, at=at) for group in groups]
 
 
-def _standings(group: ExpertGroup, users: Collection[int] | None, at: datetime) -> dict[int, Standing]:
+def standings_of(group: ExpertGroup, users: Collection[int] | None, *, at: datetime) -> dict[int, Standing]:
+    """`standings` of some; of all annotators where ``users`` is None."""
     members = Membership.objects.filter(group=group, role=Membership.Role.ANNOTATOR, active=True)
     if users is not None:
         members = members.filter(user__in=users)
@@ -133,7 +134,7 @@ def refuses_new_work(assignment: Assignment, *, at: datetime) -> Standing | None
     """The standing that keeps the annotator from beginning ``assignment``; None where they may, or have begun it."""
     if assignment.status != Assignment.Status.NOT_STARTED or assignment.purpose == Assignment.Purpose.QUALIFICATION:
         return None
-    standing = _standings(assignment.batch.group, [assignment.annotator_id], at).get(assignment.annotator_id)
+    standing = standings_of(assignment.batch.group, [assignment.annotator_id], at=at).get(assignment.annotator_id)
     return standing if standing is not None and not standing.may_get_work else None
 
 

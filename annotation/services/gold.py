@@ -13,6 +13,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.services.notifications import notify_each
 from annotation.allocation import keyed
 from annotation.marking import gold_mark
 from annotation.models import (
@@ -250,11 +251,6 @@ def lift_hold(*, membership: Membership, reason: str, at: datetime) -> None:
 
 def tell_admins(*, benchmark: Benchmark, about: Membership, reason: str, at: datetime) -> None:
     """Tell the admins of the benchmark that somebody gets no new work."""
-    try:
-        from accounts.services.notifications import notify
-    except ImportError:
-        return
-
     pseudonym = (
         Physician.objects.filter(benchmark=benchmark, user=about.user_id).values_list("pseudonym", flat=True).first()
     )
@@ -264,16 +260,14 @@ def tell_admins(*, benchmark: Benchmark, about: Membership, reason: str, at: dat
         benchmark_roles__active=True,
         is_active=True,
     )
-    for admin in admins:
-        notify(
-            user=admin,
-            kind="held_back",
-            benchmark_title=benchmark.title,
-            url=reverse("annotation:quality", args=[benchmark.slug]),
-            at=at,
-            physician=pseudonym or str(about.user),
-            reason=reason,
-        )
+    told = {"physician": pseudonym or str(about.user), "reason": reason}
+    notify_each(
+        people=dict.fromkeys(admins.values_list("pk", flat=True), told),
+        kind="held_back",
+        benchmark_title=benchmark.title,
+        url=reverse("annotation:quality-person", args=[benchmark.slug, about.pk]),
+        at=at,
+    )
 
 
 def gold_shares(batch: Batch) -> Counter[int]:

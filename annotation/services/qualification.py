@@ -6,6 +6,7 @@ import secrets
 from datetime import datetime
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -25,7 +26,7 @@ from annotation.models import (
 )
 from annotation.services.gold import evaluate_gold, tell_admins
 from annotation.services.rules import spoken_rules
-from annotation.standing import QUALIFICATION, Standing, refuses_new_work, seen_by, standing_of
+from annotation.standing import QUALIFICATION, Standing, refuses_new_work, seen_by, standing_of, standings_of
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from consilium.statistics.estimate import Estimate
@@ -48,6 +49,23 @@ def refuse_new_work(*, assignment: Assignment, at: datetime) -> None:
     standing = refuses_new_work(row, at=at)
     if standing is not None:
         raise Conflict(why_no_new_work(standing))
+
+
+def may_not_begin(after: Assignment, *, at: datetime) -> bool:
+    """Whether the annotator of ``after`` may begin nothing new in its batch."""
+    if after.purpose == Assignment.Purpose.QUALIFICATION:
+        return False
+    standing = standings_of(after.batch.group, [after.annotator_id], at=at).get(after.annotator_id)
+    return standing is not None and not standing.may_get_work
+
+
+def where_it_ends(assignment: Assignment) -> str:
+    """The page after the last response: feedback where a qualification has ended with it, else "My work"."""
+    if assignment.purpose == Assignment.Purpose.QUALIFICATION:
+        attempt = QualificationAttempt.objects.filter(batch=assignment.batch_id).exclude(status="open").first()
+        if attempt is not None:
+            return reverse("annotation:qualification-feedback", args=[attempt.public_id])
+    return reverse("annotation:work")
 
 
 def qualification_set(benchmark: Benchmark, user: User) -> list[KeyedResponse]:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, screens, services, wire
 from annotation.models import Assignment, Batch
+from annotation.services.qualification import where_it_ends
 from annotation.views.saving import refusal
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -66,7 +67,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
     except DomainError as refused:
         return refusal(refused, results=results)
     following = services.next_open(annotator=request.user, after=assignment, at=at)
-    answer: dict[str, Any] = {"results": results, "next": None, "work": reverse("annotation:work")}
+    answer: dict[str, Any] = {"results": results, "next": None, "work": where_it_ends(assignment)}
     if following is not None:
         known = following.public_id == body["have"]
         answer["next"] = {"id": following.public_id} if known else _sheet(request, following.public_id)
@@ -83,7 +84,7 @@ def _submit_form(request: SignedInRequest, public_id: str) -> HttpResponse:
         return render(request, PAGE, context, status=refused.status_code)
     following = services.next_open(annotator=request.user, after=assignment, at=timezone.now())
     return HttpResponseRedirect(
-        reverse("annotation:grade", args=[following.public_id]) if following else reverse("annotation:work")
+        reverse("annotation:grade", args=[following.public_id]) if following else where_it_ends(assignment)
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -344,14 +344,6 @@ def _lines(rubrics: Collection[int]) -> dict[int, list[_Line]]:
     ):
         found.setdefault(rubric, []).append(_Line(criterion, position, text))
     return found
-
-
-def grading_ends_at(assignment: Assignment) -> HttpResponseRedirect | None:
-    """Where handing in the last of a qualification leads: to its feedback; None for other work."""
-    attempt = QualificationAttempt.objects.filter(batch=assignment.batch_id).exclude(status="open").first()
-    if attempt is None:
-        return None
-    return redirect("annotation:qualification-feedback", attempt.public_id)
 
 
 def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
