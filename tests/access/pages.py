@@ -25,7 +25,12 @@ SIGN_IN = {
     "mfa_index": "annotator",
 }
 # They show other things to each of those who may see them.
-OWN_TO_EACH = {"accounts:home", "annotation:work", "annotation:checks", "annotation:adjudications"}
+OWN_TO_EACH = {
+    "accounts:home": ("admin", "annotator", "outsider"),
+    "annotation:work": ("annotator", "outsider"),
+    "annotation:checks": ("checker", "annotator"),
+    "annotation:adjudications": ("adjudicator", "annotator"),
+}
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ def pages(world: World, *, every_role: bool = False) -> Iterator[Page]:
         except NoReverseMatch:
             continue
         seen_by = [role for role in VIEWERS if role in door.roles] or sorted(door.roles)[:1]
-        for role in seen_by if every_role or name in OWN_TO_EACH else seen_by[:1]:
+        for role in seen_by if every_role else OWN_TO_EACH.get(name, seen_by[:1]):
             yield Page(name, role, url)
 
 
