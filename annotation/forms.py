@@ -53,6 +53,12 @@ class MemberForm(forms.Form):
     role = forms.ChoiceField(label=_("Part"), choices=Membership.Role.choices)
 
 
+class CapacityForm(forms.Form):
+    """The most responses that an annotator has open at a time."""
+
+    capacity = forms.IntegerField(label=_("Capacity"), min_value=1, max_value=10_000, required=False)
+
+
 class ExtendForm(forms.Form):
     """Another due date."""
 
@@ -104,6 +110,14 @@ class BetweenForm(forms.Form):
             field.queryset = benchmark.groups.all()
 
 
+class BatchChoice(forms.ModelChoiceField):
+    """Batches under the name of their group."""
+
+    def label_from_instance(self, obj: Batch) -> str:
+        """As people call it."""
+        return f"{obj.group}: {obj}"
+
+
 class BatchForm(forms.Form):
     """What goes into a batch, and how it is worked on; the same fields draw the preview and make the batch."""
 
@@ -152,6 +166,43 @@ class BatchForm(forms.Form):
     due_date = forms.DateField(
         label=_("Due"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
+    strategy = forms.ChoiceField(
+        label=_("How work is given out"), choices=Batch.Strategy.choices, initial=Batch.Strategy.PLANNED,
+        help_text=_(
+            "Handed out: everybody gets an even share at once. Pool: whoever has time takes the next response, so that "
+            "the quick do more and nothing waits for somebody who is away."
+        ),
+    )  # fmt: skip
+    lease_hours = forms.IntegerField(
+        label=_("Back to the pool after, hours"), min_value=1, max_value=8760, required=False,
+        help_text=_(
+            "Open work that its physician has not touched for so long goes back for others to take; their draft is "
+            "kept. Empty: never by itself."
+        ),
+    )  # fmt: skip
+    specialty_match = forms.ChoiceField(
+        label=_("Specialty"), choices=Batch.SpecialtyMatch.choices, initial=Batch.SpecialtyMatch.NONE,
+        help_text=_(
+            "Compares the physician’s specialty with the first specialty tag of the case, by the benchmark’s map of "
+            "specialties to larger groups."
+        ),
+    )  # fmt: skip
+    gold_per_annotator = forms.IntegerField(
+        label=_("Gold items for each annotator"), min_value=0, max_value=100, initial=0, required=False,
+        help_text=_("Responses with agreed decisions, mixed in so that nothing shows; they feed the quality page."),
+    )  # fmt: skip
+    overlap_with = BatchChoice(
+        label=_("Same responses as"), queryset=Batch.objects.none(), to_field_name="public_id", required=False,
+        empty_label=_("No overlap"),
+        help_text=_("A batch of the other group: what both grade is what their agreement is computed on."),
+    )  # fmt: skip
+    overlap_percent = forms.FloatField(
+        label=_("Share that overlaps, %"), min_value=0.1, max_value=100, initial=100, required=False,
+        help_text=_(
+            "The rest is drawn fresh, from what that batch does not hold. Without “How many” the new batch is as large "
+            "as that one."
+        ),
+    )  # fmt: skip
     seed = forms.IntegerField(
         label=_("Seed"), min_value=0, max_value=2**63 - 1,
         help_text=_("The same seed over the same responses draws the same batch."),
@@ -169,6 +220,14 @@ class BatchForm(forms.Form):
         group.queryset = benchmark.groups.all()
         group.empty_label = None
         candidates.queryset = benchmark.candidates.all()
+        others = self.fields["overlap_with"]
+        assert isinstance(others, forms.ModelChoiceField)
+        given = Batch.objects.filter(group__benchmark=benchmark, kind=Batch.Kind.GRADE).select_related("group")
+        others.queryset = given.order_by("group__name", "-created_at")
+        if not given:
+            del self.fields["overlap_with"], self.fields["overlap_percent"]
+        if not benchmark.keyed_responses.filter(use="gold", active=True).exists():
+            del self.fields["gold_per_annotator"]
         known = benchmark.cases.exclude(language="").order_by("language").values_list("language", flat=True).distinct()
         languages.choices = [(language, language) for language in known]
 
@@ -191,6 +250,8 @@ class BatchForm(forms.Form):
             cases=_words(data["cases"]),
             skip_given=data["skip_given"],
             draw=data["draw"],
+            overlap_with=other.public_id if (other := data.get("overlap_with")) else "",
+            overlap_share=(data.get("overlap_percent") or 100) / 100,
         )
 
     def terms(self) -> BatchTerms:
@@ -204,6 +265,10 @@ class BatchForm(forms.Form):
             order=data["order"],
             due_date=data["due_date"],
             seed=data["seed"],
+            strategy=data["strategy"],
+            specialty_match=data["specialty_match"],
+            lease_hours=data["lease_hours"],
+            gold_per_annotator=data.get("gold_per_annotator") or 0,
         )
 
 

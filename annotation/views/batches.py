@@ -13,6 +13,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access, services
@@ -167,6 +168,28 @@ def _frame(row: Batch) -> list[tuple[str, str]]:
         if name == "candidates":
             shown = dict(Candidate.objects.filter(public_id__in=values).values_list("public_id", "name"))
         lines.append((str(field.label), ", ".join(str(shown.get(value, value)) for value in values)))
+    other = row.frame.get("overlap")
+    if other:
+        words = _("%(shared)d of the %(held)d of “%(batch)s” of %(group)s, and %(fresh)d fresh ones of %(rest)d")
+        values = {"shared": other["shared"], "held": other["of_shared"], "batch": other["title"],
+                  "group": other["group"], "fresh": other["fresh"], "rest": other["of_fresh"]}  # fmt: skip
+        lines.append((_("Overlap"), words % values))
+    lines += _given_out(row)
+    return lines
+
+
+def _given_out(row: Batch) -> list[tuple[str, str]]:
+    """How work reaches people, where that is not as usual."""
+    lines = []
+    if row.strategy != Batch.Strategy.PLANNED:
+        lines.append((_("How work is given out"), row.get_strategy_display()))
+    if row.specialty_match != Batch.SpecialtyMatch.NONE:
+        lines.append((_("Specialty"), row.get_specialty_match_display()))
+    if row.lease_hours:
+        words = ngettext("after %(n)d hour untouched", "after %(n)d hours untouched", row.lease_hours)
+        lines.append((_("Back to the pool"), words % {"n": row.lease_hours}))
+    if row.gold_per_annotator:
+        lines.append((_("Gold items for each annotator"), str(row.gold_per_annotator)))
     return lines
 
 

@@ -97,7 +97,8 @@ def test_the_pages_say_why_a_member_cannot_be_added(desk: Workshop) -> None:
 def batch_data(desk: Workshop, **more: Any) -> dict[str, Any]:
     return {
         "title": "Second", "group": desk.group.public_id, "annotators_per_item": 2, "check_policy": "sample",
-        "check_percent": 25, "order": "by_case", "seed": 11, "skip_given": "", **more,
+        "check_percent": 25, "order": "by_case", "seed": 11, "skip_given": "", "strategy": "planned",
+        "specialty_match": "none", **more,
     }  # fmt: skip
 
 
@@ -116,7 +117,8 @@ def test_what_is_previewed_is_made() -> None:
     base = f"/b/{benchmark.slug}/batches/"
     data = {
         "title": "First", "group": group.public_id, "annotators_per_item": 2, "check_policy": "sample",
-        "check_percent": 25, "order": "by_case", "seed": 11, "skip_given": "on", "draw": 7,
+        "check_percent": 25, "order": "by_case", "seed": 11, "skip_given": "on", "draw": 7, "strategy": "planned",
+        "specialty_match": "none",
     }  # fmt: skip
     preview = client.get(f"{base}preview/", data).content.decode()
     assert "drawn of 10" in preview
