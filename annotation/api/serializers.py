@@ -201,12 +201,8 @@ class AssignmentSerializer(Plain):
     batch_status = serializers.CharField(source="batch.status")
     due_date = serializers.DateField(source="batch.due_date", allow_null=True)
     position = serializers.IntegerField()
-    status = serializers.SerializerMethodField()
+    status = serializers.CharField(source="status_for_annotator")
     round = serializers.IntegerField()
-
-    def get_status(self, row: Any) -> str:
-        """Handed in is handed in; whether a checker holds it already is between checkers."""
-        return "submitted" if row.status == "in_check" else str(row.status)
 
 
 class TurnSerializer(Plain):
