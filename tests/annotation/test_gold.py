@@ -1,0 +1,253 @@
+"""Gold items: mixed in so that nobody can tell, and what follows from them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from annotation import access, services
+from annotation.models import Adjudication, Assignment, Batch, KeyedDecision, KeyedResponse, Membership
+from annotation.ratings import group_ratings
+from annotation.services.gold import gold_due
+from annotation.services.slots import settle_gold
+from annotation.standing import standing_of
+from rubrics.models import Benchmark, Response
+from tests.factories import (
+    BenchmarkFactory,
+    CandidateFactory,
+    CaseFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    UserFactory,
+    decide,
+    make_batch,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def key(response: Response, *outcomes: str) -> KeyedResponse:
+    rubric = response.case.rubrics.get()
+    keyed = KeyedResponse.objects.create(
+        benchmark=response.case.benchmark, response=response, rubric=rubric, use="gold", created_at=timezone.now()
+    )
+    for item, outcome in zip(rubric.items.order_by("position"), outcomes, strict=True):
+        KeyedDecision.objects.create(keyed=keyed, criterion=item.criterion, outcome=outcome)
+    return keyed
+
+
+class Scene:
+    """Six cases with two candidates each; of the last two cases one response is gold: two met, two not met."""
+
+    def __init__(self, **terms: Any) -> None:
+        self.admin = UserFactory()
+        self.benchmark: Benchmark = BenchmarkFactory(admin=self.admin)
+        candidates = [CandidateFactory(benchmark=self.benchmark, name=name) for name in ("one", "two")]
+        self.gold = []
+        for number in range(6):
+            case = CaseFactory(benchmark=self.benchmark, rubric=4, key=f"case-{number}")
+            for candidate in candidates:
+                response = ResponseFactory(case=case, candidate=candidate)
+                if number > 3 and candidate is candidates[0]:
+                    self.gold.append(key(response, "met", "met", "not_met", "not_met"))
+        self.group = ExpertGroupFactory(benchmark=self.benchmark, annotators=2, checkers=1, adjudicators=1)
+        self.one, self.two = self.group.people["annotator"]  # type: ignore[attr-defined]
+        self.checker = self.group.people["checker"][0]  # type: ignore[attr-defined]
+        self.batch = make_batch(self.group, **{"gold_per_annotator": 2, "annotators_per_item": 2, **terms})
+
+    def queue(self, user: User, purpose: str | None = None) -> list[Assignment]:
+        rows = Assignment.objects.filter(batch=self.batch, annotator=user).select_related("annotator")
+        rows = rows.order_by("position")
+        return list(rows.filter(purpose=purpose) if purpose else rows)
+
+    def mark(self, mark: float | None, minimum: int) -> None:
+        rule = {"pass_mark": 0.7, "attempts": 1, "wait_hours": 0, "gold_minimum": minimum, "gold_mark": mark}
+        client = Client()
+        client.force_login(self.admin)
+        answer = client.post(f"/b/{self.benchmark.slug}/qualification/", rule)
+        assert answer.status_code == 302
+
+
+@pytest.mark.parametrize("order", ["by_case", "shuffled"])
+def test_gold_stands_in_every_queue_without_a_gap(order: str) -> None:
+    scene = Scene(order=order)
+    for user in (scene.one, scene.two):
+        queue = scene.queue(user)
+        assert [row.position for row in queue] == list(range(1, 13))
+        assert sum(row.purpose == "gold" for row in queue) == 2
+        assert {row.response_id for row in queue if row.purpose == "gold"} == {row.response_id for row in scene.gold}
+        if order == "by_case":  # the gold item of a case stands with the case's other response
+            cases = [row.case_id for row in queue]
+            assert len([n for n in range(1, 12) if cases[n] != cases[n - 1]]) == 5
+
+
+def test_gold_stands_anywhere_in_the_queue() -> None:
+    """Over many seeds every third of the queue holds about a third of the gold items."""
+    scene = Scene(order="shuffled")
+    thirds = [0, 0, 0]
+    for seed in range(60):
+        group = ExpertGroupFactory(benchmark=scene.benchmark, annotators=1)
+        batch = make_batch(group, gold_per_annotator=2, order="shuffled", seed=seed)
+        for place in Assignment.objects.filter(batch=batch, purpose="gold").values_list("position", flat=True):
+            thirds[(place - 1) * 3 // 12] += 1
+    assert sum(thirds) == 120
+    assert min(thirds) >= 22  # 40 expected; fewer than 22 by chance with probability below 1e-3
+
+
+def what_shows(user: User, row: Assignment) -> list[str]:
+    """Every page and API answer about a piece of work, with what is its own taken out: ids, text, place, time."""
+    client = Client()
+    client.force_login(user)
+    seen = []
+    for url in (f"/work/{row.public_id}/", f"/api/v1/work/assignments/{row.public_id}/"):
+        answer = client.get(url)
+        assert answer.status_code == 200
+        body = answer.content.decode()
+        body = body.replace(row.public_id, "ID").replace(row.response.text, "TEXT")
+        body = re.sub(r'(csrfmiddlewaretoken" value="|X-CSRFToken": "|nonce=")[^"]*', "", body)
+        body = re.sub(r"case-\d+|\b\d+\b", "N", body)
+        seen.append(body + repr({name: value for name, value in answer.items() if name != "Content-Length"}))
+    rows = client.get("/api/v1/work/assignments/?limit=100").json()["results"]
+    own = next(line for line in rows if line["id"] == row.public_id)
+    seen.append(repr({name: value for name, value in own.items() if name not in ("id", "position")}))
+    return seen
+
+
+@time_machine.travel(datetime(2026, 5, 4, 9, 0, tzinfo=UTC), tick=False)
+def test_an_annotator_sees_no_difference_in_any_state() -> None:
+    scene = Scene(check_policy="all")
+    # Two responses of one case, so that the criteria are the same; only the first is gold.
+    gold = next(row for row in scene.queue(scene.one, "gold"))
+    plain = next(row for row in scene.queue(scene.one, "work") if row.case_id == gold.case_id)
+    assert gold.to_check
+    assert plain.to_check
+
+    def same() -> None:
+        pair = []
+        for row in (gold, plain):
+            row.refresh_from_db()
+            pair.append(what_shows(scene.one, row))
+        for mine, other in zip(*pair, strict=True):
+            assert mine == other
+
+    same()
+    decide(gold, "met", submit=False)
+    decide(plain, "met", submit=False)
+    same()
+    services.submit(assignment=gold, annotator=scene.one, at=timezone.now())
+    services.submit(assignment=plain, annotator=scene.one, at=timezone.now())
+    same()
+    # A checker takes the plain one (gold never waits for them), and accepts it: both are accepted then.
+    assert not access.waiting_checks(scene.checker).filter(purpose="gold").exists()
+    assert settle_gold(at=timezone.now() + timedelta(days=3)) == 0
+    held = services.claim_check(
+        checker=scene.checker, waiting=access.waiting_checks(scene.checker).filter(pk=plain.pk), at=timezone.now()
+    )
+    assert held is not None
+    same()
+    services.accept_check(assignment=held, checker=scene.checker, at=timezone.now())
+    gold.refresh_from_db()
+    assert gold.status == "accepted"
+    same()
+
+
+def test_gold_counts_in_no_result_and_opens_no_conflict() -> None:
+    scene = Scene()
+    for user, outcome in ((scene.one, "met"), (scene.two, "not_met")):
+        for row in scene.queue(user, "gold"):
+            decide(row, outcome)
+    assert not Adjudication.objects.exists()
+    assert len(group_ratings(scene.group, "first")) == len(group_ratings(scene.group, "checked")) == 0
+
+
+def test_gold_below_the_mark_holds_back_and_tells_the_admin() -> None:
+    scene = Scene()
+    scene.mark(0.6, minimum=8)
+    first, second = scene.queue(scene.one, "gold")
+    begun = scene.queue(scene.one, "work")[0]
+    decide(begun, submit=False)
+    # Everything met, where half is: F1 met = 8 / (8 + 4) = 2/3, F1 not met = 0, MF1 = 1/3. Four decisions are too few.
+    decide(first, "met")
+    assert standing_of(scene.one, scene.group).may_get_work
+    decide(second, "met")
+    member = Membership.objects.get(group=scene.group, user=scene.one)
+    assert member.withheld_at is not None
+    assert "0.333" in member.withheld_reason
+    assert "8 gold decisions" in member.withheld_reason
+    assert standing_of(scene.one, scene.group).reason == "withheld"
+    # No new work, neither in this batch nor in the next; what is begun may be finished, and nothing says why.
+    untouched = scene.queue(scene.one, "work")[1]
+    client = Client()
+    client.force_login(scene.one)
+    criterion = services.criteria_of(untouched)[0]
+    url = f"/api/v1/work/assignments/{untouched.public_id}/decisions/"
+    refused = client.post(url, [{"criterion": criterion, "outcome": "met"}], content_type="application/json")
+    assert refused.status_code == 409
+    assert "gold" not in refused.content.decode().lower()
+    services.submit(assignment=begun, annotator=scene.one, at=timezone.now())
+    ResponseFactory(case=CaseFactory(benchmark=scene.benchmark, key="later"), candidate__name="three",
+                    candidate__benchmark=scene.benchmark)  # fmt: skip
+    plan = services.plan_batch(
+        group=scene.group,
+        terms=services.BatchTerms(title="Next", seed=3, check_policy="none"),
+        filter=services.ResponseFilter(cases=["later"]),
+    )
+    assert {slot.annotator for slot in plan.allocation.slots} == {scene.two.pk}
+    assert plan.warnings
+    # The admin sees it, and lifts it with a reason; what was begun before counts no more.
+    desk = Client()
+    desk.force_login(scene.admin)
+    page = f"/b/{scene.benchmark.slug}/quality/{member.pk}/"
+    assert "0.333" in desk.get(page).content.decode()
+    assert desk.post(f"{page}lift/", {"reason": " "}).status_code == 422
+    assert desk.post(f"{page}lift/", {"reason": "Talked it over."}).status_code == 302
+    assert standing_of(scene.one, scene.group).may_get_work
+    decide(untouched, "met")
+    assert standing_of(scene.one, scene.group).may_get_work
+    member.refresh_from_db()
+    assert member.withheld_reason == "Talked it over."
+    assert client.post(f"{page}hold/", {"reason": "no"}).status_code == 404
+
+
+def test_gold_at_the_mark_holds_nobody_back() -> None:
+    scene = Scene()
+    scene.mark(0.75, minimum=8)
+    # Of each item one met and nothing else is missed: tp 2 fn 2 tn 4 → F1 2/3 and 4/5, MF1 = 11/15 < 0.75; three of
+    # four met found instead: tp 3 fn 1 tn 4 → 6/7 and 8/9, MF1 = 55/63 > 0.75.
+    first, second = scene.queue(scene.one, "gold")
+    decide(first, "met", "met", "not_met")
+    decide(second, "met", "not_met", "not_met")
+    assert standing_of(scene.one, scene.group).may_get_work
+    first, second = scene.queue(scene.two, "gold")
+    decide(first, "met", "not_met", "not_met")
+    decide(second, "met", "cannot_assess", "not_met")  # cannot assess on met counts as not met
+    assert standing_of(scene.two, scene.group).reason == "withheld"
+
+
+def test_a_pool_gives_out_gold_by_a_schedule_of_its_own() -> None:
+    scene = Scene(gold_per_annotator=0)
+    pool = Batch.objects.create(
+        group=scene.group, title="Pool", strategy="pool", gold_per_annotator=2, seed=5, created_at=timezone.now()
+    )
+    taken = []
+    for number in range(1, 8):
+        given = gold_due(annotator=scene.one, batch=pool, at=timezone.now())
+        if given is not None:
+            assert (given.purpose, given.position) == ("gold", number)
+            taken.append(given.response_id)
+        else:
+            Assignment.objects.create(batch=pool, annotator=scene.one, position=number, **_ordinary(scene, number))
+    assert sorted(taken) == sorted(row.response_id for row in scene.gold)
+    assert gold_due(annotator=scene.one, batch=pool, at=timezone.now()) is None
+
+
+def _ordinary(scene: Scene, number: int) -> dict[str, Any]:
+    response = Response.objects.filter(case__benchmark=scene.benchmark, key=None).order_by("pk")[number]
+    return {"case": response.case, "response": response, "rubric": response.case.rubrics.get()}
