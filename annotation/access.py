@@ -70,7 +70,9 @@ def get_own_assignment(user: AnyUser, public_id: str) -> Assignment:
 
 def get_own_work(user: AnyUser, public_id: str) -> Assignment:
     """One of the annotator's own assignments with no more than a save needs: every autosave asks for it."""
-    rows = _ever_own(user).only("public_id", "batch", "rubric", "annotator", "status", "round", "started_at")
+    rows = _ever_own(user).only(
+        *("public_id", "batch", "rubric", "annotator", "status", "round", "position", "purpose", "started_at")
+    )
     return get_object_or_404(rows, public_id=public_id)
 
 

@@ -18,8 +18,7 @@ from annotation.models import Assignment, Batch, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.qualification import after_handing_in, refuse_new_work
 from annotation.services.rules import hold_batch, refuse_unless_open
-from annotation.services.slots import put_off
-from annotation.services.slots.eligibility import put_off
+from annotation.services.slots import claim_next, put_off
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import RubricItem
@@ -298,14 +297,27 @@ def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
     _bring_up_to_date(assignment, row)
 
 
-def next_open(*, annotator: User, after: Assignment) -> Assignment | None:
-    """What the annotator goes on with of their own queue: returned work of the batch first, then the queue from here
-    on, then from its start; None when nothing is open but what they put off."""
+def next_open(*, annotator: User, after: Assignment, at: datetime | None = None) -> Assignment | None:
+    """What the annotator goes on with: returned work of the batch first, then the queue from here on, then from its
+    start; None when the batch has nothing for them.
+
+    With ``at``, a free slot of the batch is taken for them when nothing is open but what they put off.
+    """
     rows = Assignment.objects.filter(batch=after.batch_id, annotator=annotator, status__in=Assignment.OPEN)
     queue = sorted(
-        rows.exclude(pk=after.pk).exclude(put_off()).only("public_id", "status", "position"),
-        key=lambda row: (row.status != Assignment.Status.RETURNED, row.position <= after.position, row.position),
+        rows.exclude(pk=after.pk).annotate(put_off=put_off()).only("public_id", "status", "position"),
+        key=lambda row: (
+            row.put_off,
+            row.status != Assignment.Status.RETURNED,
+            row.position <= after.position,
+            row.position,
+        ),
     )
+    if at is not None and (not queue or queue[0].put_off) and after.purpose != Assignment.Purpose.QUALIFICATION:
+        try:
+            return claim_next(annotator=annotator, batch=after.batch, at=at)
+        except Conflict:  # paused or closed since
+            pass
     return queue[0] if queue else None
 
 

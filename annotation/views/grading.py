@@ -14,7 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, screens, services, wire
-from annotation.models import Assignment, Batch
+from annotation.models import Assignment, Batch, Skip
+from annotation.services import slots
 from annotation.services.qualification import where_it_ends
 from annotation.views.saving import refusal
 from consilium.lib.errors import Conflict, DomainError
@@ -66,12 +67,34 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
         services.submit(assignment=assignment, annotator=request.user, at=at)
     except DomainError as refused:
         return refusal(refused, results=results)
-    following = services.next_open(annotator=request.user, after=assignment, at=at)
-    answer: dict[str, Any] = {"results": results, "next": None, "work": where_it_ends(assignment)}
+    return JsonResponse({"results": results} | _onwards(request, assignment, body["have"]))
+
+
+@require_POST
+@never_cache
+@signed_in
+def skip(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Pass over a response, ``{"reason", "note", "have"}``, and give the next one."""
+    assignment = access.get_own_work(request.user, public_id)
+    try:
+        body = wire.body_of(request, required={"reason", "note", "have"})
+        reason, note = body["reason"], body["note"]
+        if not isinstance(reason, str) or not isinstance(note, str):
+            raise wire.Malformed(_("This is not what the page sends; load it again."))
+        slots.skip(assignment=assignment, annotator=request.user, reason=reason, note=note, at=timezone.now())
+    except DomainError as refused:
+        return refusal(refused)
+    return JsonResponse(_onwards(request, assignment, body["have"]))
+
+
+def _onwards(request: SignedInRequest, assignment: Assignment, have: Any) -> dict[str, Any]:
+    """The next response for the page, unless it is the one that the page has at hand."""
+    following = services.next_open(annotator=request.user, after=assignment, at=timezone.now())
+    answer: dict[str, Any] = {"next": None, "work": where_it_ends(assignment)}
     if following is not None:
-        known = following.public_id == body["have"]
+        known = following.public_id == have
         answer["next"] = {"id": following.public_id} if known else _sheet(request, following.public_id)
-    return JsonResponse(answer)
+    return answer
 
 
 def _submit_form(request: SignedInRequest, public_id: str) -> HttpResponse:
@@ -113,4 +136,5 @@ def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]
         "returned": screens.returned_note(assignment),
         "writable": assignment.status in Assignment.OPEN and assignment.batch.status == Batch.Status.OPEN,
         "saved_at": screens.last_save(rows),
+        "skip_reasons": Skip.Reason.choices,
     }

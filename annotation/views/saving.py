@@ -37,6 +37,11 @@ def decisions(request: SignedInRequest, public_id: str) -> HttpResponse:
     return JsonResponse({"results": [wire.told_as_json(one) for one in told]})
 
 
+def somebody_else() -> HttpResponse:
+    """The browser keeps this work for another account than the one that is signed in by now."""
+    return JsonResponse({"reason": "somebody-else"}, status=409)
+
+
 def refusal(refused: DomainError, results: Sequence[dict[str, Any]] = ()) -> HttpResponse:
     """A `DomainError` as the page wants it; ``results``: what became of decisions before it."""
     body: dict[str, Any] = {"detail": str(refused), "results": list(results)}

@@ -476,7 +476,7 @@
     clearTimeout(noteTimer);
     noteTimer = setTimeout(keepNote, 1500, event.target);
   });
-  document.addEventListener("focusout", (event) => event.target.matches?.("textarea[data-note]") && closeNote(event.target));
+  document.addEventListener("focusout", (event) => event.target.matches?.("textarea[data-note]") && reading.afterPress(() => closeNote(event.target)));
   document.addEventListener("keydown", (event) => {
     if (!event.target.matches?.("textarea[data-note]") || event.isComposing) return;
     if (event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey))) {
@@ -539,6 +539,29 @@
       if (!halted && waiting().length) timer = setTimeout(flush, 1000);
     }
   }
+  async function skip(skipForm) {
+    if (busy) return;
+    busy = true;
+    const problem = skipForm.querySelector("[data-skip-problem]");
+    const { reason, note } = Object.fromEntries(new FormData(skipForm));
+    try {
+      await flush();
+      const { status, body } = await outbox.ask("POST", reading.page.dataset.skipUrl, { reason, note, have: prefetched?.id ?? "" });
+      if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+      problem.hidden = status === 200;
+      problem.textContent = body?.detail ?? text("lost");
+      if (status !== 200) return;
+      skipForm.reset();
+      document.getElementById("skip").close();
+      goOn(body);
+    } finally {
+      busy = false;
+    }
+  }
+  document.getElementById("skip-form")?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    skip(event.target);
+  });
   async function prefetch() {
     if (prefetched !== null) return;
     prefetched = {}; // asked for
