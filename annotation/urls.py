@@ -2,12 +2,13 @@
 
 from django.urls import URLPattern, path
 
-from annotation import quality_urls
+from annotation import label_urls, quality_urls
 from annotation.views import adjudications, batches, checks, dashboard, grading, groups, handover, saving, work
 
 app_name = "annotation"
 urlpatterns: list[URLPattern] = [
     *quality_urls.urlpatterns,
+    *label_urls.urlpatterns,
     path("work/", work.work, name="work"),
     path("work/in/<slug:slug>/", work.work_in, name="work-in"),
     path("work/checks/", checks.checks, name="checks"),
@@ -29,6 +30,7 @@ urlpatterns: list[URLPattern] = [
     path("work/<str:public_id>/", grading.grade, name="grade"),
     path("work/<str:public_id>/decisions/", saving.decisions, name="decisions"),
     path("work/<str:public_id>/next/", grading.upcoming, name="next"),
+    path("work/<str:public_id>/skip/", grading.skip, name="skip"),
     path("work/<str:public_id>/submit/", grading.submit, name="submit"),
     path("work/<str:public_id>/time/", saving.time, name="time"),
     path("b/<slug:slug>/groups/", groups.groups, name="groups"),
@@ -36,6 +38,11 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/groups/<str:public_id>/", groups.group, name="group"),
     path("b/<slug:slug>/groups/<str:public_id>/members/", groups.add_member, name="member-add"),
     path("b/<slug:slug>/groups/<str:public_id>/members/<int:membership>/", groups.set_active, name="member"),
+    path(
+        "b/<slug:slug>/groups/<str:public_id>/members/<int:membership>/capacity/",
+        groups.set_capacity,
+        name="member-capacity",
+    ),
     path("b/<slug:slug>/progress/", dashboard.progress, name="progress"),
     path("b/<slug:slug>/progress/<slug:table>.csv", dashboard.progress_table, name="progress-table"),
     path("b/<slug:slug>/batches.csv", batches.batches_csv, name="batches-csv"),

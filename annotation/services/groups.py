@@ -6,13 +6,13 @@ import secrets
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.services import person_of
-from annotation.models import Assignment, Batch, ExpertGroup, Membership, Physician
+from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership, Physician
 from annotation.services import slots
 from annotation.services.rules import spoken_rules
 from consilium.lib.errors import DomainError
@@ -104,11 +104,25 @@ def set_capacity(*, membership: Membership, capacity: int | None) -> None:
     membership.save(update_fields=["capacity"])
 
 
-def open_work_in(group: ExpertGroup) -> dict[int, int]:
-    """User → how many responses they have open in the group: what goes back when they are stopped."""
-    rows = Assignment.objects.filter(batch__group=group, status__in=Assignment.OPEN, batch__imported=False)
-    rows = rows.exclude(batch__status=Batch.Status.CLOSED).exclude(batch__kind=Batch.Kind.QUALIFY)
-    return dict(rows.order_by().values_list("annotator").annotate(Count("pk")))
+def held_in(group: ExpertGroup) -> dict[tuple[int, str], int]:
+    """(user, role) → how much goes back for others to take when this member is stopped."""
+    work = Assignment.objects.filter(batch__group=group, batch__imported=False).exclude(
+        batch__status=Batch.Status.CLOSED
+    )
+    open_work = work.filter(status__in=Assignment.OPEN).exclude(batch__kind=Batch.Kind.QUALIFY)
+    checks = work.filter(status=Assignment.Status.IN_CHECK)
+    conflicts = Adjudication.objects.filter(Q(group=group) | Q(other_group=group), adjudicator__isnull=False).filter(
+        status=Adjudication.Status.OPEN
+    )
+    return {
+        (user, role): number
+        for role, rows, column in (
+            (Membership.Role.ANNOTATOR, open_work, "annotator"),
+            (Membership.Role.CHECKER, checks, "checker"),
+            (Membership.Role.ADJUDICATOR, conflicts, "adjudicator"),
+        )
+        for user, number in rows.order_by().values_list(column).annotate(Count("pk"))
+    }
 
 
 def physician_of(*, benchmark: Benchmark, user: User) -> Physician:

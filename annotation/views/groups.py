@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.db import transaction
 from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.mails import site_address
+from accounts.services import invitations
 from annotation import access, services
-from annotation.forms import GroupForm, MemberForm
-from annotation.models import ExpertGroup, Physician
+from annotation.forms import CapacityForm, GroupForm, MemberForm
+from annotation.models import ExpertGroup, Membership, Physician
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -62,10 +68,18 @@ def group(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     return _page(request, access.get_group(request.user, slug, public_id), MemberForm())
 
 
-def _page(request: SignedInRequest, row: ExpertGroup, form: MemberForm) -> HttpResponse:
+def _page(
+    request: SignedInRequest, row: ExpertGroup, form: MemberForm, *, refused: DomainError | None = None
+) -> HttpResponse:
     pseudonyms = dict(Physician.objects.filter(benchmark=row.benchmark).values_list("user_id", "pseudonym"))
+    held = services.held_in(row)
     members = [
-        {"membership": membership, "pseudonym": pseudonyms.get(membership.user_id, "")}
+        {
+            "membership": membership,
+            "pseudonym": pseudonyms.get(membership.user_id, ""),
+            "held": held.get((membership.user_id, membership.role), 0),
+            "consequence": _consequence(membership, held.get((membership.user_id, membership.role), 0)),
+        }
         for membership in row.memberships.select_related("user").order_by("-active", "role", "user__name", "pk")
     ]
     context = {
@@ -73,10 +87,36 @@ def _page(request: SignedInRequest, row: ExpertGroup, form: MemberForm) -> HttpR
         "group": row,
         "members": members,
         "form": form,
+        "refused": refused,
         # Names and addresses are for the admin alone; researchers know physicians by pseudonym, as files do.
         "administers": _administers(request, row.benchmark),
     }
-    return render(request, "annotation/group.html", context, status=422 if form.errors else 200)
+    status = refused.status_code if refused else 422 if form.errors else 200
+    return render(request, "annotation/group.html", context, status=status)
+
+
+def _consequence(membership: Membership, held: int) -> str:
+    """What stopping a member leads to."""
+    if membership.role == Membership.Role.ANNOTATOR:
+        back = ngettext(
+            "%(n)d open response goes back to the pool; its draft stays on record.",
+            "%(n)d open responses go back to the pool; their drafts stay on record.",
+            held,
+        )
+    elif membership.role == Membership.Role.CHECKER:
+        back = ngettext(
+            "%(n)d check that they hold goes back for another checker.",
+            "%(n)d checks that they hold go back for another checker.",
+            held,
+        )
+    else:
+        back = ngettext(
+            "%(n)d conflict that they hold goes back for another adjudicator.",
+            "%(n)d conflicts that they hold go back for another adjudicator.",
+            held,
+        )
+    stands = _("What they handed in stands, and they can be let work again.")
+    return f"{back % {'n': held}} {stands}" if held else stands
 
 
 @require_POST
@@ -87,12 +127,27 @@ def add_member(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     form = MemberForm(request.POST)
     if form.is_valid():
         try:
-            membership = services.add_member(group=row, **form.cleaned_data)
+            with transaction.atomic():
+                membership = services.add_member(group=row, **form.cleaned_data)
+                invitation = invitations.invite(
+                    user=membership.user,
+                    scope=slug,
+                    title=row.benchmark.title,
+                    part=membership.role,
+                    by=request.user,
+                    at=timezone.now(),
+                    site=site_address(request),
+                    url=reverse("annotation:work-in", args=[slug]),
+                )
         except DomainError as refused:
             form.add_error(None, str(refused))
         else:
             part = membership.get_role_display()
             messages.success(request, _("%(person)s: %(part)s.") % {"person": membership.user, "part": part})
+            if invitation is not None:
+                messages.info(
+                    request, _("An invitation is on its way to %(email)s.") % {"email": membership.user.email}
+                )
             return redirect("annotation:group", slug, public_id)
     return _page(request, row, form)
 
@@ -103,12 +158,37 @@ def set_active(request: SignedInRequest, slug: str, public_id: str, membership: 
     """Stop a member, or let them work again."""
     row = access.get_administered_membership(request.user, slug, public_id, membership)
     try:
-        services.set_member_active(membership=row, active=request.POST.get("active") == "1")
+        released = services.set_member_active(
+            membership=row, active=request.POST.get("active") == "1", by=request.user, at=timezone.now()
+        )
     except DomainError as refused:
-        form = MemberForm({})
-        form.errors.clear()
-        form.add_error(None, str(refused))
-        return _page(request, row.group, form)
+        return _page(request, row.group, MemberForm(), refused=refused)
+    if released:
+        text = ngettext(
+            "%(n)d open response is back in the pool.", "%(n)d open responses are back in the pool.", released
+        )
+        messages.success(request, text % {"n": released})
+    return redirect("annotation:group", slug, public_id)
+
+
+@require_POST
+@signed_in
+def set_capacity(request: SignedInRequest, slug: str, public_id: str, membership: int) -> HttpResponse:
+    """Bound how many responses an annotator has open at a time; empty for no bound."""
+    row = access.get_administered_membership(request.user, slug, public_id, membership)
+    form = CapacityForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise DomainError(_("A capacity is a whole number from 1, or empty for no limit."))
+        services.set_capacity(membership=row, capacity=form.cleaned_data["capacity"])
+    except DomainError as refused:
+        return _page(request, row.group, MemberForm(), refused=refused)
+    messages.success(
+        request,
+        _("%(person)s: at most %(n)d responses open at a time.") % {"person": row.user, "n": row.capacity}
+        if row.capacity
+        else _("%(person)s: no limit on open responses.") % {"person": row.user},
+    )
     return redirect("annotation:group", slug, public_id)
 
 

@@ -67,16 +67,29 @@ DOORS |= framework(
     "social/login/cancelled/", "social/login/error/", "social/signup/", "social/connections/",
 )  # fmt: skip
 
+ANNOTATOR, CHECKER, ADJUDICATOR = frozenset({"annotator"}), frozenset({"checker"}), frozenset({"adjudicator"})
+
 # Accounts --------------------------------------------------------------------------------------------------------
 DOORS |= {
     "accounts:home": Door(SIGNED_IN),
     "accounts:profile": Door(SIGNED_IN),
     "accounts:session": Door(EVERYBODY, framework=True),
+    "accounts:deliveries": Door(SIGNED_IN),
+    "accounts:notifications": Door(SIGNED_IN),
+    "accounts:notifications-read": Door(SIGNED_IN, writes_only=True),
+    "accounts:notification": Door(ANNOTATOR, bare(public_id=lambda world: world.notification)),
+    "accounts:notification-read": Door(
+        ANNOTATOR, bare(public_id=lambda world: world.notification), writes_only=True
+    ),
+    # For whoever holds the link; tests/accounts has what they answer.
+    "accounts:unsubscribe": Door(EVERYBODY, framework=True),
+    "accounts:welcome": Door(EVERYBODY, framework=True),
 }
 
 # Rubrics ---------------------------------------------------------------------------------------------------------
 a_case = of(public_id=lambda world: world.case.public_id)
 a_candidate = of(public_id=lambda world: world.candidate.public_id)
+an_invitation = of(public_id=lambda world: world.invitation)
 a_job = of(public_id=lambda world: world.job.public_id)
 DOORS |= {
     "rubrics:benchmarks": Door(SIGNED_IN),
@@ -87,6 +100,9 @@ DOORS |= {
     "rubrics:maps-csv": Door(ADMIN, slug),
     "rubrics:people": Door(ADMIN, slug),
     "rubrics:person-withdraw": Door(ADMIN, of(role=lambda world: world.role), writes_only=True),
+    "rubrics:invite": Door(ADMIN, slug, writes_only=True),
+    "rubrics:invitation-again": Door(ADMIN, an_invitation, writes_only=True),
+    "rubrics:invitation-withdraw": Door(ADMIN, an_invitation, writes_only=True),
     "rubrics:cases": Door(STAFF, slug),
     "rubrics:cases-csv": Door(STAFF, slug),
     "rubrics:case": Door(STAFF, a_case),
@@ -112,7 +128,6 @@ conflict_criterion = bare(
 a_group = of(public_id=lambda world: world.groups["A"].public_id)
 a_member = of(public_id=lambda world: world.groups["A"].public_id, membership=lambda world: world.membership)
 a_batch = of(public_id=lambda world: world.batches["A"].public_id)
-ANNOTATOR, CHECKER, ADJUDICATOR = frozenset({"annotator"}), frozenset({"checker"}), frozenset({"adjudicator"})
 DOORS |= {
     "annotation:work": Door(SIGNED_IN),
     "annotation:work-in": Door(MEMBERS, slug),
@@ -135,6 +150,7 @@ DOORS |= {
     "annotation:grade": Door(ANNOTATOR, open_work),
     "annotation:decisions": Door(ANNOTATOR, open_work, writes_only=True),
     "annotation:next": Door(ANNOTATOR, open_work),
+    "annotation:skip": Door(ANNOTATOR, open_work, writes_only=True),
     "annotation:submit": Door(ANNOTATOR, open_work, writes_only=True),
     "annotation:time": Door(ANNOTATOR, open_work, writes_only=True),
     "annotation:groups": Door(STAFF, slug),
@@ -142,6 +158,7 @@ DOORS |= {
     "annotation:group": Door(STAFF, a_group),
     "annotation:member-add": Door(ADMIN, a_group, writes_only=True),
     "annotation:member": Door(ADMIN, a_member, writes_only=True),
+    "annotation:member-capacity": Door(ADMIN, a_member, writes_only=True),
     "annotation:progress": Door(STAFF, slug),
     "annotation:progress-table": Door(STAFF, of(table=lambda world: "physicians")),
     "annotation:batches-csv": Door(STAFF, slug),
