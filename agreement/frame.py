@@ -173,9 +173,10 @@ def read_frame(benchmark: Benchmark) -> Frame:
     criteria = copy_columns(_CRITERIA, params, types={"id": "int8", "case": "int8"})
     case_ids, cases = [], []
     labels = Case.objects.filter(benchmark=benchmark).order_by("pk")
-    for pk, key, difficulty, register, tags in labels.values_list("pk", "key", "difficulty", "register", "tags"):
+    columns = ("pk", "key", "difficulty", "register", "tags", "label_tags")
+    for pk, key, difficulty, register, tags, label_tags in labels.values_list(*columns):
         case_ids.append(pk)
-        cases.append(CaseLabels(key, difficulty, register, tuple(tags)))
+        cases.append(CaseLabels(key, difficulty, register, tuple(dict.fromkeys([*tags, *label_tags]))))
     candidates = dict(Candidate.objects.filter(benchmark=benchmark).order_by("pk").values_list("pk", "name"))
     settings = Response.objects.filter(case__benchmark=benchmark).exclude(setting=DEFAULT_SETTING)
     with connection.cursor() as cursor:

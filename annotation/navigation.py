@@ -78,6 +78,7 @@ def register() -> None:
     navigation.register(label=_("Groups"), view="annotation:groups", roles=runs, order=40)
     navigation.register(label=_("Progress"), view="annotation:progress", roles=runs, order=45)
     navigation.register(label=_("Batches"), view="annotation:batches", roles=runs, order=50)
+    navigation.register(label=_("Case labels"), view="annotation:labels", roles=runs, order=52)
     navigation.register(label=_("Conflicts"), view="annotation:conflicts", roles=runs, order=55)
     navigation.register(label=_("Quality"), view="annotation:quality", roles=runs, order=57)
     navigation.register(label=_("My work"), view="annotation:work-in", roles={"annotator"}, order=110)

@@ -56,7 +56,7 @@ def narrowed(cases: QuerySet[Case], chosen: Mapping[str, Any]) -> QuerySet[Case]
         if value := chosen.get(name):
             cases = cases.filter(**{name: "" if value == "none" else value})
     if tag := chosen.get("tag"):
-        cases = cases.filter(tags__contains=[tag])
+        cases = cases.filter(Q(tags__contains=[tag]) | Q(label_tags__contains=[tag]))
     return cases
 
 
@@ -73,8 +73,8 @@ def tag_counts(benchmark: Benchmark, limit: int = 300) -> list[tuple[str, int]]:
     """Tags of the cases with how many have each, the most frequent ones in alphabetical order."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT tag, count(*) FROM rubrics_case, unnest(tags) AS tag WHERE benchmark_id = %s "
-            "GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %s",
+            "SELECT tag, count(DISTINCT id) FROM rubrics_case, unnest(tags || label_tags) AS tag "
+            "WHERE benchmark_id = %s GROUP BY tag ORDER BY count(DISTINCT id) DESC, tag LIMIT %s",
             [benchmark.pk, limit],
         )
         return sorted(cursor.fetchall())

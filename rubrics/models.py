@@ -157,6 +157,11 @@ class Case(models.Model):
     def __str__(self) -> str:
         return self.key
 
+    @property
+    def all_tags(self) -> list[str]:
+        """Its own tags, then those that physicians agree on; none twice."""
+        return list(dict.fromkeys([*self.tags, *self.label_tags]))
+
 
 class Criterion(models.Model):
     """One statement that a response meets or does not meet. Nothing of it can change: decisions name it for good."""

@@ -145,7 +145,7 @@ def slices_of(benchmark: Benchmark, sheet: Sheet, cases: dict[int, Row]) -> Iter
     for place, pk in enumerate(sheet.case_ids.tolist()):
         case = cases[pk]
         own = [f"{name}:{case[name]}" for name in ("difficulty", "register") if case[name]]
-        for label in (*own, *dict.fromkeys(case["tags"])):
+        for label in (*own, *dict.fromkeys([*case["tags"], *case["label_tags"]])):
             labels.setdefault(label, []).append(place)
     with connection.cursor() as cursor:
         cursor.execute(_TAGS, {"benchmark": benchmark.pk})

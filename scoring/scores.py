@@ -119,7 +119,7 @@ def compute_scores(
 ) -> Scores:
     """The scores of every candidate by ``rater``, with the coverage threshold ``k`` (1 or more)."""
     sheet = read_sheet(benchmark, rater)
-    columns = ("key", "difficulty", "register", "tags")
+    columns = ("key", "difficulty", "register", "tags", "label_tags")
     cases: dict[int, Row] = {
         pk: dict(zip(columns, values, strict=True))
         for pk, *values in Case.objects.filter(pk__in=sheet.case_ids.tolist()).values_list("pk", *columns)

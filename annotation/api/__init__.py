@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.api import desk, work
+from annotation.api import desk, labels, work
 
 urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/groups/", desk.groups, name="api-groups"),
@@ -16,6 +16,12 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/batches/<str:public_id>/open/", desk.batch_open, name="api-batch-open"),
     path("benchmarks/<slug:slug>/batches/<str:public_id>/close/", desk.batch_close, name="api-batch-close"),
     path("benchmarks/<slug:slug>/conflicts/", desk.conflicts, name="api-conflicts"),
+    path("benchmarks/<slug:slug>/labels/", labels.questions, name="api-label-questions"),
+    path("benchmarks/<slug:slug>/labels/<str:public_id>/", labels.question, name="api-label-question"),
+    path("work/labels/", labels.tasks, name="api-label-tasks"),
+    path("work/labels/<str:public_id>/", labels.task, name="api-label-task"),
+    path("work/labels/<str:public_id>/answers/", labels.answers, name="api-label-answers"),
+    path("work/labels/<str:public_id>/submit/", labels.submit, name="api-label-submit"),
     path("work/assignments/", work.assignments, name="api-assignments"),
     path("work/assignments/<str:public_id>/", work.assignment, name="api-assignment"),
     path("work/assignments/<str:public_id>/decisions/", work.decisions, name="api-decisions"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.allocation import check_sample_size, keyed
@@ -44,10 +44,11 @@ class ResponseFilter:
             "case__difficulty__in": self.difficulties,
             "case__register__in": self.registers,
             "case__language__in": self.languages,
-            "case__tags__overlap": self.tags,
             "case__key__in": self.cases,
         }
         found = found.filter(**{lookup: list(values) for lookup, values in lists.items() if values})
+        if self.tags:
+            found = found.filter(Q(case__tags__overlap=list(self.tags)) | Q(case__label_tags__overlap=list(self.tags)))
         published = Rubric.objects.current().filter(case=OuterRef("case"))
         items = RubricItem.objects.filter(rubric__case=OuterRef("case"), rubric__status="published")
         found = found.filter(Exists(published), Exists(items))

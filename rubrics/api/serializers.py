@@ -45,6 +45,7 @@ class CaseSerializer(Plain):
     register = serializers.CharField()
     language = serializers.CharField()
     tags = serializers.ListField(child=serializers.CharField())
+    label_tags = serializers.ListField(child=serializers.CharField(), help_text="Agreed on by physicians.")
     criterion_count = serializers.IntegerField()
     response_count = serializers.IntegerField()
 
@@ -77,6 +78,7 @@ class CaseDetailSerializer(Plain):
     register = serializers.CharField()
     language = serializers.CharField()
     tags = serializers.ListField(child=serializers.CharField())
+    label_tags = serializers.ListField(child=serializers.CharField(), help_text="Agreed on by physicians.")
     metadata = serializers.DictField()
     criteria = serializers.SerializerMethodField()
 

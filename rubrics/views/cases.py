@@ -69,7 +69,7 @@ def cases_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     ordered = lists.in_order(rows, request.GET.get("sort", ""), lists.CASE_ORDERS, "key")
     table = (
         (
-            *(case.key, case.difficulty, case.register, case.language, "; ".join(case.tags)),
+            *(case.key, case.difficulty, case.register, case.language, "; ".join(case.all_tags)),
             *(case.criterion_count, case.response_count),
         )
         for case in ordered.iterator(chunk_size=500)

@@ -78,9 +78,7 @@ DOORS |= {
     "accounts:notifications": Door(SIGNED_IN),
     "accounts:notifications-read": Door(SIGNED_IN, writes_only=True),
     "accounts:notification": Door(ANNOTATOR, bare(public_id=lambda world: world.notification)),
-    "accounts:notification-read": Door(
-        ANNOTATOR, bare(public_id=lambda world: world.notification), writes_only=True
-    ),
+    "accounts:notification-read": Door(ANNOTATOR, bare(public_id=lambda world: world.notification), writes_only=True),
     # For whoever holds the link; tests/accounts has what they answer.
     "accounts:unsubscribe": Door(EVERYBODY, framework=True),
     "accounts:welcome": Door(EVERYBODY, framework=True),
@@ -106,6 +104,9 @@ DOORS |= {
     "rubrics:cases": Door(STAFF, slug),
     "rubrics:cases-csv": Door(STAFF, slug),
     "rubrics:case": Door(STAFF, a_case),
+    "rubrics:revisions": Door(STAFF, slug),
+    "rubrics:revisions-csv": Door(STAFF, slug),
+    "rubrics:revision-dismiss": Door(ADMIN, slug, writes_only=True),
     "rubrics:candidates": Door(STAFF, slug),
     "rubrics:candidate": Door(STAFF, a_candidate),
     "rubrics:imports": Door(STAFF, slug),
@@ -201,6 +202,32 @@ DOORS |= {
     "annotation:key": Door(STAFF, a_key),
     "annotation:key-active": Door(ADMIN, a_key, writes_only=True),
     "annotation:key-use": Door(ADMIN, a_key, writes_only=True),
+}
+
+# Case labels -----------------------------------------------------------------------------------------------------
+a_question = of(public_id=lambda world: world.question.public_id)
+label_task = bare(public_id=lambda world: world.label_task.public_id)
+DOORS |= {
+    "annotation:label": Door(ANNOTATOR, label_task),
+    "annotation:label-answer": Door(ANNOTATOR, label_task, writes_only=True),
+    "annotation:label-submit": Door(ANNOTATOR, label_task, writes_only=True),
+    "annotation:labels": Door(STAFF, slug),
+    "annotation:label-new": Door(ADMIN, slug),
+    "annotation:label-batch-new": Door(ADMIN, slug),
+    "annotation:label-batch-preview": Door(ADMIN, slug),
+    "annotation:label-write-tags": Door(ADMIN, slug, writes_only=True),
+    "annotation:label-results": Door(STAFF, a_question),
+    "annotation:label-edit": Door(ADMIN, a_question),
+    "annotation:label-retire": Door(ADMIN, a_question, writes_only=True),
+    "annotation:label-restore": Door(ADMIN, a_question, writes_only=True),
+    "annotation:label-cases-csv": Door(STAFF, a_question),
+    "annotation:label-answers-csv": Door(STAFF, a_question),
+    "api:api-label-questions": Door(STAFF, slug),
+    "api:api-label-question": Door(STAFF, a_question),
+    "api:api-label-tasks": Door(SIGNED_IN),
+    "api:api-label-task": Door(ANNOTATOR, label_task),
+    "api:api-label-answers": Door(ANNOTATOR, label_task, writes_only=True),
+    "api:api-label-submit": Door(ANNOTATOR, label_task, writes_only=True),
 }
 
 # Agreement -------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from accounts.models import User
+from accounts.models import Invitation, Notification, User
 from agreement import services as reports
 from agreement.models import Report
 from annotation.access import open_adjudications, waiting_checks
@@ -16,6 +16,8 @@ from annotation.models import (
     ExpertGroup,
     KeyedDecision,
     KeyedResponse,
+    LabelQuestion,
+    LabelTask,
     Membership,
     QualificationAttempt,
 )
@@ -37,6 +39,8 @@ from annotation.services import (
     submit,
 )
 from annotation.services.keys import set_rule
+from annotation.services.label_batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
+from annotation.services.labels import AnswerInput, Option, QuestionInput, make_question, save_answer, submit_labels
 from annotation.services.qualification import start_attempt
 from rubrics.models import Benchmark, Candidate, Case, ImportJob, Response
 from scoring.models import Judge, JudgeRun, JudgeRunItem, Verdict
@@ -70,10 +74,14 @@ class World:
     open_work: Assignment  # the annotator's
     in_check: Assignment  # the annotator's, held by the checker
     adjudication: Adjudication  # held by the adjudicator
+    question: LabelQuestion
+    label_task: LabelTask  # the annotator's
     membership: int  # the first annotator's
     key: KeyedResponse
     attempt: QualificationAttempt  # the first annotator's, finished
     role: int  # the researcher's
+    notification: str  # the first annotator's, of their new work
+    invitation: str  # the checker's
     canaries: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
@@ -201,6 +209,23 @@ def build_world(suffix: str = "") -> World:
         changes=[DecisionInput(criterion=criteria_of(open_work)[0], outcome="met")],
     )  # fmt: skip
 
+    question = make_question(
+        benchmark=benchmark, at=AT,
+        wanted=QuestionInput(
+            "urgency", "How urgent is it?", "choice", [Option("urgent", "Urgent"), Option("calm", "Calm")]
+        ),
+    )  # fmt: skip
+    label_plan = plan_labels(
+        group=groups["A"], questions=[question], filter=CaseFilter(),
+        terms=LabelTerms(title="Urgency of the cases", annotators_per_case=2, seed=5),
+    )  # fmt: skip
+    labels = create_label_batch(plan=label_plan, by=users["admin"], at=AT)
+    label_task = LabelTask.objects.get(batch=labels, annotator=annotator, position=1)
+    theirs = LabelTask.objects.get(batch=labels, annotator=second, case=label_task.case)
+    said = AnswerInput(question=question.public_id, value="calm", note=canaries["second annotator's note"])
+    save_answer(task=theirs, annotator=second, change=said, at=AT)
+    submit_labels(task=theirs, annotator=second, at=AT)
+
     judge = Judge.objects.create(
         benchmark=benchmark, name=canaries["judge"], kind="imported", created_by=users["admin"]
     )
@@ -243,6 +268,12 @@ def build_world(suffix: str = "") -> World:
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, report=report, job=job,
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
+        question=question, label_task=label_task,
         membership=Membership.objects.get(user=annotator).pk, key=key, attempt=attempt,
         role=benchmark.roles.get(role="researcher").pk,
+        notification=Notification.objects.filter(user=annotator, kind="new_work").latest("pk").public_id,
+        invitation=Invitation.objects.create(
+            user=checker, scope=benchmark.slug, title=benchmark.title, part="checker", invited_by=users["admin"],
+            created_at=AT, sent_at=AT, expires_at=AT,
+        ).public_id,
     )  # fmt: skip

@@ -1,0 +1,229 @@
+"""API doors of case labels: questions and what their answers come to, for staff; a physician's own tasks and answers.
+
+Physicians' serializers read `annotation.labels.question_lines`, so that they hold no more than the page does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.decorators import api_view
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.models import User
+from annotation import access, screens
+from annotation import labels as reading
+from annotation.api.serializers import Plain
+from annotation.models import LabelTask
+from annotation.services import labels as services
+from annotation.wire import LARGEST_VERSION
+from consilium.lib.api import StrictSerializer
+from consilium.statistics.estimate import Figure
+from rubrics.access import get_benchmark
+
+
+class OptionSerializer(Plain):
+    """An answer that may be given."""
+
+    value = serializers.CharField()
+    label = serializers.CharField()
+    help = serializers.CharField(allow_blank=True)
+
+
+class FigureSerializer(Plain):
+    """A figure with what it rests on; ``value`` is null where it is undefined, and ``note`` says why."""
+
+    value = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField()
+    note = serializers.CharField()
+
+
+class LabelQuestionSerializer(Plain):
+    """A question and how far its answers are."""
+
+    id = serializers.CharField(source="question.public_id")
+    name = serializers.CharField(source="question.name")
+    text = serializers.CharField(source="question.text")
+    kind = serializers.CharField(source="question.kind")
+    options = OptionSerializer(source="question.options", many=True)
+    threshold = serializers.FloatField(source="question.threshold")
+    minimum_answers = serializers.IntegerField(source="question.minimum_answers")
+    active = serializers.BooleanField(source="question.active")
+    answers = serializers.IntegerField()
+    cases = serializers.IntegerField()
+    agreed = serializers.IntegerField()
+
+
+class LabelledCaseSerializer(Plain):
+    """A case and what its answers come to."""
+
+    case = serializers.CharField(source="key")
+    asked = serializers.IntegerField()
+    answers = serializers.IntegerField(source="summary.n")
+    counts = serializers.ListField(
+        source="summary.counts", child=serializers.IntegerField(), help_text="In the order of the options."
+    )
+    majority = serializers.CharField(source="summary.majority", help_text="Empty on a tie.")
+    share = serializers.FloatField(source="summary.share.value", allow_null=True)
+    dispersion = serializers.FloatField(
+        source="summary.dispersion.value", allow_null=True, help_text="Normalised entropy; of a single choice."
+    )
+    level = serializers.FloatField(source="summary.level.value", allow_null=True, help_text="Of acuity: the mean.")
+    spread = serializers.FloatField(
+        source="summary.spread.value", allow_null=True, help_text="Of acuity: the standard deviation."
+    )
+    certainty = serializers.FloatField(
+        source="summary.certainty.value", allow_null=True, help_text="Of acuity: the median."
+    )
+    state = serializers.SerializerMethodField(help_text="agreed, not_agreed or too_few")
+
+    def get_state(self, case: reading.LabelledCase) -> str:
+        """How far the case is."""
+        return reading.STANDINGS[case.summary.standing]
+
+
+class LabelResultsSerializer(Plain):
+    """A question, its alpha, and its cases."""
+
+    id = serializers.CharField(source="question.public_id")
+    name = serializers.CharField(source="question.name")
+    kind = serializers.CharField(source="question.kind")
+    options = OptionSerializer(source="question.options", many=True)
+    answers = serializers.IntegerField()
+    alpha = serializers.SerializerMethodField()
+    cases = LabelledCaseSerializer(many=True)
+
+    @extend_schema_field(FigureSerializer)
+    def get_alpha(self, results: reading.QuestionResults) -> dict[str, Any]:
+        """Krippendorff's alpha: nominal for a choice, ordinal for acuity."""
+        alpha: Figure = results.alpha
+        return {"value": alpha.value, "n": alpha.n, "note": alpha.note}
+
+
+class LabelTaskSerializer(Plain):
+    """A case that waits for your answers, or has them."""
+
+    id = serializers.CharField(source="public_id")
+    batch = serializers.CharField(source="batch.title")
+    status = serializers.CharField()
+    position = serializers.IntegerField()
+
+
+class QuestionLineSerializer(Plain):
+    """A question as you see it, with your own answer so far."""
+
+    id = serializers.CharField()
+    text = serializers.CharField()
+    acuity = serializers.BooleanField()
+    options = OptionSerializer(many=True)
+    value = serializers.CharField(allow_blank=True)
+    certainty = serializers.IntegerField(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+    version = serializers.IntegerField()
+
+
+class LabelTurnSerializer(Plain):
+    """A turn of the conversation."""
+
+    role = serializers.CharField()
+    text = serializers.CharField()
+
+
+class LabelTaskDetailSerializer(LabelTaskSerializer):
+    """A case with its conversation and the questions about it."""
+
+    total = serializers.IntegerField()
+    language = serializers.CharField(source="case.language")
+    conversation = LabelTurnSerializer(many=True)
+    questions = QuestionLineSerializer(many=True)
+
+
+class LabelAnswerSerializer(StrictSerializer, Plain):
+    """The whole state of one answer; ``version`` is the one that you saw, 0 for none."""
+
+    question = serializers.CharField(max_length=16)
+    value = serializers.CharField(max_length=60)
+    certainty = serializers.IntegerField(min_value=0, max_value=100, allow_null=True, default=None)
+    note = serializers.CharField(max_length=services.LONGEST_NOTE, allow_blank=True, default="")
+    version = serializers.IntegerField(min_value=0, max_value=LARGEST_VERSION, default=0)
+    client_id = serializers.UUIDField(allow_null=True, default=None)
+
+
+@extend_schema(responses=LabelQuestionSerializer(many=True), operation_id="label_questions_list")
+@api_view(["GET"])
+def questions(request: Request, slug: str) -> Response:
+    """Questions about the cases of a benchmark, those that are asked first."""
+    counts = reading.question_counts(get_benchmark(request.user, slug))
+    return Response(LabelQuestionSerializer(counts, many=True).data)
+
+
+@extend_schema(responses=LabelResultsSerializer)
+@api_view(["GET"])
+def question(request: Request, slug: str, public_id: str) -> Response:
+    """What the answers to a question come to, case by case."""
+    results = reading.results_of(access.get_label_question(request.user, slug, public_id))
+    return Response(LabelResultsSerializer(results).data)
+
+
+def _me(request: Request) -> User:
+    assert isinstance(request.user, User)  # every door asks for a signed-in user
+    return request.user
+
+
+@extend_schema(responses=LabelTaskSerializer(many=True), operation_id="label_tasks_list")
+@api_view(["GET"])
+def tasks(request: Request) -> Response:
+    """Cases that you were asked about, in the order of your queues."""
+    rows = access.own_label_tasks(request.user).select_related("batch").order_by("batch", "position", "pk")
+    pages = LimitOffsetPagination()
+    page = pages.paginate_queryset(rows, request) or []
+    return pages.get_paginated_response(LabelTaskSerializer(page, many=True).data)
+
+
+@extend_schema(responses=LabelTaskDetailSerializer)
+@api_view(["GET"])
+def task(request: Request, public_id: str) -> Response:
+    """One case: the conversation, the questions, and what you answered."""
+    return Response(_task(access.get_own_label_task(request.user, public_id)))
+
+
+def _task(row: LabelTask) -> dict[str, Any]:
+    row.total = reading.label_place(row).total  # type: ignore[attr-defined]  # for the serializer
+    row.conversation = screens.reading_of(row.case, "").turns  # type: ignore[attr-defined]
+    row.questions = reading.question_lines(row)  # type: ignore[attr-defined]
+    return dict(LabelTaskDetailSerializer(row).data)
+
+
+@extend_schema(request=LabelAnswerSerializer, responses={200: LabelTaskDetailSerializer, 409: OpenApiTypes.OBJECT})
+@api_view(["POST"])
+def answers(request: Request, public_id: str) -> Response:
+    """Save one answer. 409 with ``current`` where it was saved elsewhere since you saw it."""
+    row = access.get_own_label_task(request.user, public_id)
+    sent = LabelAnswerSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    change = services.AnswerInput(**sent.validated_data)
+    try:
+        services.save_answer(task=row, annotator=_me(request), change=change, at=timezone.now())
+    except services.StaleAnswer as stale:
+        names = ("value", "certainty", "note", "version")
+        current = {name: getattr(stale.current, name) for name in names}
+        return Response({"detail": str(stale), "current": current}, status=stale.status_code)
+    return Response(_task(row))
+
+
+@extend_schema(request=None, responses={200: LabelTaskDetailSerializer, 422: OpenApiTypes.OBJECT})
+@api_view(["POST"])
+def submit(request: Request, public_id: str) -> Response:
+    """Hand your answers in. 422 with ``missing`` (ids of questions) while something is not answered."""
+    row = access.get_own_label_task(request.user, public_id)
+    try:
+        services.submit_labels(task=row, annotator=_me(request), at=timezone.now())
+    except services.Unlabelled as refused:
+        return Response({"detail": str(refused), "missing": refused.questions}, status=refused.status_code)
+    return Response(_task(row))

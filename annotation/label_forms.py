@@ -1,0 +1,287 @@
+"""What admins send about questions and the cases given out with them, and what the labelling page sends."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _now
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import ExpertGroup, LabelQuestion
+from annotation.services.label_batches import CaseFilter, LabelTerms
+from annotation.services.labels import (
+    LONGEST_HELP,
+    LONGEST_LABEL,
+    LONGEST_NOTE,
+    LONGEST_VALUE,
+    MOST_OPTIONS,
+    AnswerInput,
+    Option,
+    OptionRefused,
+    QuestionInput,
+)
+from annotation.wire import LARGEST_VERSION, Malformed
+from rubrics.models import Benchmark, Difficulty, slug_characters
+
+Row = tuple[str, Promise | str, Promise | str]
+
+
+class Starter:
+    """A ready-made question to begin from."""
+
+    def __init__(self, name: str, title: Promise, text: Promise | str, kind: str, options: list[Row]) -> None:
+        self.name, self.title, self.text, self.kind, self.options = name, title, text, kind, options
+
+    def initial(self) -> dict[str, Any]:
+        """For the form, in the words of the reader's language: they become the question's own."""
+        return {"name": self.name, "text": str(self.text), "kind": self.kind}
+
+    def rows(self) -> list[dict[str, str]]:
+        """For the rows of options."""
+        return [{"value": value, "label": str(label), "help": str(help)} for value, label, help in self.options]
+
+
+STARTERS = {
+    starter.name: starter
+    for starter in (
+        Starter(
+            "urgency",
+            _("Urgency"),
+            _("How urgently does the person in this conversation need care?"),
+            LabelQuestion.Kind.CHOICE,
+            [
+                ("emergent", _("Emergent"), _("Needs emergency care now, whatever further questions would bring out.")),
+                (
+                    "conditionally-emergent",
+                    _("Conditionally emergent"),
+                    _("May need emergency care: it depends on something that the conversation does not say."),
+                ),
+                ("non-emergent", _("Non-emergent"), _("Nothing in the conversation calls for emergency care.")),
+            ],
+        ),
+        Starter(
+            "asker",
+            _("Who asks"),
+            _("Who is most likely asking?"),
+            LabelQuestion.Kind.CHOICE,
+            [
+                (
+                    "health-professional",
+                    _("Professional"),
+                    _("Writes as somebody who works in health care: terms, tasks or access that a patient has not."),
+                ),
+                (
+                    "non-health-professional",
+                    _("Lay person"),
+                    _("Writes as a patient, a relative or anybody without training in health care."),
+                ),
+            ],
+        ),
+        Starter(
+            "acuity",
+            _("Acuity"),
+            _("How acute is this case?"),
+            LabelQuestion.Kind.ACUITY,
+            [
+                ("acuity-routine", _("Routine"), _("Can wait for an ordinary appointment.")),
+                ("acuity-soon", _("Soon"), _("Should be seen within days.")),
+                ("acuity-urgent", _("Urgent"), _("Should be seen today.")),
+                ("acuity-immediate", _("Immediate"), _("Needs help at once.")),
+            ],
+        ),
+    )
+}
+
+
+class QuestionForm(forms.Form):
+    """A question without its options."""
+
+    name = forms.CharField(
+        label=_("Short name"),
+        max_length=60,
+        validators=[slug_characters],
+        help_text=_("For tables and files, such as urgency."),
+    )
+    text = forms.CharField(label=_("Question"), max_length=2_000, widget=forms.Textarea(attrs={"rows": 2}))
+    kind = forms.ChoiceField(label=_("Kind"), choices=LabelQuestion.Kind.choices)
+    threshold = forms.DecimalField(
+        label=_("Agreed from, in percent"),
+        min_value=50,
+        max_value=100,
+        decimal_places=2,
+        initial=75,
+        help_text=_("Share of the answers that the most frequent one needs. Two of three are 66.66."),
+    )
+    minimum_answers = forms.IntegerField(
+        label=_("Fewest answers"),
+        min_value=1,
+        max_value=100,
+        initial=2,
+        help_text=_("A case with fewer counts as not answered yet."),
+    )
+
+    def frozen(self) -> None:
+        """Show what stands once the question is answered, and take it from the question whatever is sent."""
+        for name in ("text", "kind"):
+            self.fields[name].disabled = True
+
+    def wanted(self, options: list[Option]) -> QuestionInput:
+        """The cleaned question for the service."""
+        data = self.cleaned_data
+        return QuestionInput(
+            name=data["name"],
+            text=data["text"].replace("\r\n", "\n"),
+            kind=data["kind"],
+            options=options,
+            threshold=float(data["threshold"] / Decimal(100)),
+            minimum_answers=data["minimum_answers"],
+        )
+
+
+class OptionForm(forms.Form):
+    """One row of the options."""
+
+    value = forms.CharField(
+        label=_("Value"),
+        max_length=LONGEST_VALUE,
+        validators=[slug_characters],
+        widget=forms.TextInput(attrs={"autocapitalize": "off", "autocomplete": "off", "spellcheck": "false"}),
+    )
+    label = forms.CharField(label=_("Label"), max_length=LONGEST_LABEL)
+    help = forms.CharField(label=_("What it means"), max_length=LONGEST_HELP, required=False)
+
+
+class OptionRows:
+    """The rows of options in a form; each has its own errors. Rows are added and removed without saving anything."""
+
+    def __init__(self, rows: list[dict[str, str]], *, bound: bool, frozen: bool = False) -> None:
+        self.forms: list[OptionForm] = []
+        for number, row in enumerate(rows):
+            prefix = f"option-{number}"
+            data = {f"{prefix}-{name}": value for name, value in row.items()}
+            form = OptionForm(data if bound else None, prefix=prefix, initial=row)
+            for field in form.fields.values():
+                field.disabled = frozen
+            self.forms.append(form)
+
+    @staticmethod
+    def sent(data: Any) -> list[dict[str, str]]:
+        """The rows of a request, at most one more than a question may have."""
+        rows = []
+        for number in range(MOST_OPTIONS + 1):
+            if f"option-{number}-value" not in data:
+                break
+            rows.append({name: str(data.get(f"option-{number}-{name}", "")) for name in ("value", "label", "help")})
+        return rows
+
+    @property
+    def full(self) -> bool:
+        """No row can be added."""
+        return len(self.forms) >= MOST_OPTIONS
+
+    def is_valid(self) -> bool:
+        """Whether every row can be."""
+        return not [form for form in self.forms if not form.is_valid()]  # every row says what is wrong with it
+
+    def options(self) -> list[Option]:
+        """The cleaned rows."""
+        return [Option(**form.cleaned_data) for form in self.forms]
+
+    def refuse(self, refused: OptionRefused) -> None:
+        """Put the service's refusal where it belongs."""
+        self.forms[refused.row].add_error(refused.field, str(refused))
+
+
+class LabelBatchForm(forms.Form):
+    """Which cases a group answers which questions about; the same fields draw the preview and give them out."""
+
+    title = forms.CharField(label=_("Title"), max_length=200, help_text=_("Physicians see it."))
+    group = forms.ModelChoiceField(
+        label=_("Expert group"), queryset=ExpertGroup.objects.none(), to_field_name="public_id"
+    )
+    questions = forms.ModelMultipleChoiceField(
+        label=_("Questions"),
+        queryset=LabelQuestion.objects.none(),
+        to_field_name="public_id",
+        widget=forms.CheckboxSelectMultiple,
+    )
+    annotators_per_case = forms.IntegerField(
+        label=_("Annotators per case"), min_value=1, max_value=20, initial=3, help_text=_("Each answers alone.")
+    )
+    tags = forms.MultipleChoiceField(label=_("Tags"), required=False, widget=forms.SelectMultiple(attrs={"size": 6}))
+    languages = forms.MultipleChoiceField(label=_("Language"), required=False, widget=forms.CheckboxSelectMultiple)
+    difficulties = forms.MultipleChoiceField(
+        label=_("Difficulty"), choices=Difficulty.choices, required=False, widget=forms.CheckboxSelectMultiple
+    )
+    skip_given = forms.BooleanField(
+        label=_("Leave out cases that this group was asked about before"), required=False, initial=True
+    )
+    due_date = forms.DateField(
+        label=_("Due"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=2**63 - 1,
+        help_text=_("The same seed over the same cases gives them to the same physicians."),
+    )
+    digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, tags: list[tuple[str, int]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        group, questions = self.fields["group"], self.fields["questions"]
+        languages, labelled = self.fields["languages"], self.fields["tags"]
+        assert isinstance(group, forms.ModelChoiceField)
+        assert isinstance(questions, forms.ModelMultipleChoiceField)
+        assert isinstance(languages, forms.MultipleChoiceField)
+        assert isinstance(labelled, forms.MultipleChoiceField)
+        group.queryset = benchmark.groups.all()
+        group.empty_label = None
+        questions.queryset = LabelQuestion.objects.filter(benchmark=benchmark, active=True)
+        known = benchmark.cases.exclude(language="").order_by("language").values_list("language", flat=True).distinct()
+        languages.choices = [(language, language) for language in known]
+        labelled.choices = [(tag, f"{tag} ({count})") for tag, count in tags]
+
+    @property
+    def filters(self) -> list[forms.BoundField]:
+        """Rows of boxes that have something to choose from."""
+        rows = [self[name] for name in ("languages", "difficulties")]
+        return [row for row in rows if len(list(row.field.choices)) > 1]  # type: ignore[attr-defined]
+
+    def case_filter(self) -> CaseFilter:
+        """The cleaned filter."""
+        data = self.cleaned_data
+        return CaseFilter(data["tags"], data["languages"], data["difficulties"], data["skip_given"])
+
+    def terms(self) -> LabelTerms:
+        """The cleaned terms; a title that is not written yet does not keep the preview from being drawn."""
+        data = self.cleaned_data
+        return LabelTerms(data.get("title", ""), data["annotators_per_case"], data["seed"], data["due_date"])
+
+
+def answer_of(row: Any) -> AnswerInput:
+    """One answer as the labelling page sends it; `Malformed` where no page would send that."""
+    types = {"question": str, "value": str, "version": int, "client_id": str, "note": str}
+    try:
+        values = dict(row)
+        certainty = values.pop("certainty", None)
+        if set(values) != set(types) or any(type(values[name]) is not types[name] for name in types):
+            raise ValueError
+        if certainty is not None and type(certainty) is not int:
+            raise ValueError
+        if not 0 <= values["version"] <= LARGEST_VERSION or len(values["note"]) > 2 * LONGEST_NOTE:
+            raise ValueError
+        return AnswerInput(
+            question=values["question"],
+            value=values["value"],
+            certainty=certainty,
+            note=values["note"].replace("\r\n", "\n").strip(),
+            version=values["version"],
+            client_id=UUID(values["client_id"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise Malformed(_now("This is not what the page sends; load it again.")) from None

@@ -1,0 +1,120 @@
+"""The physician's page of a case with questions: read, answer, hand in, and on to the next one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.identity import opaque_name
+from annotation import access, labels, screens, wire
+from annotation.label_forms import answer_of
+from annotation.models import Batch, LabelAnswer, LabelTask
+from annotation.services import labels as services
+from annotation.views.saving import somebody_else
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+
+PAGE = "annotation/labelling.html"
+
+
+@require_safe
+@never_cache
+@signed_in
+def label(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """The conversation on the left, the questions on the right."""
+    task = access.get_own_label_task(request.user, public_id)
+    return render(request, PAGE, _context(request, task))
+
+
+@require_POST
+@never_cache
+@signed_in
+def answer(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Save ``{"who", "answer"}``. 409 with ``current`` where it was saved elsewhere since the page saw it."""
+    try:
+        body = wire.body_of(request, required={"who", "answer"})
+        if body["who"] != opaque_name(request.user):
+            return somebody_else()
+        task = access.get_own_label_task(request.user, public_id)
+        saved = services.save_answer(
+            task=task, annotator=request.user, change=answer_of(body["answer"]), at=timezone.now()
+        )
+    except services.StaleAnswer as stale:
+        return JsonResponse(
+            {"reason": "stale", "detail": str(stale), "current": _told(stale.current)}, status=stale.status_code
+        )
+    except DomainError as refused:
+        return _refusal(refused)
+    return JsonResponse(_told(saved))
+
+
+@require_POST
+@never_cache
+@signed_in
+def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Hand in, and give the next case. Without JSON, as a plain form: hand in and go to the next page."""
+    task = access.get_own_label_task(request.user, public_id)
+    as_json = request.content_type == "application/json"
+    try:
+        if as_json and wire.body_of(request, required={"who"})["who"] != opaque_name(request.user):
+            return somebody_else()
+        services.submit_labels(task=task, annotator=request.user, at=timezone.now())
+    except DomainError as refused:
+        if as_json:
+            return _refusal(refused)
+        task.refresh_from_db(fields=["status"])
+        return render(request, PAGE, _context(request, task) | {"refused": refused}, status=refused.status_code)
+    following = services.next_label_task(annotator=request.user, after=task)
+    if not as_json:
+        if following is None:
+            return HttpResponseRedirect(reverse("annotation:work"))
+        return HttpResponseRedirect(reverse("annotation:label", args=[following.public_id]))
+    next_: dict[str, Any] | None = None
+    if following is not None:
+        context = _context(request, access.get_own_label_task(request.user, following.public_id))
+        next_ = {
+            "url": reverse("annotation:label", args=[following.public_id]),
+            "html": render_to_string(f"{PAGE}#sheet", context, request=request),
+        }
+    return JsonResponse({"next": next_, "work": reverse("annotation:work")})
+
+
+def _refusal(refused: DomainError) -> JsonResponse:
+    body: dict[str, Any] = {"reason": "refused", "detail": str(refused)}
+    if isinstance(refused, services.Unlabelled):
+        body["missing"] = refused.questions
+    return JsonResponse(body, status=refused.status_code)
+
+
+def _told(saved: LabelAnswer) -> dict[str, Any]:
+    return {
+        "value": saved.value,
+        "certainty": saved.certainty,
+        "note": saved.note,
+        "version": saved.version,
+        "client_id": str(saved.client_id or ""),
+        "at": timezone.localtime(saved.updated_at).strftime("%H:%M:%S"),
+    }
+
+
+def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
+    lines = labels.question_lines(task)
+    return {
+        "task": task,
+        "batch": task.batch,
+        "benchmark": task.batch.group.benchmark,
+        "reading": screens.reading_of(task.case, ""),
+        "lines": lines,
+        "done": sum(line.answered for line in lines),
+        "place": labels.label_place(task),
+        "writable": task.status in LabelTask.OPEN and task.batch.status == Batch.Status.OPEN,
+        "saved_at": max((line.saved_at for line in lines if line.saved_at), default=None),
+        "who": opaque_name(request.user),
+    }

@@ -1,0 +1,339 @@
+"""Questions about cases for those who run the benchmark: the list, the form, results, giving cases out, tags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation import access, labels
+from annotation.label_figures import Standing
+from annotation.label_forms import STARTERS, LabelBatchForm, OptionRows, QuestionForm
+from annotation.models import Batch, LabelAnswer, LabelQuestion
+from annotation.services import label_batches, new_seed
+from annotation.services import labels as services
+from annotation.views.dashboard import csv_file
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.lists import tag_counts
+from rubrics.models import Benchmark, Case
+
+LIST, FORM, RESULTS, NEW = (
+    "annotation/labels.html", "annotation/label_form.html", "annotation/label_results.html",
+    "annotation/label_batch_new.html",
+)  # fmt: skip
+PER_PAGE = 50
+EMPTY_ROW = {"value": "", "label": "", "help": ""}
+
+
+def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
+    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
+
+
+@require_safe
+@signed_in
+def questions(request: SignedInRequest, slug: str) -> HttpResponse:
+    """All questions of a benchmark, and the tags that come out of their answers."""
+    benchmark = get_benchmark(request.user, slug)
+    return _list(request, benchmark)
+
+
+def _list(request: SignedInRequest, benchmark: Benchmark, refused: DomainError | None = None) -> HttpResponse:
+    counts = labels.question_counts(benchmark)
+    tagged = Case.objects.filter(benchmark=benchmark).exclude(label_tags=[])
+    context = {
+        "benchmark": benchmark,
+        "counts": counts,
+        "asked": any(count.question.active for count in counts),
+        "administers": _administers(request, benchmark),
+        "starters": STARTERS.values(),
+        "batches": Batch.objects.filter(group__benchmark=benchmark, kind=Batch.Kind.LABEL).select_related("group")[:20],
+        "tagged": tagged.count(),
+        "changes": len(labels.tag_changes(benchmark)),
+        "written_at": max(
+            (count.question.tags_written_at for count in counts if count.question.tags_written_at), default=None
+        ),
+        "refused": refused,
+    }
+    return render(request, LIST, context, status=refused.status_code if refused else 200)
+
+
+# The form -----------------------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new(request: SignedInRequest, slug: str) -> HttpResponse:
+    """A new question, empty or from a ready-made one."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    if request.method == "POST":
+        return _post(request, benchmark, None)
+    starter = STARTERS.get(request.GET.get("from", ""))
+    rows = starter.rows() if starter else [EMPTY_ROW, EMPTY_ROW]
+    form = QuestionForm(initial=starter.initial() if starter else {})
+    return _form(request, benchmark, None, form, OptionRows(rows, bound=False))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def edit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Change a question; its words and options only while nobody has answered it."""
+    question = access.get_administered_label_question(request.user, slug, public_id)
+    if request.method == "POST":
+        return _post(request, question.benchmark, question)
+    frozen = _answered(question)
+    form = QuestionForm(initial=_initial(question))
+    if frozen:
+        form.frozen()
+    return _form(request, question.benchmark, question, form, OptionRows(question.options, bound=False, frozen=frozen))
+
+
+def _answered(question: LabelQuestion) -> bool:
+    return LabelAnswer.objects.filter(question=question).exists()
+
+
+def _initial(question: LabelQuestion) -> dict[str, Any]:
+    return {
+        "name": question.name,
+        "text": question.text,
+        "kind": question.kind,
+        "threshold": f"{question.threshold * 100:.2f}".rstrip("0").rstrip("."),
+        "minimum_answers": question.minimum_answers,
+    }
+
+
+def _post(request: SignedInRequest, benchmark: Benchmark, question: LabelQuestion | None) -> HttpResponse:
+    frozen = question is not None and _answered(question)
+    sent = OptionRows.sent(request.POST)
+    if not frozen and ("add" in request.POST or "remove" in request.POST):
+        return _with_other_rows(request, benchmark, question, sent)
+    form = QuestionForm(request.POST, initial=_initial(question) if question else None)
+    rows = OptionRows(question.options if question and frozen else sent, bound=True, frozen=frozen)
+    if frozen:
+        form.frozen()
+    status = 422
+    # All that is wrong is said at once, so both are asked.
+    if all([form.is_valid(), rows.is_valid()]):
+        try:
+            wanted = form.wanted(rows.options())
+            if question is None:
+                services.make_question(benchmark=benchmark, wanted=wanted, at=timezone.now())
+            else:
+                services.change_question(question=question, wanted=wanted)
+        except services.OptionRefused as refused:
+            rows.refuse(refused)
+        except DomainError as refused:
+            form.add_error(None, str(refused))
+            status = refused.status_code
+        else:
+            messages.success(request, _("The question is saved."))
+            return redirect("annotation:labels", benchmark.slug)
+    return _form(request, benchmark, question, form, rows, status)
+
+
+def _with_other_rows(
+    request: SignedInRequest, benchmark: Benchmark, question: LabelQuestion | None, rows: list[dict[str, str]]
+) -> HttpResponse:
+    """The form as it was sent, with a row more or less; nothing is saved and nothing is refused yet."""
+    focus = len(rows)
+    removed = request.POST.get("remove", "")
+    if removed.isdecimal() and int(removed) < len(rows):
+        del rows[int(removed)]
+        focus = max(0, int(removed) - 1)
+    elif "add" in request.POST and len(rows) < services.MOST_OPTIONS:
+        rows.append(dict(EMPTY_ROW))
+    form = QuestionForm(initial={name: request.POST.get(name, "") for name in QuestionForm.base_fields})
+    made = OptionRows(rows, bound=False)
+    if made.forms:
+        made.forms[min(focus, len(made.forms) - 1)].fields["value"].widget.attrs["autofocus"] = True
+    return _form(request, benchmark, question, form, made)
+
+
+def _form(
+    request: SignedInRequest,
+    benchmark: Benchmark,
+    question: LabelQuestion | None,
+    form: QuestionForm,
+    rows: OptionRows,
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "benchmark": benchmark,
+        "question": question,
+        "form": form,
+        "rows": rows,
+        "frozen": question is not None and form.fields["text"].disabled,
+        "starters": STARTERS.values(),
+        "prefix": labels.TAG_PREFIX,
+    }
+    return render(request, FORM, context, status=status)
+
+
+@require_POST
+@signed_in
+def retire(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Ask the question no more."""
+    question = access.get_administered_label_question(request.user, slug, public_id)
+    try:
+        services.retire_question(question=question)
+    except DomainError as refused:
+        return _list(request, question.benchmark, refused)
+    messages.success(request, _("The question is retired; its answers stay."))
+    return redirect("annotation:labels", slug)
+
+
+@require_POST
+@signed_in
+def restore(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Ask it again."""
+    question = access.get_administered_label_question(request.user, slug, public_id)
+    try:
+        services.restore_question(question=question)
+    except DomainError as refused:
+        return _list(request, question.benchmark, refused)
+    messages.success(request, _("The question is asked again."))
+    return redirect("annotation:labels", slug)
+
+
+# Results ------------------------------------------------------------------------------------------------------------
+
+
+@require_safe
+@signed_in
+def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """What the answers to one question come to, case by case."""
+    question = access.get_label_question(request.user, slug, public_id)
+    made = labels.results_of(question)
+    show = request.GET.get("show", "")
+    if show not in {*Standing}:
+        show = ""
+    chosen = [case for case in made.cases if not show or case.summary.standing == show]
+    names = {option["value"]: option["label"] for option in question.options}
+    states = (
+        (Standing.AGREED, _("Agreed")), (Standing.OPEN, _("Not agreed")), (Standing.FEW, _("Too few answers")),
+    )  # fmt: skip
+    page = Paginator(chosen, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "benchmark": question.benchmark,
+        "question": question,
+        "results": made,
+        "alpha": made.alpha,
+        "show": show,
+        "states": [(str(state), label, made.standings[state]) for state, label in states],
+        "page_obj": page,
+        "lines": [(case, names.get(case.summary.majority, "")) for case in page.object_list],
+        "administers": _administers(request, question.benchmark),
+    }
+    return render(request, RESULTS, context)
+
+
+@require_safe
+@signed_in
+def cases_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """The table of cases as CSV, all of them."""
+    question = access.get_label_question(request.user, slug, public_id)
+    rows = labels.case_rows(labels.results_of(question))
+    return csv_file(
+        f"{slug}-{question.name}-cases", labels.case_columns(question), rows, ("question", "case", "majority", "note")
+    )
+
+
+@require_safe
+@signed_in
+def answers_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """Every answer that was handed in as CSV, under pseudonyms."""
+    question = access.get_label_question(request.user, slug, public_id)
+    return csv_file(
+        f"{slug}-{question.name}-answers", labels.ANSWER_COLUMNS, labels.answer_rows(question), labels.ANSWER_TEXT
+    )
+
+
+@require_POST
+@signed_in
+def write_tags(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Make what is agreed tags of the cases."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    number = label_batches.write_tags(benchmark=benchmark, at=timezone.now())
+    messages.success(
+        request,
+        ngettext("Tags written: %(number)d case changed.", "Tags written: %(number)d cases changed.", number)
+        % {"number": number},
+    )
+    return redirect("annotation:labels", slug)
+
+
+# Giving cases out ---------------------------------------------------------------------------------------------------
+
+
+def _batch_form(benchmark: Benchmark, data: Any = None, **options: Any) -> LabelBatchForm:
+    return LabelBatchForm(data, benchmark=benchmark, tags=tag_counts(benchmark), **options)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def batch_new(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The form, and giving the cases out."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    if request.method != "POST":
+        asked = LabelQuestion.objects.filter(benchmark=benchmark, active=True)
+        initial = {"seed": new_seed(), "questions": list(asked.values_list("public_id", flat=True))}
+        return _batch_page(request, benchmark, _batch_form(benchmark, initial=initial))
+    form = _batch_form(benchmark, request.POST)
+    status = 422
+    if form.is_valid():
+        try:
+            batch = label_batches.create_label_batch(
+                plan=_plan(form), by=request.user, at=timezone.now(), digest=form.cleaned_data["digest"]
+            )
+        except DomainError as refused:
+            form.add_error(None, str(refused))
+            status = refused.status_code
+        else:
+            messages.success(request, _("The cases are given out; their physicians see them now."))
+            return redirect("annotation:batch", slug, batch.public_id)
+    return _batch_page(request, benchmark, form, status)
+
+
+def _plan(form: LabelBatchForm) -> label_batches.LabelPlan:
+    data = form.cleaned_data
+    return label_batches.plan_labels(
+        group=data["group"], questions=list(data["questions"]), terms=form.terms(), filter=form.case_filter()
+    )
+
+
+def _batch_page(
+    request: SignedInRequest, benchmark: Benchmark, form: LabelBatchForm, status: int = 200
+) -> HttpResponse:
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "groups": benchmark.groups.count(),
+        "questions": LabelQuestion.objects.filter(benchmark=benchmark, active=True).count(),
+    }
+    return render(request, NEW, context, status=status)
+
+
+@require_safe
+@signed_in
+def batch_preview(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What the form would give to whom; nothing is written."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    form = _batch_form(benchmark, request.GET)
+    form.fields["title"].required = False
+    context: dict[str, Any] = {"benchmark": benchmark}
+    if form.is_valid():
+        try:
+            context["plan"] = _plan(form)
+        except DomainError as refused:
+            context["refused"] = refused
+    else:
+        context["invalid"] = [str(error) for errors in form.errors.values() for error in errors]
+    return render(request, f"{NEW}#preview", context)
