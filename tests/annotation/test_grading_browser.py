@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pgtrigger
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from annotation import services
 from annotation.models import Assignment, Decision
+from rubrics.models import RubricItem
 from tests.annotation.conftest import TEXT, build_workshop
 from tests.axe import axe_violations
+from tests.factories import PASSWORD
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -301,3 +304,156 @@ def test_the_grading_page_has_no_axe_violation(new_page: NewPage, scheme: str, w
     assert axe_violations(page) == []
     # Nothing of the page is wider than the window.
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_next_response_comes_without_a_page_load(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=[1] * 30, responses=6)
+    user = workshop.people()[0]
+    first, second, third = workshop.queue(user)
+    page = new_page(user)
+    documents: list[str] = []
+    page.on("request", lambda request: documents.append(request.url) if request.is_navigation_request() else None)
+    open_work(page, first)
+    for row, upcoming in ((first, second), (second, third)):
+        for _ in range(30):
+            page.keyboard.press("m")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#work")).to_have_attribute("data-assignment", upcoming.public_id)
+        row.refresh_from_db()
+        assert row.status == "accepted"
+        assert outcomes(row) == ["met"] * 30
+    assert len(documents) == 1  # the first page
+    assert page.url.endswith(f"/work/{third.public_id}/")
+    expect(page).to_have_title("Response 3 of 3 · Consilium")
+    expect(page.locator("#announce")).to_have_text("Response 3 of 3")
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    assert page.evaluate("document.activeElement.dataset.number") == "1"
+    page.go_back()  # a real page stands behind each address
+    expect(page.locator("#work")).to_have_attribute("data-assignment", second.public_id)
+    expect(page.locator("#submit")).to_have_count(0)
+
+
+def test_borderline_by_one_key_order_by_axis_and_keys_that_belong_to_others(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=4)
+    row = workshop.queue()[0]
+    criteria = services.criteria_of(row)
+    for number, item in enumerate(RubricItem.objects.filter(rubric=row.rubric_id).order_by("position")):
+        with pgtrigger.ignore():
+            RubricItem.objects.filter(pk=item.pk).update(tags=[f"axis:{'safety' if number % 2 else 'accuracy'}"])
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    numbers = page.locator(".criterion .n")
+    page.keyboard.press("a")
+    expect(numbers).to_have_text(["1", "3", "2", "4"])
+    expect(page.locator("li.axis")).to_have_text(["accuracy", "safety"])
+    page.keyboard.press("Shift+M")
+    expect(page.locator(".criterion.current .n")).to_have_text("3")
+    page.keyboard.press("n")
+    page.keyboard.press("Shift+B")  # the one before
+    page.keyboard.press("Control+m")
+    page.keyboard.press("Alt+m")
+    page.keyboard.press("Shift+J")
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    page.locator(".criterion.current").dispatch_event("keydown", {"key": "m", "isComposing": True, "bubbles": True})
+    saved(page)
+    said = {d.criterion_id: (d.outcome, d.borderline) for d in Decision.objects.filter(assignment=row)}
+    assert said == {criteria[0]: ("met", True), criteria[2]: ("not_met", True)}
+    page.keyboard.press("o")
+    expect(page.locator(".criterion:visible")).to_have_count(2)
+    page.keyboard.press("l")
+    expect(page.locator(".criterion:visible")).to_have_count(2)
+    page.keyboard.press("l")
+    page.reload()
+    expect(numbers).to_have_text(["1", "3", "2", "4"])  # remembered
+    assert axe_violations(page) == []
+
+
+def test_two_tabs_tell_each_other_and_show_the_same(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=4)
+    row = workshop.queue()[0]
+    one = new_page(workshop.annotator)
+    open_work(one, row)
+    expect(one.locator("#elsewhere")).to_be_hidden()
+    two = one.context.new_page()
+    open_work(two, row)
+    for page in (one, two):
+        expect(page.locator("#elsewhere")).to_be_visible()
+    one.keyboard.press("m")
+    expect(two.locator(".criterion").first).to_have_attribute("data-outcome", "met")
+    saved(one)
+    expect(two.locator(".criterion").first).to_have_attribute("data-version", "1")
+    two.bring_to_front()
+    two.keyboard.press("n")  # on the first criterion still: two has not moved
+    saved(two)
+    expect(one.locator(".criterion").first).to_have_attribute("data-outcome", "not_met")
+    assert outcomes(row) == ["not_met"]
+    expect(two.locator("#choice")).to_be_hidden()
+    two.close()
+    expect(one.locator("#elsewhere")).to_be_hidden()
+
+
+def test_somebody_else_in_the_browser_sends_nothing_and_sees_nothing_waiting(new_page: NewPage, watch: object) -> None:
+    watch.allow("404", "401")  # type: ignore[attr-defined]
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    mine = page.context.cookies()
+    other = new_page(workshop.checker)
+    theirs = other.context.cookies()
+    page.context.clear_cookies(name="sessionid")
+    page.context.add_cookies([cookie for cookie in theirs if cookie["name"] == "sessionid"])  # type: ignore[misc]
+    page.keyboard.press("m")
+    expect(page.locator("#refusal")).to_contain_text("Somebody else is signed in")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "waiting")
+    tab = page.context.new_page()
+    tab.goto("/work/")
+    expect(tab.locator("#unsent")).to_be_hidden()
+    assert outcomes(row) == []
+    page.context.clear_cookies(name="sessionid")
+    page.context.add_cookies([cookie for cookie in mine if cookie["name"] == "sessionid"])  # type: ignore[misc]
+    page.evaluate("window.dispatchEvent(new Event('focus'))")
+    saved(page)
+    assert outcomes(row) == ["met"]
+
+
+def test_signing_in_over_the_page_goes_on_where_it_was(new_page: NewPage, watch: object) -> None:
+    watch.allow("401", "400")  # type: ignore[attr-defined]
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    page.context.clear_cookies(name="sessionid")
+    page.keyboard.press("m")
+    dialog = page.locator("#session-ended")
+    expect(dialog).to_be_visible()
+    assert axe_violations(page) == []
+    dialog.get_by_label("E-mail address").fill(workshop.annotator.email)
+    dialog.get_by_label("Password").fill("not this one")
+    dialog.get_by_role("button", name="Sign in", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("password")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    dialog.get_by_role("button", name="Sign in", exact=True).click()
+    expect(dialog).to_be_hidden()
+    saved(page)
+    assert outcomes(row) == ["met"]
+
+
+def test_skipping_brings_the_next_response(new_page: NewPage, watch: object) -> None:
+    watch.allow("422")  # type: ignore[attr-defined]
+    workshop = build_workshop(responses=4)
+    user = workshop.people()[0]
+    row, upcoming = workshop.queue(user)
+    page = new_page(user)
+    open_work(page, row)
+    page.get_by_role("button", name="Skip").click()
+    page.get_by_role("radio", name="Another reason").check()
+    dialog = page.locator("dialog#skip")
+    dialog.get_by_role("button", name="Skip").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Say in the note")
+    dialog.get_by_label("Note").fill("The answer is cut off.")
+    dialog.get_by_role("button", name="Skip").click()
+    expect(page.locator("#work")).to_have_attribute("data-assignment", upcoming.public_id)
+    row.refresh_from_db()
+    assert row.status == "released"
+    assert row.skips.get().note == "The answer is cut off."
