@@ -170,7 +170,8 @@ def _positive_rate(found: dict[int, AnnotatorQuality], said: Decisions, people: 
     met = rows.outcome.astype(np.float64)
     others_met = np.bincount(at_pair, weights=met)[at_pair] - np.bincount(at_own, weights=met)[at_own]
     shared = (others > 0) & np.isin(rows.user, people)
-    difference = met[shared] - others_met[shared] / others[shared]
+    peers = others_met[shared] / others[shared]
+    difference = met[shared] - peers
     users, responses = rows.user[shared], rows.response[shared]
     limit = NormalDist().inv_cdf(1 - 0.05 / (2 * max(1, compared)))
     if len(users):
@@ -181,14 +182,17 @@ def _positive_rate(found: dict[int, AnnotatorQuality], said: Decisions, people: 
         below = np.bincount(flat, minlength=size).reshape(shape)
         made = ratio_figures(above, below, bootstrap=CaseBootstrap(len(cases), SEED))
         behind = (below > 0).sum(axis=0)
+        # What chance alone does to somebody who says met as often as the others. The resamples of a person who always
+        # says the same have no spread at all, so the larger of the two counts.
+        alone = np.bincount(np.searchsorted(people, users), weights=peers * (1 - peers), minlength=len(people))
+        by_chance = np.sqrt(alone) / np.maximum(below.sum(axis=0), 1)
         for place, (figure, spread) in enumerate(zip(made.figures, made.standard_errors, strict=True)):
             row = found[int(people[place])]
             if not behind[place]:
                 continue
             row.positive = Shown(figure, int(behind[place]), "difference")
-            row.differs = bool(
-                row.positive.enough and spread and figure.value is not None and abs(figure.value) > limit * spread
-            )
+            expected = limit * max(spread or 0.0, float(by_chance[place]))
+            row.differs = row.positive.enough and figure.value is not None and abs(figure.value) > expected
     for user in people.tolist():
         own = rows.user == user
         if not found[user].positive.responses and own.any():

@@ -1,0 +1,213 @@
+"""The quality pages: figures by hand, nothing on too little, and nobody learns what is not theirs."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import User
+from annotation import access, services
+from annotation.models import Assignment, Attention, Batch, KeyedDecision, KeyedResponse, Membership
+from annotation.quality import annotator_figures
+from tests.factories import (
+    BenchmarkFactory,
+    CandidateFactory,
+    CaseFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    UserFactory,
+    decide,
+    make_batch,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+class Scene:
+    """One case of two criteria with ``responses`` responses, graded by one annotator, all met, and all checked.
+
+    The checker amends the first criterion of the first three to not met, and sends the fourth back once.
+    """
+
+    def __init__(self, responses: int = 10, **terms: Any) -> None:
+        self.admin, self.researcher = UserFactory(name="Ada Admin"), UserFactory()
+        self.benchmark = BenchmarkFactory(admin=self.admin, researcher=self.researcher)
+        self.case = CaseFactory(benchmark=self.benchmark, rubric=2)
+        for number in range(responses):
+            ResponseFactory(case=self.case, candidate=CandidateFactory(benchmark=self.benchmark, name=f"m-{number}"))
+        self.group = ExpertGroupFactory(benchmark=self.benchmark, annotators=1, checkers=1, adjudicators=1)
+        self.annotator = self.group.people["annotator"][0]  # type: ignore[attr-defined]
+        self.checker = self.group.people["checker"][0]  # type: ignore[attr-defined]
+        self.batch = make_batch(self.group, check_policy="all", **terms)
+        self.base = f"/b/{self.benchmark.slug}/quality"
+
+    def grade_and_check(self) -> None:
+        rows = Assignment.objects.filter(batch=self.batch).select_related("annotator").order_by("position")
+        for number, row in enumerate(rows):
+            decide(row, "met")
+            Attention.objects.create(
+                user=row.annotator, assignment=row, seconds=10 + 2 * number, reported_at=timezone.now()
+            )
+        for number, row in enumerate(rows):
+            row = self.claim(row)
+            if number < 3:
+                services.amend(
+                    assignment=row, checker=self.checker, criterion=services.criteria_of(row)[0], outcome="not_met",
+                    reason="It does not say so.", at=timezone.now(),
+                )  # fmt: skip
+            if number == 3:
+                services.return_check(assignment=row, checker=self.checker, note="Again, please.", at=timezone.now())
+                row = Assignment.objects.select_related("annotator").get(pk=row.pk)
+                services.submit(assignment=row, annotator=row.annotator, at=timezone.now())
+                row = self.claim(row)
+            services.accept_check(assignment=row, checker=self.checker, at=timezone.now())
+
+    def claim(self, row: Assignment) -> Assignment:
+        waiting = access.waiting_checks(self.checker).filter(pk=row.pk)
+        held = services.claim_check(checker=self.checker, waiting=waiting, at=timezone.now())
+        assert held is not None
+        return held
+
+    def csv(self, path: str = ".csv") -> dict[tuple[str, str], dict[str, str]]:
+        """(part, figure) → line, as a researcher downloads it."""
+        answer = signed_in(self.researcher).get(f"{self.base}{path}")
+        text = b"".join(answer).decode()  # type: ignore[call-overload]
+        return {(line["part"], line["figure"]): line for line in csv.DictReader(text.splitlines())}
+
+
+def test_the_figures_are_those_counted_by_hand() -> None:
+    from scipy.stats import binomtest
+
+    scene = Scene()
+    scene.grade_and_check()
+    found = scene.csv()
+
+    def value(part: str, figure: str) -> tuple[float, float, float, int, int]:
+        line = found[part, figure]
+        return (float(line["value"]), float(line["low"]), float(line["high"]), int(line["n"]), int(line["responses"]))
+
+    # 20 pairs: 17 met by both, 3 met by the annotator and not met in the end. F1 of met 34/37, of not met 0.
+    mf1, low, high, n, responses = value("annotator", "mf1_with_final")
+    assert (mf1, n, responses) == (pytest.approx(17 / 37), 20, 10)
+    assert low < mf1 < high
+    assert value("annotator", "raw_agreement_with_final")[0] == pytest.approx(0.85)
+    amended = binomtest(3, 20).proportion_ci(method="wilson")
+    returned = binomtest(1, 10).proportion_ci(method="wilson")
+    assert value("annotator", "decisions_amended") == pytest.approx((0.15, amended.low, amended.high, 20, 10))
+    assert value("annotator", "responses_returned") == pytest.approx((0.1, returned.low, returned.high, 10, 10))
+    # 5, 6, …, 14 seconds a criterion: the median is 9.5, its interval runs from the second to the ninth.
+    assert value("annotator", "seconds_per_criterion") == (9.5, 6.0, 13.0, 10, 10)
+    # Of the checker: 3 of 22 decisions in 11 finished checks, one of them a return.
+    assert value("checker", "decisions_amended")[0] == pytest.approx(3 / 22)
+    assert value("checker", "responses_returned")[0] == pytest.approx(1 / 11)
+    member = Membership.objects.get(group=scene.group, user=scene.annotator)
+    weeks = [line for (_, figure), line in scene.csv(f"/{member.pk}/figures.csv").items() if "_in_" in figure]
+    assert [float(line["value"]) for line in weeks] == [0.85]
+    page = signed_in(scene.admin).get(f"{scene.base}/{member.pk}/").content.decode()
+    assert "figure-svg" in page
+    assert str(scene.annotator) in page
+    assert str(scene.annotator) not in signed_in(scene.researcher).get(f"{scene.base}/").content.decode()
+
+
+def test_nothing_is_shown_on_fewer_than_ten_responses() -> None:
+    scene = Scene(responses=9)
+    scene.grade_and_check()
+    line = scene.csv()["annotator", "mf1_with_final"]
+    assert (line["value"], line["low"], line["responses"]) == ("", "", "9")
+    assert "too little yet" in line["note"]
+    body = signed_in(scene.admin).get(f"{scene.base}/").content.decode()
+    assert "too little yet" in body
+    assert "85.0" not in body
+
+
+def test_a_rate_unlike_that_of_peers_is_marked_only_beyond_chance() -> None:
+    benchmark = BenchmarkFactory()
+    case = CaseFactory(benchmark=benchmark, rubric=2)
+    for number in range(12):
+        ResponseFactory(case=case, candidate=CandidateFactory(benchmark=benchmark, name=f"m-{number}"))
+    group = ExpertGroupFactory(benchmark=benchmark, annotators=3)
+    make_batch(group, annotators_per_item=3)
+    unlike, *alike = group.people["annotator"]  # type: ignore[attr-defined]
+    for row in Assignment.objects.select_related("annotator"):
+        # The two say met half of the time, each on another half; the third three times in four.
+        odd = (row.position + alike.index(row.annotator)) % 2 if row.annotator in alike else row.position % 4
+        decide(row, "met" if odd else "not_met")
+    people = [unlike.pk, *(person.pk for person in alike)]
+    found = annotator_figures(benchmark, people)
+    # The peers' rate on each criterion is 1/2; 3/4 − 1/2.
+    assert found[unlike.pk].positive.figure.value == pytest.approx(0.25)
+    assert found[alike[0].pk].positive.figure.value == pytest.approx(0.5 - 0.625)
+    assert not any(row.differs for row in found.values())
+    for row in Assignment.objects.filter(annotator=unlike):
+        row.decisions.update(outcome="met")
+    found = annotator_figures(benchmark, people)
+    assert [found[user].differs for user in people] == [True, False, False]
+
+
+def test_a_physician_sees_their_own_figures_without_gold_and_only_of_closed_batches() -> None:
+    scene = Scene(responses=11)
+    gold = ResponseFactory(case=scene.case, candidate=CandidateFactory(benchmark=scene.benchmark, name="gold"))
+    rubric = scene.case.rubrics.get()
+    key = KeyedResponse.objects.create(
+        benchmark=scene.benchmark, response=gold, rubric=rubric, use="gold", created_at=timezone.now()
+    )
+    for item in rubric.items.all():
+        KeyedDecision.objects.create(keyed=key, criterion=item.criterion, outcome="met")
+    item = Assignment.objects.create(
+        batch=scene.batch, case=scene.case, response=gold, rubric=rubric, annotator=scene.annotator, purpose="gold",
+        to_check=True, position=12,
+    )  # fmt: skip
+    decide(item)
+    Assignment.objects.filter(pk=item.pk).update(status="accepted")
+    plain = Assignment.objects.filter(batch=scene.batch, purpose="work").select_related("annotator")
+    for row in plain.order_by("position"):
+        decide(row, "met")
+        services.accept_check(assignment=scene.claim(row), checker=scene.checker, at=timezone.now())
+    client = signed_in(scene.annotator)
+    before = client.get("/work/quality/").content.decode()
+    assert "gold" not in before.lower()
+    assert scene.checker.name not in before
+    own = annotator_figures(scene.benchmark, [scene.annotator.pk], own_view=True)[scene.annotator.pk]
+    assert (own.mf1.responses, own.handed_in, own.amended.responses) == (0, 12, 12)
+    services.close_batch(batch=scene.batch, at=timezone.now())
+    own = annotator_figures(scene.benchmark, [scene.annotator.pk], own_view=True)[scene.annotator.pk]
+    assert (own.mf1.responses, own.mf1.figure.value, own.gold.responses) == (12, 1.0, 0)
+    # Those who run the benchmark see the two apart.
+    theirs = annotator_figures(scene.benchmark, [scene.annotator.pk])[scene.annotator.pk]
+    assert (theirs.mf1.responses, theirs.gold.responses, theirs.handed_in) == (11, 1, 11)
+    assert signed_in(scene.annotator).get(f"{scene.base}/").status_code == 404
+
+
+def test_the_pages_ask_a_fixed_number_of_questions() -> None:
+    scene = Scene()
+    researcher, annotator = signed_in(scene.researcher), signed_in(scene.annotator)
+    member = Membership.objects.get(group=scene.group, user=scene.annotator)
+    pages = [(researcher, f"{scene.base}/"), (researcher, f"{scene.base}/{member.pk}/"), (annotator, "/work/quality/")]
+
+    def costs() -> list[int]:
+        made = []
+        for client, url in pages:
+            with CaptureQueriesContext(connection) as queries:
+                assert client.get(url).status_code == 200
+            made.append(len(queries))
+        return made
+
+    before = costs()
+    scene.grade_and_check()
+    for number in range(3):
+        services.add_member(group=scene.group, user=UserFactory(name=f"New {number}"), role="annotator")
+        services.add_member(group=scene.group, user=UserFactory(), role="checker")
+    assert Batch.objects.count() == 1
+    assert costs() == before
