@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.validators import RegexValidator
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
+from accounts.models import Notification, NotificationSetting, User
+from accounts.notices import ABOUT
 
 CONTINENTS = (
     "Africa",
@@ -56,3 +61,93 @@ class ProfileForm(forms.ModelForm[User]):
     class Meta:
         model = User
         fields = ["name", "time_zone", "language"]
+
+
+class WelcomeForm(forms.Form):
+    """What a person says of themselves on the way in: a name, a password, and how things are shown to them."""
+
+    name = forms.CharField(
+        label=_("Your name"),
+        max_length=200,
+        help_text=_("As admins of your benchmarks see it. Decisions leave the house under a pseudonym."),
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        help_text=_("At least 10 characters; a few unrelated words are easy to remember and hard to guess."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+    again = forms.CharField(
+        label=_("Password, again"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+    language = forms.ChoiceField(label=_("Language"), choices=language_choices)
+    time_zone = forms.ChoiceField(
+        label=_("Time zone"), choices=time_zone_choices, widget=forms.Select(attrs={"data-time-zone": ""})
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean(self) -> dict[str, Any]:
+        """The two passwords are one, and the validators of the deployment accept it."""
+        data: dict[str, Any] = super().clean() or {}
+        password = data.get("password")
+        if password and password != data.get("again"):
+            self.add_error("again", _("This is not the same password."))
+        elif password:
+            self.user.name = data.get("name", "")  # a password like the name is refused; nothing is saved here
+            try:
+                validate_password(password, self.user)
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        return data
+
+    def profile(self) -> dict[str, Any]:
+        """Fields of `PhysicianProfile`; none for those who run a benchmark."""
+        return {}
+
+
+class PhysicianWelcomeForm(WelcomeForm):
+    """The same for those who grade, check or adjudicate: credentials, too."""
+
+    specialty = forms.CharField(
+        label=_("Specialty"),
+        max_length=100,
+        required=False,
+        help_text=_("Cases of your own field come to you first where a benchmark asks for that."),
+    )
+    licence_country = forms.CharField(
+        label=_("Country of licence"),
+        max_length=2,
+        required=False,
+        help_text=_("Two letters, such as DE, US or CN."),
+        validators=[RegexValidator(r"^[A-Za-z]{2}$", _("Two letters, such as DE, US or CN."))],
+        widget=forms.TextInput(attrs={"autocomplete": "country"}),
+    )
+    years_in_practice = forms.IntegerField(label=_("Years in practice"), min_value=0, max_value=80, required=False)
+
+    def profile(self) -> dict[str, Any]:
+        """Fields of `PhysicianProfile`."""
+        return {
+            "specialty": self.cleaned_data["specialty"],
+            "licence_country": self.cleaned_data["licence_country"].upper(),
+            "years_in_practice": self.cleaned_data["years_in_practice"],
+        }
+
+
+class DeliveryForm(forms.Form):
+    """How a person wants to hear of each kind of notification."""
+
+    def __init__(self, *args: Any, current: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for kind, label in Notification.Kind.choices:
+            self.fields[kind] = forms.ChoiceField(
+                label=label,
+                choices=NotificationSetting.Delivery.choices,
+                initial=current[kind],
+                help_text=ABOUT[Notification.Kind(kind)],
+            )

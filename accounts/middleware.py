@@ -25,13 +25,14 @@ def reader_preferences(get_response: Handler) -> Handler:
         if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES and translation.check_for_language(user.language):
             translation.activate(user.language)
             request.LANGUAGE_CODE = translation.get_language()
-        with timezone.override(_zone(user.time_zone)):
+        with timezone.override(zone_of(user.time_zone)):
             return get_response(request)
 
     return middleware
 
 
-def _zone(name: str) -> ZoneInfo:
+def zone_of(name: str) -> ZoneInfo:
+    """The zone of that name; UTC where this machine does not know it."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):  # a zone that the tz database of this machine does not know

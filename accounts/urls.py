@@ -1,12 +1,19 @@
-"""Home, profile, and the state of the session."""
+"""Home, profile, notifications, the way in from a mail, and the state of the session."""
 
 from django.urls import URLPattern, path
 
-from accounts import views
+from accounts.views import notices, own, welcome
 
 app_name = "accounts"
 urlpatterns: list[URLPattern] = [
-    path("", views.home, name="home"),
-    path("profile/", views.profile, name="profile"),
-    path("session", views.session, name="session"),
+    path("", own.home, name="home"),
+    path("profile/", own.profile, name="profile"),
+    path("profile/notifications/", notices.deliveries, name="deliveries"),
+    path("session", own.session, name="session"),
+    path("notifications/", notices.notifications, name="notifications"),
+    path("notifications/read/", notices.read_all, name="notifications-read"),
+    path("notifications/<str:public_id>/", notices.notification, name="notification"),
+    path("notifications/<str:public_id>/read/", notices.read, name="notification-read"),
+    path("unsubscribe/<str:token>/", notices.unsubscribe, name="unsubscribe"),
+    path("welcome/<str:token>/", welcome.welcome, name="welcome"),
 ]

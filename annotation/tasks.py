@@ -15,3 +15,11 @@ def sweep_slots() -> None:
     slots.release_expired(at=at)
     slots.release_abandoned(at=at)
     slots.settle_gold(at=at)
+
+
+@shared_task(ignore_result=True)
+def sweep_due_dates() -> None:
+    """Remind of due dates whoever it is morning for."""
+    from annotation.due import remind
+
+    remind(at=timezone.now())

@@ -193,6 +193,13 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
+    "accounts.tasks.sweep_mails": {"task": "accounts.tasks.sweep_mails", "schedule": 300.0, "options": {"expires": 300.0}},
+    # Twice an hour, so that everybody is asked about once between six and seven in their own zone.
+    "annotation.tasks.sweep_due_dates": {
+        "task": "annotation.tasks.sweep_due_dates",
+        "schedule": 1800.0,
+        "options": {"expires": 1800.0},
+    },
     "consilium.tasks.clear_expired_sessions": {
         "task": "consilium.tasks.clear_expired_sessions",
         "schedule": 24 * 3600.0,
@@ -221,7 +228,7 @@ ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts are made by an admin, who knows 
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_PREVENT_ENUMERATION = True
-ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key"}
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "welcome": "30/m/ip"}  # welcome: links of invitations
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Consilium"
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address was given by an admin, not claimed by whoever signed up

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.views import benchmarks, candidates, cases, imports, people
+from rubrics.views import benchmarks, candidates, cases, imports, invitations, people, revisions
 
 app_name = "rubrics"
 urlpatterns: list[URLPattern] = [
@@ -14,9 +14,15 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/settings/maps.csv", benchmarks.maps_csv, name="maps-csv"),
     path("b/<slug:slug>/people/", people.people, name="people"),
     path("b/<slug:slug>/people/<int:role>/withdraw/", people.withdraw, name="person-withdraw"),
+    path("b/<slug:slug>/invitations/", invitations.invite, name="invite"),
+    path("b/<slug:slug>/invitations/<str:public_id>/again/", invitations.send_again, name="invitation-again"),
+    path("b/<slug:slug>/invitations/<str:public_id>/withdraw/", invitations.withdraw, name="invitation-withdraw"),
     path("b/<slug:slug>/cases/", cases.cases, name="cases"),
     path("b/<slug:slug>/cases.csv", cases.cases_csv, name="cases-csv"),
     path("b/<slug:slug>/cases/<str:public_id>/", cases.case, name="case"),
+    path("b/<slug:slug>/revisions/", revisions.revisions, name="revisions"),
+    path("b/<slug:slug>/revisions.csv", revisions.revisions_csv, name="revisions-csv"),
+    path("b/<slug:slug>/revisions/dismiss/", revisions.dismiss, name="revision-dismiss"),
     path("b/<slug:slug>/candidates/", candidates.candidates, name="candidates"),
     path("b/<slug:slug>/candidates/<str:public_id>/", candidates.candidate, name="candidate"),
     path("b/<slug:slug>/imports/", imports.imports, name="imports"),

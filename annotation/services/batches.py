@@ -16,6 +16,7 @@ from annotation.models import Assignment, Batch, BatchItem, Slot
 from annotation.services.conflicts import settle_closed_batch
 from annotation.services.gold import mix_in_gold
 from annotation.services.planning import BatchPlan
+from annotation.services.notices import tell_of_new_work
 from annotation.services.rules import seize_batch, spoken_rules
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -87,6 +88,7 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
     with spoken_rules():
         Assignment.objects.bulk_create(rows, batch_size=1000)
     mix_in_gold(batch=batch, at=at)
+    tell_of_new_work(batch=batch, at=at)
     return batch
 
 

@@ -12,6 +12,7 @@ from accounts.models import User
 from annotation.models import Amendment, Assignment, Check, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.gold import settle_beside
+from annotation.services.notices import tell_of_return
 from annotation.services.rules import hold_batch, refuse_unless_open, spoken_rules
 from annotation.services.slots import release_if_left
 from consilium.lib.errors import Conflict, DomainError
@@ -127,13 +128,14 @@ def return_check(*, assignment: Assignment, checker: User, note: str, at: dateti
             for old in decisions
         ]
     )
+    tell_of_return(assignment=row, at=at)
     release_if_left(assignment=row, at=at)
 
 
 def _held(assignment: Assignment, checker: User) -> tuple[Assignment, Check]:
     hold_batch(assignment.batch_id)
     rows = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related(
-        "batch__group", "response", "rubric"
+        "batch__group__benchmark", "annotator", "response", "rubric"
     )
     row = rows.get(pk=assignment.pk)
     refuse_unless_open(row.batch)

@@ -27,6 +27,7 @@ from annotation.models import (
     Physician,
     QualificationRule,
 )
+from annotation.services.notices import tell_of_hold
 from annotation.services.rules import spoken_rules
 from consilium.lib.errors import Conflict, DomainError
 from consilium.statistics.estimate import Estimate
@@ -233,6 +234,7 @@ def _hold(member: Membership, reason: str, at: datetime) -> None:
     if hit != 1:
         raise Conflict(_("This member gets no new work already."))
     member.withheld_at, member.withheld_reason = at, reason
+    tell_of_hold(membership=member, at=at)
 
 
 @transaction.atomic

@@ -17,6 +17,7 @@ ADMIN = frozenset({"admin"})
 CREATORS = frozenset(
     {"superuser"}
 )  # in the test world the superuser is also a member of staff, who may create benchmarks
+GROUP_A_ANNOTATORS = frozenset({"annotator", "second_annotator"})
 MEMBERS = frozenset({"annotator", "second_annotator", "checker", "adjudicator", "group_b_annotator"})
 
 
@@ -45,6 +46,11 @@ def of(**fields: Callable[[World], Any]) -> Arguments:
 def bare(**fields: Callable[[World], Any]) -> Arguments:
     """What the fields give, without a benchmark."""
     return lambda world: {name: field(world) for name, field in fields.items()}
+
+
+def open_batch(world: World) -> dict[str, Any]:
+    """The batch of group A that its annotators work on."""
+    return {"public_id": world.open_work.batch.public_id}
 
 
 def framework(*names: str) -> dict[str, Door]:
@@ -148,6 +154,7 @@ DOORS |= {
     "annotation:adjudication-claim": Door(ADJUDICATOR, conflict, writes_only=True),
     "annotation:rule": Door(ADJUDICATOR, conflict_criterion, writes_only=True),
     "annotation:adjudication-finish": Door(ADJUDICATOR, conflict, writes_only=True),
+    "annotation:take": Door(GROUP_A_ANNOTATORS, open_batch, writes_only=True),
     "annotation:grade": Door(ANNOTATOR, open_work),
     "annotation:decisions": Door(ANNOTATOR, open_work, writes_only=True),
     "annotation:next": Door(ANNOTATOR, open_work),
@@ -301,6 +308,8 @@ DOORS |= {
     "api:api-assignment": Door(ANNOTATOR, open_work),
     "api:api-decisions": Door(ANNOTATOR, open_work, writes_only=True),
     "api:api-submit": Door(ANNOTATOR, open_work, writes_only=True),
+    "api:api-take": Door(GROUP_A_ANNOTATORS, open_batch, writes_only=True),
+    "api:api-skip": Door(ANNOTATOR, open_work, writes_only=True),
     "api:api-checks": Door(SIGNED_IN),
     "api:api-check-next": Door(SIGNED_IN, writes_only=True),
     "api:api-check": Door(CHECKER, held_check),

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Check, ExpertGroup, Skip, Slot
+from annotation.services.notices import tell_of_passed_work
 from annotation.services.rules import hold_batch, refuse_unless_open
 from annotation.services.slots.claims import give, next_position
 from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, refusals
@@ -89,6 +90,7 @@ def reassign(*, assignments: Iterable[Assignment], to: User, by: User | None, at
         assert row.slot_id is not None  # just made sure of
         slot = Slot.objects.select_related("item__response").get(pk=row.slot_id)
         give(slot=slot, annotator=to, batch=row.batch, at=at)
+    tell_of_passed_work(assignments=rows, to=to.pk, at=at)
     return len(rows)
 
 

@@ -1,4 +1,4 @@
-"""Every write to a person's account."""
+"""Accounts: making one, and what people say of themselves."""
 
 from __future__ import annotations
 

@@ -1,0 +1,46 @@
+"""Mails: each is a text and a plain HTML page, in the reader's language and time zone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils import timezone, translation
+
+from accounts.middleware import zone_of
+from accounts.models import User
+
+
+def site_address(request: HttpRequest | None = None) -> str:
+    """Where people find the site, without a slash at the end: as set, else as asked for, else on this machine."""
+    if settings.SITE_URL:
+        return str(settings.SITE_URL)
+    if request is not None:
+        return request.build_absolute_uri("/").rstrip("/")
+    return f"http://localhost:{settings.PORT}"
+
+
+def send_mail(
+    *, to: User, name: str, context: Mapping[str, Any], body: str = "", language: str = "", unsubscribe: str = ""
+) -> None:
+    """Send ``emails/<name>_subject.txt`` with ``emails/<body>.txt`` and ``.html``; raises what the mail server says.
+
+    ``unsubscribe`` is the address of a page that ends such mails; mail programs offer it beside the mail.
+    """
+    with translation.override(language or to.language), timezone.override(zone_of(to.time_zone)):
+        values = {**context, "reader": to, "unsubscribe": unsubscribe}
+        subject = " ".join(render_to_string(f"emails/{name}_subject.txt", values).split())
+        mail = EmailMultiAlternatives(
+            subject, render_to_string(f"emails/{body or name}.txt", values).strip() + "\n", to=[to.email]
+        )
+        mail.attach_alternative(render_to_string(f"emails/{body or name}.html", values), "text/html")
+    # No answer is awaited, so programs that answer by themselves should not.
+    mail.extra_headers["Auto-Submitted"] = "auto-generated"
+    if unsubscribe:
+        mail.extra_headers["List-Unsubscribe"] = f"<{unsubscribe}>"
+        mail.extra_headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    mail.send()

@@ -1,0 +1,222 @@
+"""Letting people in by mail: a link that works once, for two weeks, and lets its reader set a password.
+
+The token names its invitation and carries a secret, signed: what we did not write is not looked up at all. Here stands
+a hash of the secret alone, so that nobody gets in who reads the table.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core import signing
+from django.db import transaction
+from django.urls import reverse
+from django.utils import translation
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
+
+from accounts.mails import send_mail
+from accounts.models import Invitation, PhysicianProfile, User
+from accounts.notices import PARTS
+from accounts.services.notifications import Kind, notify
+from consilium.lib.errors import Conflict, DomainError
+
+logger = logging.getLogger(__name__)
+VALID_FOR = timedelta(days=14)
+BETWEEN_TWO = timedelta(minutes=5)
+MOST_A_DAY = 300  # mails of one inviter: enough for a large study, too few for a nuisance
+SALT = "accounts.invitation"
+PHYSICIANS = frozenset({"annotator", "checker", "adjudicator"})
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationState:
+    """How far a person has come: ``state`` is none, unsent, sent, expired, withdrawn or accepted."""
+
+    user_id: int
+    state: str
+    invitation: Invitation | None = None
+
+
+class LinkUnusable(DomainError):
+    """The link lets nobody in; ``reason`` is unknown, used, expired, withdrawn or replaced."""
+
+    status_code = 410
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@transaction.atomic
+def invite(
+    *, user: User, scope: str, title: str, part: str, by: User, at: datetime, site: str, url: str = "/"
+) -> Invitation | None:
+    """Tell ``user`` that ``by`` added them to ``title`` as ``part``.
+
+    Who never signed in gets a mail with a link, and the invitation is returned; everybody else a notification that
+    leads to ``url``. ``scope`` is the benchmark's slug: a person has one invitation to it, however many parts.
+    """
+    if user.pk == by.pk or not user.is_active:
+        return None
+    if user.last_login is not None:
+        notify(user=user, kind=Kind.INVITATION, benchmark_title=title, url=url, at=at, part=part)
+        return None
+    if not user.email:
+        return None
+    _refuse_a_flood(by, at)
+    invitation, made = Invitation.objects.select_for_update().get_or_create(
+        user=user,
+        scope=scope,
+        defaults={
+            "title": title,
+            "part": part,
+            "invited_by": by,
+            "created_at": at,
+            "expires_at": at + VALID_FOR,
+        },
+    )
+    just_sent = invitation.sent_at is not None and invitation.sent_at > at - BETWEEN_TWO
+    if not made and just_sent and invitation.withdrawn_at is None:
+        return invitation  # a second part in the same minute needs no second mail
+    _send(invitation, by=by, part=part, at=at, site=site)
+    return invitation
+
+
+@transaction.atomic
+def send_again(*, invitation: Invitation, by: User, at: datetime, site: str) -> None:
+    """Send a new link; the one before works no more. `Conflict` where it was accepted or sent a moment ago."""
+    row = Invitation.objects.select_for_update(of=("self",)).select_related("user").get(pk=invitation.pk)
+    if row.accepted_at is not None or row.user.last_login is not None:
+        raise Conflict(_("This person has signed in already."))
+    if row.sent_at is not None and row.sent_at > at - BETWEEN_TWO and row.withdrawn_at is None:
+        raise Conflict(_("A mail went out less than five minutes ago. Wait a little before you send another."))
+    _refuse_a_flood(by, at)
+    _send(row, by=by, part=row.part, at=at, site=site)
+
+
+@transaction.atomic
+def withdraw(*, invitation: Invitation, at: datetime) -> None:
+    """Make the link useless. The person keeps the part that they were given; stop it where parts are given."""
+    hit = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None).update(withdrawn_at=at)
+    if hit != 1:
+        raise Conflict(_("This invitation was accepted or withdrawn already."))
+
+
+def _refuse_a_flood(by: User, at: datetime) -> None:
+    if Invitation.objects.filter(invited_by=by, sent_at__gt=at - timedelta(days=1)).count() >= MOST_A_DAY:
+        raise DomainError(_("You sent very many invitations today. Go on tomorrow."))
+
+
+def _send(row: Invitation, *, by: User, part: str, at: datetime, site: str) -> None:
+    secret = secrets.token_urlsafe(24)
+    row.token_hash, row.part, row.invited_by = _hash(secret), part, by
+    row.sent_at, row.expires_at, row.withdrawn_at = at, at + VALID_FOR, None
+    row.save(update_fields=["token_hash", "part", "invited_by", "sent_at", "expires_at", "withdrawn_at"])
+    token = signing.Signer(salt=SALT).sign_object([row.public_id, secret])
+    # After the transaction: no mail for what was rolled back, and nothing waits for the mail server with locks held.
+    transaction.on_commit(functools.partial(_mail, row, by, site + reverse("accounts:welcome", args=[token])))
+
+
+def _mail(row: Invitation, by: User, link: str) -> None:
+    with translation.override(by.language):
+        part = str(PARTS.get(row.part, row.part))
+    context = {"invitation": row, "by": by, "part": part, "link": link, "days": VALID_FOR.days}
+    try:
+        # Nobody knows the reader's language yet; whoever invites them is the best guess.
+        send_mail(to=row.user, name="invitation", context=context, language=by.language)
+    except Exception:  # whatever the mail server says; the admin sees it beside the person and sends again
+        logger.exception("An invitation was not sent", extra={"invitation": row.public_id})
+        Invitation.objects.filter(pk=row.pk, sent_at=row.sent_at).update(sent_at=None)
+
+
+def _hash(secret: str) -> str:
+    # A random secret of 192 bits needs no slow hash.
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+# The other side -------------------------------------------------------------------------------------------------------
+
+
+def invitation_of(*, token: str, at: datetime) -> Invitation:
+    """The invitation that the token opens; `LinkUnusable` says why it opens none."""
+    return _opened(token, at)
+
+
+def _opened(token: str, at: datetime, *, lock: bool = False) -> Invitation:
+    try:
+        public_id, secret = signing.Signer(salt=SALT).unsign_object(token)
+    except (signing.BadSignature, ValueError) as error:
+        raise LinkUnusable("unknown") from error
+    rows = Invitation.objects.select_related("user", "invited_by")
+    if lock:
+        rows = rows.select_for_update(of=("self", "user"), no_key=True)
+    row = rows.filter(public_id=public_id).first()
+    if row is None or not row.user.is_active:
+        raise LinkUnusable("unknown")
+    if row.accepted_at is not None or row.user.last_login is not None:
+        raise LinkUnusable("used")
+    if row.withdrawn_at is not None:
+        raise LinkUnusable("withdrawn")
+    if not constant_time_compare(row.token_hash, _hash(secret)):
+        raise LinkUnusable("replaced")
+    if row.expires_at <= at:
+        raise LinkUnusable("expired")
+    return row
+
+
+def invites_physician(invitation: Invitation) -> bool:
+    """Whether the person is to grade, check or adjudicate anywhere that they are invited to."""
+    parts = Invitation.objects.filter(user=invitation.user_id).values_list("part", flat=True)
+    return bool(PHYSICIANS.intersection(parts))
+
+
+@transaction.atomic
+def accept(
+    *, token: str, at: datetime, name: str, password: str, language: str, time_zone: str, profile: Mapping[str, Any]
+) -> Invitation:
+    """Give the account its password and what its owner says of themselves; the fields were validated by the form.
+
+    ``profile``: fields of `PhysicianProfile`, empty for those who run a benchmark. All links of the person are used up.
+    """
+    invitation = _opened(token, at, lock=True)
+    user = invitation.user
+    user.name, user.language, user.time_zone, user.last_login = name, language, time_zone, at
+    user.set_password(password)
+    user.save(update_fields=["name", "language", "time_zone", "last_login", "password"])
+    if profile:
+        PhysicianProfile.objects.update_or_create(user=user, defaults=dict(profile))
+    Invitation.objects.filter(user=user, accepted_at=None).update(accepted_at=at)
+    return invitation
+
+
+# What an admin sees ---------------------------------------------------------------------------------------------------
+
+
+def states_of(*, scope: str, users: Iterable[User], at: datetime) -> dict[int, InvitationState]:
+    """User → how far they have come with their invitation to ``scope``; one query for all of ``users``."""
+    people = list(users)
+    rows = Invitation.objects.filter(scope=scope, user__in=people)
+    known = {row.user_id: row for row in rows}
+    return {user.pk: _state(user, known.get(user.pk), at) for user in people}
+
+
+def _state(user: User, row: Invitation | None, at: datetime) -> InvitationState:
+    if user.last_login is not None:
+        state = "accepted"
+    elif row is None:
+        state = "none"
+    elif row.withdrawn_at is not None:
+        state = "withdrawn"
+    elif row.sent_at is None:
+        state = "unsent"
+    else:
+        state = "expired" if row.expires_at <= at else "sent"
+    return InvitationState(user.pk, state, row)

@@ -1,0 +1,137 @@
+"""Telling people: what is written down for them, and how each of them wants to hear of it.
+
+A notification is a row; mails follow from rows and settings (`accounts.services.deliveries`). Nothing here decides who
+has to know: the services of the field call `notify` in the transaction of what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.core import signing
+from django.db import transaction
+from django.db.models import QuerySet
+
+from accounts.models import Notification, NotificationSetting, User
+
+Kind = Notification.Kind
+Delivery = NotificationSetting.Delivery
+DEFAULTS: dict[str, str] = {
+    Kind.NEW_WORK: Delivery.DIGEST,
+    Kind.RETURNED: Delivery.DIGEST,
+    Kind.DUE: Delivery.DIGEST,
+    Kind.COMMENT: Delivery.DIGEST,
+    Kind.HELD_BACK: Delivery.AT_ONCE,
+    Kind.INVITATION: Delivery.AT_ONCE,
+}
+UNSUBSCRIBE_SALT = "accounts.unsubscribe"
+DAILY = "daily"  # in an unsubscribe token: every kind that the daily mail holds
+
+
+@transaction.atomic
+def notify(
+    *, user: User, kind: str, benchmark_title: str, url: str, at: datetime, key: str = "", **values: Any
+) -> None:
+    """Write down for ``user`` what happened. ``url`` is the path of the page where they go on.
+
+    ``values``: what the words are made from (`accounts.notices`), plain JSON. With ``key`` it is told once only.
+    """
+    notify_each(people={user.pk: values}, kind=kind, benchmark_title=benchmark_title, url=url, at=at, key=key)
+
+
+@transaction.atomic
+def notify_each(
+    *, people: Mapping[int, Mapping[str, Any]], kind: str, benchmark_title: str, url: str, at: datetime, key: str = ""
+) -> None:
+    """`notify` for many at once: id of the user → their values."""
+    if not people:
+        return
+    rows = Notification.objects.bulk_create(
+        [
+            Notification(
+                user_id=user,
+                kind=kind,
+                benchmark_title=benchmark_title,
+                url=url,
+                values=dict(values),
+                key=key,
+                created_at=at,
+            )
+            for user, values in people.items()
+        ],
+        ignore_conflicts=bool(key),
+    )
+    chosen = deliveries(people)
+    for row in rows:
+        # Rows with a key may be there already, and then have no id here: the sweep finds what is new among them.
+        if row.pk and chosen.get((row.user_id, kind), DEFAULTS[kind]) == Delivery.AT_ONCE:
+            from accounts.tasks import mail_at_once
+
+            mail_at_once.delay_on_commit(row.pk)
+
+
+@transaction.atomic
+def notify_of_thread(*, user: User, kind: str, benchmark_title: str, url: str, at: datetime, **values: Any) -> None:
+    """`notify`, unless the same page is unread in their list already: then that entry is brought up to date."""
+    known = Notification.objects.filter(user=user, kind=kind, url=url, read_at=None, mailed_at=None)
+    if known.update(values=values, created_at=at):
+        return
+    notify(user=user, kind=kind, benchmark_title=benchmark_title, url=url, at=at, **values)
+
+
+def deliveries(users: Iterable[int]) -> dict[tuple[int, str], str]:
+    """(user, kind) → what they chose; where nothing is there, `DEFAULTS` hold."""
+    rows = NotificationSetting.objects.filter(user__in=list(users))
+    return {(user, kind): delivery for user, kind, delivery in rows.values_list("user_id", "kind", "delivery")}
+
+
+def settings_of(user: User) -> dict[str, str]:
+    """Kind → delivery, for every kind."""
+    chosen = deliveries([user.pk])
+    return {kind: chosen.get((user.pk, kind), default) for kind, default in DEFAULTS.items()}
+
+
+@transaction.atomic
+def choose_deliveries(*, user: User, choices: Mapping[str, str]) -> None:
+    """Store how ``user`` wants to hear of each kind; the form validated them."""
+    NotificationSetting.objects.bulk_create(
+        [NotificationSetting(user=user, kind=kind, delivery=delivery) for kind, delivery in choices.items()],
+        update_conflicts=True,
+        unique_fields=["user", "kind"],
+        update_fields=["delivery"],
+    )
+
+
+def mark_read(*, notifications: QuerySet[Notification], at: datetime) -> int:
+    """Mark as read what is not; how many there were."""
+    return notifications.filter(read_at=None).update(read_at=at)
+
+
+# Ending mails from the mail -------------------------------------------------------------------------------------------
+
+
+def unsubscribe_token(user: User, what: str) -> str:
+    """A signed word that ends mails of ``what`` (a kind, or `DAILY`) for ``user``, and does nothing else."""
+    return signing.dumps({"user": user.pk, "what": what}, salt=UNSUBSCRIBE_SALT)
+
+
+def read_unsubscribe_token(token: str) -> tuple[User, str] | None:
+    """Whose mails of what; None where the token is not one of ours."""
+    try:
+        told = signing.loads(token, salt=UNSUBSCRIBE_SALT)
+    except signing.BadSignature:
+        return None
+    user = User.objects.filter(pk=told["user"]).first()
+    return (user, told["what"]) if user is not None and told["what"] in {DAILY, *Kind.values} else None
+
+
+@transaction.atomic
+def unsubscribe(*, user: User, what: str) -> None:
+    """Send no more mails of ``what``; the entries still come."""
+    current = settings_of(user)
+    ended = [
+        kind for kind, delivery in current.items() if (delivery == Delivery.DIGEST if what == DAILY else kind == what)
+    ]
+    choose_deliveries(user=user, choices=dict.fromkeys(ended, Delivery.PRODUCT))

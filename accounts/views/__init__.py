@@ -1,0 +1,1 @@
+"""Pages of a person's own: home and profile, notifications, and the way in from a mail."""

@@ -1,0 +1,78 @@
+"""Reminders of due dates: three days before, one day before, and once when the day has passed."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+
+from django.db.models import Count, Q
+from django.urls import reverse
+
+from accounts.middleware import zone_of
+from accounts.models import Notification, User
+from accounts.services.notifications import notify
+from annotation.models import Assignment, Batch, Membership
+
+# Before the daily mails go out, so that a reminder is in the one of its day.
+FROM = time(6)
+FIRST = 3
+# A batch that nobody has minded for so long is not minded because of a reminder.
+LONG_PAST = 14
+
+
+def stage_of(due: date, today: date) -> str:
+    """Which reminder holds on ``today``: "3", "1", "overdue", or none.
+
+    A day on which nothing ran is made up for on the next: the stage lasts until the following one begins.
+    """
+    left = (due - today).days
+    if left < 0:
+        return "overdue" if left >= -LONG_PAST else ""
+    return "1" if left <= 1 else "3" if left <= FIRST else ""
+
+
+def remind(*, at: datetime) -> None:
+    """Remind annotators of open work and checkers of checks that they hold; each batch, due date and stage once."""
+    _remind(Membership.Role.ANNOTATOR, "annotator", Q(status__in=Assignment.OPEN), at)
+    _remind(Membership.Role.CHECKER, "checker", Q(status=Assignment.Status.IN_CHECK), at)
+
+
+def _remind(role: Membership.Role, who: str, still_theirs: Q, at: datetime) -> None:
+    # A day more on either side: what day it is depends on where the reader lives.
+    days = (at.date() - timedelta(days=LONG_PAST + 1), at.date() + timedelta(days=FIRST + 1))
+    waiting = Assignment.objects.filter(still_theirs, batch__status=Batch.Status.OPEN, batch__due_date__range=days)
+    counts = {
+        (row["batch"], row[who]): row["n"] for row in waiting.order_by().values("batch", who).annotate(n=Count("pk"))
+    }
+    batches = Batch.objects.select_related("group__benchmark").in_bulk({batch for batch, _user in counts})
+    people = User.objects.in_bulk({user for _batch, user in counts})
+    groups = {batch.group_id for batch in batches.values()}
+    members = set(
+        Membership.objects.filter(group__in=groups, role=role, active=True).values_list("group_id", "user_id")
+    )
+    for (batch_id, user_id), count in counts.items():
+        batch, user = batches[batch_id], people[user_id]
+        local = at.astimezone(zone_of(user.time_zone))
+        if (batch.group_id, user_id) not in members or local.time() < FROM or batch.due_date is None:
+            continue
+        stage = stage_of(batch.due_date, local.date())
+        if stage:
+            _tell(batch, user, str(role), count, stage, at)
+
+
+def _tell(batch: Batch, user: User, part: str, count: int, stage: str, at: datetime) -> None:
+    assert batch.due_date is not None  # only such batches were asked for
+    due = batch.due_date.isoformat()
+    notify(
+        user=user,
+        kind=Notification.Kind.DUE,
+        benchmark_title=batch.group.benchmark.title,
+        url=reverse("annotation:work" if part == "annotator" else "annotation:checks"),
+        at=at,
+        # An extended batch is reminded of anew.
+        key=f"due:{part}:{batch.public_id}:{due}:{stage}",
+        batch=batch.title,
+        due=due,
+        stage=stage,
+        count=count,
+        part=part,
+    )

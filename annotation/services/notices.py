@@ -1,0 +1,71 @@
+"""Who is told what of the work. The words are made when they are read (`accounts.notices`); nothing blinded goes in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.urls import reverse
+
+from accounts.models import Notification
+from accounts.services.notifications import notify, notify_each
+from annotation.models import Assignment, Batch, Membership
+
+Kind = Notification.Kind
+
+
+def tell_of_new_work(*, batch: Batch, at: datetime) -> None:
+    """One notice for each annotator of a batch just made: how many responses, or that they may take from its pool."""
+    if batch.strategy == Batch.Strategy.POOL:
+        members = batch.group.memberships.filter(role=Membership.Role.ANNOTATOR, active=True, withheld_at=None)
+        counts = Counter(dict.fromkeys(members.values_list("user_id", flat=True), 0))
+    else:
+        counts = Counter(batch.assignments.values_list("annotator_id", flat=True))
+    _new_work(batch, counts, at)
+
+
+def tell_of_passed_work(*, assignments: Iterable[Assignment], to: int, at: datetime) -> None:
+    """One notice a batch for who takes over work of somebody else. It does not say whose it was."""
+    batches: dict[int, Batch] = {}
+    counts: Counter[int] = Counter()
+    for row in assignments:
+        batches[row.batch_id] = row.batch
+        counts[row.batch_id] += 1
+    for pk, batch in batches.items():
+        _new_work(batch, Counter({to: counts[pk]}), at)
+
+
+def _new_work(batch: Batch, counts: Counter[int], at: datetime) -> None:
+    benchmark = batch.group.benchmark
+    notify_each(
+        people={user: {"batch": batch.title, "count": count} for user, count in counts.items()},
+        kind=Kind.NEW_WORK,
+        benchmark_title=benchmark.title,
+        url=reverse("annotation:work-in", args=[benchmark.slug]),
+        at=at,
+    )
+
+
+def tell_of_return(*, assignment: Assignment, at: datetime) -> None:
+    """The annotator learns that a response came back, not who sent it."""
+    notify(
+        user=assignment.annotator,
+        kind=Kind.RETURNED,
+        benchmark_title=assignment.batch.group.benchmark.title,
+        url=reverse("annotation:grade", args=[assignment.public_id]),
+        at=at,
+        batch=assignment.batch.title,
+    )
+
+
+def tell_of_hold(*, membership: Membership, at: datetime) -> None:
+    """A member learns that they get no new work for now."""
+    benchmark = membership.group.benchmark
+    notify(
+        user=membership.user,
+        kind=Kind.HELD_BACK,
+        benchmark_title=benchmark.title,
+        url=reverse("annotation:work-in", args=[benchmark.slug]),
+        at=at,
+    )

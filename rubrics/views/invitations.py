@@ -1,0 +1,85 @@
+"""Invitations by mail to those who have a part in a benchmark; for its admins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from accounts.access import get_invitation
+from accounts.mails import site_address
+from accounts.models import User
+from accounts.services import invitations
+from consilium.lib import navigation
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.access import get_administered_benchmark
+
+
+@require_POST
+@signed_in
+def invite(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Invite somebody who was given a part without a mail, by a file or the API for one."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    number = request.POST.get("person", "")
+    person = User.objects.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 19 else None
+    parts = sorted(navigation.roles_in(person, benchmark)) if person is not None else []
+    if person is None or not parts:
+        raise Http404
+    sent = invitations.invite
+    return _answer(
+        request,
+        slug,
+        lambda: sent(
+            user=person, scope=slug, title=benchmark.title, part=parts[0], by=request.user, at=timezone.now(),
+            site=site_address(request),
+        ),
+        _("The invitation to %(person)s is on its way.") % {"person": person},
+    )  # fmt: skip
+
+
+@require_POST
+@signed_in
+def send_again(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Send a new link; the one before works no more."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    row = get_invitation(benchmark.slug, public_id)
+    again = invitations.send_again
+    return _answer(
+        request,
+        slug,
+        lambda: again(invitation=row, by=request.user, at=timezone.now(), site=site_address(request)),
+        _("The invitation to %(person)s is on its way; the link sent before works no more.") % {"person": row.user},
+    )
+
+
+@require_POST
+@signed_in
+def withdraw(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Make the link useless."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    row = get_invitation(benchmark.slug, public_id)
+    return _answer(
+        request,
+        slug,
+        lambda: invitations.withdraw(invitation=row, at=timezone.now()),
+        _("The invitation to %(person)s was withdrawn; its link works no more.") % {"person": row.user},
+    )
+
+
+def _answer(request: SignedInRequest, slug: str, act: Callable[[], object], done: str) -> HttpResponse:
+    try:
+        act()
+    except DomainError as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, done)
+    back = request.POST.get("next", "")
+    here = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
+    return redirect(back) if here else redirect("rubrics:people", slug)
