@@ -57,9 +57,23 @@
     const target = event.target.closest("#criteria [data-row]");
     if (target) select(target, { focus: !event.target.closest("button, textarea, input, a") });
   });
+  /* Between pressing a button and letting it go nothing may move, or the click would hit something else and be lost: what
+     folds and unfolds rows waits until the button is up. */
+  let pressed = false;
+  let held = [];
+  function release() {
+    pressed = false;
+    const waiting = held;
+    held = [];
+    waiting.forEach((work) => work());
+  }
+  document.addEventListener("pointerdown", () => (pressed = true), true);
+  for (const name of ["pointerup", "pointercancel", "dragend"]) document.addEventListener(name, () => pressed && setTimeout(release), true);
+  const afterPress = (work) => (pressed ? held.push(work) : work());
   document.addEventListener("focusin", (event) => {
     const target = event.target.closest("#criteria [data-row]");
-    if (target && target.dataset.row !== currentId) select(target, { focus: false });
+    // A press that becomes a click selects by itself.
+    if (target && target.dataset.row !== currentId && !pressed) select(target, { focus: false });
   });
   /* htmx replaces rows: the new one takes over what the old one was. */
   document.addEventListener("htmx:afterSettle", () => {
@@ -278,6 +292,7 @@
     return document.getElementById("words")?.dataset[key] ?? page().dataset[key] ?? "";
   }
   window.consilium.reading = {
+    afterPress,
     get page() {
       return page();
     },
