@@ -89,11 +89,11 @@ def test_two_step_sign_in_from_set_up_to_a_recovery_code(new_page: NewPage, ana:
     page = open_quietly(new_page, None, "light", 1280)
     page.goto("/accounts/login/?next=/accounts/2fa/totp/activate/")
     page.get_by_label("Email").fill("ana@example.org")
-    page.get_by_label("Password").fill(PASSWORD)
+    page.locator("main").get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Confirm Access").wait_for()
     assert axe_violations(page) == []
-    page.get_by_label("Password").fill(PASSWORD)
+    page.locator("main").get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Confirm").click()
     page.locator("img.qr").wait_for()
     assert page.evaluate("document.querySelector('img.qr').naturalWidth") > 0  # the CSP lets the code through
@@ -111,7 +111,7 @@ def test_two_step_sign_in_from_set_up_to_a_recovery_code(new_page: NewPage, ana:
     page.goto("/accounts/logout/")
     page.get_by_role("button", name="Sign out").last.click()
     page.get_by_label("Email").fill("ana@example.org")
-    page.get_by_label("Password").fill(PASSWORD)
+    page.locator("main").get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Two-Factor Authentication").wait_for()
     assert axe_violations(page) == []
