@@ -75,11 +75,13 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
 def register() -> None:
     """Fill the registry."""
     from rubrics import overview, steps
+    from rubrics.revisions import open_requests
 
     navigation.register_roles(roles)
     navigation.register_home_card(home_cards)
     navigation.register(label=_("Overview"), view="rubrics:overview", roles=STAFF, order=10)
     navigation.register(label=_("Cases"), view="rubrics:cases", roles=STAFF, order=20)
+    navigation.register(label=_("Revisions"), view="rubrics:revisions", roles=STAFF, order=25, count=open_requests)
     navigation.register(label=_("Candidates"), view="rubrics:candidates", roles=STAFF, order=30)
     navigation.register(label=_("Imports"), view="rubrics:imports", roles=STAFF, order=90)
     navigation.register(label=_("Settings"), view="rubrics:settings", roles={"admin"}, order=95)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
@@ -10,10 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from annotation.models import Adjudication, Batch, Ruling, RulingOutcome
+from annotation.models import Adjudication, Batch, ExpertGroup, Ruling, RulingOutcome
 from annotation.services.rules import spoken_rules
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
+from rubrics.models import RubricItem
+from rubrics.services.revisions import request_revision, withdraw_revision
 
 
 @transaction.atomic
@@ -47,6 +50,8 @@ def rule(
     reason = reason.strip()
     if outcome == RulingOutcome.FAULTY and not reason:
         raise DomainError(_("Say what is wrong with the criterion."))
+    known = Ruling.objects.filter(adjudication=row, criterion_id=criterion).first()
+    before = (known.outcome, known.reason) if known else ("", "")
     ruling, made = Ruling.objects.get_or_create(
         adjudication=row,
         criterion_id=criterion,
@@ -55,7 +60,38 @@ def rule(
     if not made:
         ruling.outcome, ruling.reason, ruling.updated_at = outcome, reason, at
         ruling.save(update_fields=["outcome", "reason", "updated_at"])
+    if (outcome, reason) != before and RulingOutcome.FAULTY in (outcome, before[0]):
+        _ask_for_a_revision(row, ruling, by=adjudicator, at=at)
     return ruling
+
+
+def _ask_for_a_revision(row: Adjudication, ruling: Ruling, *, by: User, at: datetime) -> None:
+    """Let those who run the benchmark know that a criterion is faulty; or that nobody says so any more.
+
+    Two groups, and the consensus of both, may find the same fault in the same place: it is one request, with what each
+    of them wrote. The row of the rubric serialises them.
+    """
+    RubricItem.objects.select_for_update(no_key=True).filter(
+        rubric=row.rubric_id, criterion=ruling.criterion_id
+    ).first()
+    standing = Ruling.objects.filter(
+        adjudication__response=row.response_id,
+        adjudication__rubric=row.rubric_id,
+        criterion=ruling.criterion_id,
+        outcome=RulingOutcome.FAULTY,
+    )
+    reasons = list(dict.fromkeys(standing.order_by("created_at", "pk").values_list("reason", flat=True)))
+    if reasons:
+        request_revision(
+            rubric=row.rubric,
+            criterion=ruling.criterion,
+            response=row.response,
+            reason="\n\n".join(reasons),
+            by=by,
+            at=at,
+        )
+    else:
+        withdraw_revision(rubric=row.rubric, criterion=ruling.criterion, response=row.response)
 
 
 @transaction.atomic
@@ -87,3 +123,8 @@ def _refuse_while_paused(row: Adjudication) -> None:
         ).exists()
     ):
         raise Conflict(_("The batch of this response is paused. Nothing is lost; go on when it is open again."))
+
+
+def open_within(groups: Collection[ExpertGroup]) -> int:
+    """How many conflicts within these groups are not settled: between groups each is undecided on one side."""
+    return Adjudication.objects.filter(group__in=groups, other_group=None, status=Adjudication.Status.OPEN).count()

@@ -24,6 +24,7 @@ from annotation.dashboard.people import people_of
 from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm
 from annotation.models import Adjudication, Batch
 from annotation.progress import conflicts_by_groups, conflicts_of
+from annotation.services.adjudications import open_within
 from annotation.views.dashboard import csv_file
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -43,7 +44,7 @@ def batches(request: SignedInRequest, slug: str) -> HttpResponse:
     if state not in Batch.Status.values:
         state = ""
     # In the order in which they ask for attention: what runs by its date, then what has ended.
-    lines.sort(key=lambda line: (not line.running, line.batch.due_date or date.max))
+    lines.sort(key=lambda line: (not line.running, line.batch.due_date or date.max, line.batch.group.name))
     context = {
         "benchmark": benchmark,
         "lines": [line for line in lines if not state or line.batch.status == state],
@@ -267,11 +268,13 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
     """Adjudication within groups and between them; POST opens the conflicts between two groups."""
     benchmark = get_benchmark(request.user, slug)
     form = BetweenForm(benchmark=benchmark)
-    status = 200
+    status, unsettled = 200, 0
     if request.method == "POST":
         benchmark = get_administered_benchmark(request.user, slug)
         form, status = BetweenForm(request.POST, benchmark=benchmark), 422
-        if form.is_valid():
+        pair = (form.cleaned_data["group"], form.cleaned_data["other"]) if form.is_valid() else None
+        unsettled = open_within(pair) if pair and "anyway" not in request.POST else 0
+        if pair and not unsettled:
             try:
                 made = services.open_conflicts_between(at=timezone.now(), **form.cleaned_data)
             except DomainError as refused:
@@ -299,6 +302,7 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
         "lines": [(row, people[row.adjudicator_id] if row.adjudicator_id else None) for row in page.object_list],
         "state": state,
         "form": form,
+        "unsettled": unsettled,
         "groups": groups,
         "unclosed": Batch.objects.filter(group__in=groups).exclude(status=Batch.Status.CLOSED).select_related("group"),
         "administers": _administers(request, benchmark),

@@ -36,15 +36,20 @@ class Item:
     view: str
     roles: frozenset[str]
     order: int
+    count: Callable[[Any], int] | None = None
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link as the template draws it; ``active`` marks the section the reader is in."""
+    """A link as the template draws it; ``active`` marks the section the reader is in.
+
+    ``count`` stands beside the label: how much waits there; 0 shows nothing.
+    """
 
     label: Text
     url: str
     active: bool
+    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,9 +86,14 @@ _role_sources: list[Callable[[User, Any], Iterable[str]]] = []
 _home_sources: list[Callable[[User], Iterable[HomeCard]]] = []
 
 
-def register(*, label: Text, view: str, roles: Iterable[str], order: int) -> None:
-    """Offer the page ``view`` of a benchmark: a URL name whose one argument is the slug of the benchmark."""
-    _items[view] = Item(label=label, view=view, roles=frozenset(roles), order=order)
+def register(
+    *, label: Text, view: str, roles: Iterable[str], order: int, count: Callable[[Any], int] | None = None
+) -> None:
+    """Offer the page ``view`` of a benchmark: a URL name whose one argument is the slug of the benchmark.
+
+    ``count(benchmark)`` says how much waits there, in one query; it is asked on every page of the benchmark.
+    """
+    _items[view] = Item(label=label, view=view, roles=frozenset(roles), order=order, count=count)
 
 
 def register_roles(source: Callable[[User, Any], Iterable[str]]) -> None:
@@ -117,7 +127,10 @@ def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
         except NoReverseMatch:  # an app that is installed without its pages
             continue
     here = _current([url for _, url in shown], request.path)
-    return [Link(label=item.label, url=url, active=url == here) for item, url in shown]
+    return [
+        Link(label=item.label, url=url, active=url == here, count=item.count(benchmark) if item.count else 0)
+        for item, url in shown
+    ]
 
 
 def _current(urls: Iterable[str], path: str) -> str:

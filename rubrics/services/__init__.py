@@ -4,17 +4,21 @@ from rubrics.services.benchmarks import create_benchmark, replace_maps, update_b
 from rubrics.services.import_cases import import_cases
 from rubrics.services.import_jobs import create_import, restart_import
 from rubrics.services.import_responses import import_responses
+from rubrics.services.revisions import dismiss_revisions, request_revision, withdraw_revision
 from rubrics.services.roles import LastAdmin, grant_role, withdraw_role
 
 __all__ = [
     "LastAdmin",
     "create_benchmark",
     "create_import",
+    "dismiss_revisions",
     "grant_role",
     "import_cases",
     "import_responses",
     "replace_maps",
+    "request_revision",
     "restart_import",
     "update_benchmark",
+    "withdraw_revision",
     "withdraw_role",
 ]

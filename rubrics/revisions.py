@@ -1,0 +1,154 @@
+"""Criteria that somebody found at fault, each with all that was said of it, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Max, Q, QuerySet
+
+from rubrics.models import Benchmark, Criterion, RevisionRequest, Rubric, RubricItem
+
+Status = RevisionRequest.Status
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyCriterion:
+    """A criterion of a rubric, and the requests to reword it, the latest first."""
+
+    rubric: Rubric
+    criterion: Criterion
+    number: int  # in the rubric
+    points: int
+    decisions: int  # that would have to be made again if it were reworded
+    requests: list[RevisionRequest]
+
+    @property
+    def open(self) -> list[RevisionRequest]:
+        """Those that wait for an answer."""
+        return [row for row in self.requests if row.status == Status.OPEN]
+
+
+def requests_of(benchmark: Benchmark, status: str = "") -> QuerySet[RevisionRequest]:
+    """Requests of a benchmark; of one state where given."""
+    rows = RevisionRequest.objects.filter(rubric__case__benchmark=benchmark)
+    return rows.filter(status=status) if status in Status.values else rows
+
+
+def open_requests(benchmark: Benchmark) -> int:
+    """How many criteria wait for an answer."""
+    return requests_of(benchmark, Status.OPEN).values("rubric", "criterion").distinct().count()
+
+
+def state_counts(benchmark: Benchmark) -> dict[str, int]:
+    """State → how many criteria have a request in it; ``all``: how many have any."""
+    pairs = requests_of(benchmark).order_by().values_list("status", "rubric", "criterion").distinct()
+    counts = dict.fromkeys(Status.values, 0)
+    every = set()
+    for status, rubric, criterion in pairs:
+        counts[status] += 1
+        every.add((rubric, criterion))
+    return counts | {"all": len(every)}
+
+
+def faulty_criteria(
+    benchmark: Benchmark, status: str, *, page: Any, per_page: int
+) -> tuple[Page[Any], list[FaultyCriterion]]:
+    """A page of criteria with a request in that state (any, where empty), those found most often first."""
+    pairs = (
+        requests_of(benchmark, status)
+        .order_by()
+        .values("rubric", "criterion")
+        .annotate(found=Count("pk"), latest=Max("created_at"))
+        .order_by("-found", "-latest", "criterion")
+    )
+    shown = Paginator(pairs, per_page).get_page(page)
+    keys = [(row["rubric"], row["criterion"]) for row in shown.object_list]
+    wanted = {rubric for rubric, _criterion in keys}, {criterion for _rubric, criterion in keys}
+    requests: dict[tuple[int, int], list[RevisionRequest]] = {}
+    rows = RevisionRequest.objects.filter(rubric__in=wanted[0], criterion__in=wanted[1]).select_related(
+        "response__candidate", "closed_by"
+    )
+    for row in rows.order_by("-created_at", "-pk"):
+        requests.setdefault((row.rubric_id, row.criterion_id), []).append(row)
+    items = {
+        (item.rubric_id, item.criterion_id): item
+        for item in RubricItem.objects.filter(rubric__in=wanted[0], criterion__in=wanted[1]).select_related(
+            "rubric__case", "criterion"
+        )
+    }
+    decisions = decision_counts(wanted[1])
+    lines = [
+        FaultyCriterion(
+            items[key].rubric,
+            items[key].criterion,
+            items[key].position,
+            items[key].points,
+            decisions.get(key[1], 0),
+            requests[key],
+        )
+        for key in keys
+        if key in items
+    ]
+    return shown, lines
+
+
+def decision_counts(criteria: Sequence[int] | set[int]) -> dict[int, int]:
+    """Criterion → how many responses and annotators it was decided for. Counted from below the app that holds them,
+
+    by the name of the relation, as the layers have it: nothing is imported.
+    """
+    work = Q(decisions__outcome__isnull=False, decisions__assignment__purpose="work") & ~Q(
+        decisions__assignment__status="released"
+    )
+    rows = Criterion.objects.filter(pk__in=criteria).annotate(
+        made=Count("decisions__assignment", filter=work, distinct=True)
+    )
+    return dict(rows.values_list("pk", "made"))
+
+
+CSV_COLUMNS = (
+    "case",
+    "number",
+    "criterion",
+    "decisions",
+    "candidate",
+    "sample",
+    "state",
+    "reason",
+    "requested",
+    "answer",
+)
+CSV_TEXT = ("case", "criterion", "candidate", "reason", "answer")
+
+
+def csv_rows(benchmark: Benchmark, status: str) -> Iterator[Sequence[object]]:
+    """One line for each request."""
+    found = list(
+        requests_of(benchmark, status)
+        .select_related("rubric__case", "criterion", "response__candidate")
+        .order_by("rubric__case__key", "criterion", "created_at", "pk")
+    )
+    criteria = {row.criterion_id for row in found}
+    decisions = decision_counts(criteria)
+    numbers = {
+        (rubric, criterion): position
+        for rubric, criterion, position in RubricItem.objects.filter(
+            criterion__in=criteria, rubric__in={row.rubric_id for row in found}
+        ).values_list("rubric_id", "criterion_id", "position")
+    }
+    for row in found:
+        yield (
+            row.rubric.case.key,
+            numbers.get((row.rubric_id, row.criterion_id)),
+            row.criterion.text,
+            decisions.get(row.criterion_id, 0),
+            row.response.candidate.name if row.response else None,
+            row.response.sample if row.response else None,
+            row.status,
+            row.reason,
+            row.created_at.isoformat(),
+            row.answer or None,
+        )

@@ -1,0 +1,65 @@
+"""Requests to reword a criterion: made where it was found at fault, answered by whoever runs the benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import Conflict, DomainError
+from rubrics.models import Benchmark, Criterion, Response, RevisionRequest, Rubric
+
+OPEN = RevisionRequest.Status.OPEN
+
+
+@transaction.atomic
+def request_revision(
+    *, rubric: Rubric, criterion: Criterion, response: Response | None, reason: str, by: User | None, at: datetime
+) -> RevisionRequest:
+    """Ask for a criterion to be reworded. At one place there is one open request: a second one renews its reason."""
+    reason = reason.strip()
+    if not reason:
+        raise DomainError(_("Say what is wrong with the criterion."))
+    row, made = RevisionRequest.objects.select_for_update().get_or_create(
+        rubric=rubric,
+        criterion=criterion,
+        response=response,
+        status=OPEN,
+        defaults={"reason": reason, "requested_by": by, "created_at": at},
+    )
+    if not made and row.reason != reason:
+        row.reason = reason
+        row.save(update_fields=["reason"])
+    return row
+
+
+@transaction.atomic
+def withdraw_revision(*, rubric: Rubric, criterion: Criterion, response: Response | None) -> bool:
+    """Take a request back that nobody has acted on; False where there is none. What was answered stays."""
+    rows = RevisionRequest.objects.filter(rubric=rubric, criterion=criterion, response=response, status=OPEN)
+    return rows.delete()[0] > 0
+
+
+@transaction.atomic
+def dismiss_revisions(
+    *, benchmark: Benchmark, requests: Collection[str], answer: str, by: User, at: datetime
+) -> RevisionRequest:
+    """Leave a criterion as it is and say why: answers the open ``requests`` (public ids) that the reader has seen.
+
+    One that came in since stays open. `Conflict` where somebody has answered all of them by now.
+    """
+    answer = answer.strip()
+    if not answer:
+        raise DomainError(_("Say why the criterion stays as it is."))
+    rows = RevisionRequest.objects.filter(public_id__in=requests, rubric__case__benchmark=benchmark, status=OPEN)
+    first = rows.select_related("criterion").first()
+    changes = {"answer": answer, "closed_by": by, "closed_at": at}
+    # Ids of another criterion than the first one's would be a mistake of the caller; they are left alone.
+    if first is None or not rows.filter(criterion=first.criterion_id, rubric=first.rubric_id).update(
+        status=RevisionRequest.Status.DISMISSED, **changes
+    ):
+        raise Conflict(_("These requests were answered or taken back by now."))
+    return first

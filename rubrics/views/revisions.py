@@ -1,0 +1,87 @@
+"""Criteria that somebody found at fault, and the answer to them."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics import access
+from rubrics import revisions as found
+from rubrics.models import Benchmark, RevisionRequest
+from rubrics.services.revisions import dismiss_revisions
+from rubrics.views.benchmarks import csv_response
+
+PER_PAGE = 25
+ALL = "all"
+
+
+@require_safe
+@signed_in
+def revisions(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Open requests first of all; the others by their state."""
+    return _page(request, access.get_benchmark(request.user, slug))
+
+
+def _page(
+    request: SignedInRequest, benchmark: Benchmark, refused: DomainError | None = None, answer: str = ""
+) -> HttpResponse:
+    state = _state(request)
+    page, lines = found.faulty_criteria(
+        benchmark, "" if state == ALL else state, page=request.GET.get("page"), per_page=PER_PAGE
+    )
+    counts = found.state_counts(benchmark)
+    context = {
+        "benchmark": benchmark,
+        "state": state,
+        "states": [(value, label, counts[value]) for value, label in RevisionRequest.Status.choices],
+        "total": counts[ALL],
+        "page_obj": page,
+        "lines": lines,
+        "administers": Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists(),
+        "refused": refused,
+        "answer": answer,
+        "answered": set(request.POST.getlist("request")),
+    }
+    return render(request, "rubrics/revisions.html", context, status=refused.status_code if refused else 200)
+
+
+def _state(request: SignedInRequest) -> str:
+    state = request.GET.get("state", RevisionRequest.Status.OPEN)
+    return state if state in (*RevisionRequest.Status.values, ALL) else RevisionRequest.Status.OPEN
+
+
+@require_safe
+@signed_in
+def revisions_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """The requests of the list, all pages of it, as a file."""
+    benchmark = access.get_benchmark(request.user, slug)
+    state = _state(request)
+    rows = found.csv_rows(benchmark, "" if state == ALL else state)
+    return csv_response(f"{slug}-revisions.csv", stream_csv(found.CSV_COLUMNS, rows, text_columns=found.CSV_TEXT))
+
+
+@require_POST
+@signed_in
+def dismiss(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Leave a criterion as it is, with the reason."""
+    benchmark = access.get_administered_benchmark(request.user, slug)
+    answer = request.POST.get("answer", "").replace("\x00", "")[:5_000]
+    try:
+        row = dismiss_revisions(
+            benchmark=benchmark,
+            requests=[value.replace("\x00", "") for value in request.POST.getlist("request")],
+            answer=answer,
+            by=request.user,
+            at=timezone.now(),
+        )
+    except DomainError as refused:
+        return _page(request, benchmark, refused, answer)
+    messages.success(request, _("“%(text)s” stays as it is.") % {"text": row.criterion.text[:80]})
+    return redirect("rubrics:revisions", slug)
