@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -102,8 +103,8 @@ class Board:
 
     @property
     def running(self) -> list[BatchLine]:
-        """Batches that take work now or may again."""
-        return [line for line in self.batches if line.running]
+        """Batches that take work now or may again, by their dates."""
+        return by_attention([line for line in self.batches if line.running])
 
     @property
     def conflicts(self) -> Conflicts:
@@ -162,6 +163,11 @@ def batch_lines(benchmark: Benchmark, *, at: datetime) -> list[BatchLine]:
     """The batches of the benchmark with their work and forecasts."""
     batches = list(batches_of(benchmark))
     return _lines(batches, count_work(batches, at=at), at)[1]
+
+
+def by_attention(lines: list[BatchLine]) -> list[BatchLine]:
+    """What runs by its date, then what has ended."""
+    return sorted(lines, key=lambda line: (not line.running, line.batch.due_date or date.max, line.batch.group.name))
 
 
 def batch_board(batch: Batch, people: People, *, at: datetime) -> tuple[BatchLine, list[PhysicianLine]]:
@@ -238,7 +244,7 @@ def _conflicts(groups: dict[int, ExpertGroup]) -> tuple[dict[int, Conflicts], Co
 NEVER = datetime.min.replace(tzinfo=UTC)
 # Header of the table of physicians → what it is sorted by.
 SORTS: dict[str, Callable[[PhysicianLine], Any]] = {
-    "physician": lambda line: (line.person.name or line.person.pseudonym).casefold(),
+    "physician": lambda line: natural(line.person.shown),
     "left": lambda line: -line.work.open,
     "waiting": lambda line: -line.work.waiting,
     "accepted": lambda line: -line.work.accepted,
@@ -249,9 +255,15 @@ SORTS: dict[str, Callable[[PhysicianLine], Any]] = {
 }
 
 
+def natural(name: str) -> list[tuple[int, str, int]]:
+    """A key that puts A2 before A10."""
+    parts = re.split(r"(\d+)", name.casefold())
+    return [(1, "", int(part)) if part.isdecimal() else (0, part, 0) for part in parts]
+
+
 def ranked(lines: list[PhysicianLine], by: str) -> list[PhysicianLine]:
-    """The lines by one of `SORTS`, what asks for attention first; as they are for any other word."""
-    return sorted(lines, key=SORTS[by]) if by in SORTS else lines
+    """The lines by one of `SORTS`, what asks for attention first; by group for any other word."""
+    return sorted(sorted(lines, key=SORTS["physician"]), key=SORTS.get(by, lambda line: line.group.name))
 
 
 # CSV: physicians by pseudonym, times in UTC, a rate with what it is of. ------------------------------------------

@@ -65,7 +65,8 @@ def assignments_of(batch: Batch, chosen: PieceFilter, people: People) -> QuerySe
         rows = rows.filter(annotator__in=[p.user for p in people.values() if p.pseudonym == chosen.physician])
     if chosen.case:
         rows = rows.filter(case__key__icontains=chosen.case)
-    return rows.select_related("case", "response__candidate").order_by("case__key", "response__candidate__name", "pk")
+    rows = rows.select_related("case", "response__candidate").defer("response__text", "case__conversation")
+    return rows.order_by("case__key", "response__candidate__name", "pk")
 
 
 def free_slots_of(batch: Batch, chosen: PieceFilter) -> QuerySet[Slot]:
@@ -79,7 +80,8 @@ def free_slots_of(batch: Batch, chosen: PieceFilter) -> QuerySet[Slot]:
         rows = rows.filter(item__response__case__key__icontains=chosen.case)
     if chosen.physician:
         rows = rows.none()
-    return rows.select_related("item__response__case", "item__response__candidate").order_by(
+    rows = rows.select_related("item__response__case", "item__response__candidate")
+    return rows.defer("item__response__text", "item__response__case__conversation").order_by(
         "item__response__case__key", "item__response__candidate__name", "number"
     )
 

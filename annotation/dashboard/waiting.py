@@ -19,6 +19,7 @@ from annotation.dashboard.people import People
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
 from rubrics.models import Benchmark
 
+SHOWN = 25
 # Kind → what it is called, what it means; in the order in which an admin can do most about them.
 KINDS: dict[str, tuple[Promise, Promise]] = {
     "nobody": (
@@ -96,6 +97,16 @@ class Section:
         return min((wait.since for wait in self.waits if wait.since), default=None)
 
     @property
+    def shown(self) -> list[Wait]:
+        """The longest of them; all stand in the CSV."""
+        return self.waits[:SHOWN]
+
+    @property
+    def more(self) -> int:
+        """How many lines are not shown."""
+        return max(0, len(self.waits) - SHOWN)
+
+    @property
     def serious(self) -> bool:
         """Whether it will not go on by itself."""
         return self.kind == "nobody"
@@ -110,6 +121,10 @@ class Scene:
     batches: Mapping[int, Batch]
     people: People
     table: Table
+
+    def place(self, batch: int) -> str:
+        """The batch and its group: two groups may have batches of one title."""
+        return f"{self.batches[batch].title} · {self.batches[batch].group.name}"
 
     def to_batch(self, batch: int, **filters: str) -> str:
         """The batch's page, its pieces filtered."""
@@ -160,7 +175,7 @@ def _for_checkers(scene: Scene) -> Iterable[Wait]:
     for batch, annotator, checker, status, number, submitted, taken in rows:
         row, person = scene.batches[batch], scene.people[annotator]
         holds = checker is not None and scene.people[checker].plays("checker", row.group_id)
-        title = str(row.title)
+        title = scene.place(batch)
         at_work = scene.to_batch(batch, status=status, physician=person.pseudonym)
         others = [one for one in scene.people.active("checker", row.group_id) if one.user != annotator]
         if status == "in_check" and not holds:
@@ -222,7 +237,7 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
         if person.plays("annotator", scene.batches[batch].group_id):
             yield Wait("returned", who, person.shown, number, since,
                        scene.to_batch(batch, status="returned", physician=person.pseudonym), _("See the pieces"),
-                       str(scene.batches[batch].title))  # fmt: skip
+                       scene.place(batch))  # fmt: skip
     running = set(_running(scene))
     for (batch, annotator), work in scene.table.items():
         if batch not in running:
@@ -232,10 +247,10 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
             person = scene.people[annotator]
             yield Wait("nobody", _("The batch"), _("%(person)s, who was stopped") % {"person": person.shown}, work.open,
                        work.last, scene.to_batch(batch, status="open", physician=person.pseudonym),
-                       _("Hand over"), str(row.title))  # fmt: skip
+                       _("Hand over"), scene.place(batch))  # fmt: skip
         if not annotator and work.left and not scene.people.active("annotator", row.group_id):
             yield Wait("nobody", _("The pool"), _("an annotator; the group has none"), work.left, None,
-                       scene.to_group(row.group_id), _("Add an annotator"), str(row.title))  # fmt: skip
+                       scene.to_group(row.group_id), _("Add an annotator"), scene.place(batch))  # fmt: skip
 
 
 def _for_the_admin(scene: Scene) -> Iterable[Wait]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from typing import Any
 
 from django.contrib import messages
@@ -39,12 +38,10 @@ NEW = "annotation/batch_new.html"
 def batches(request: SignedInRequest, slug: str) -> HttpResponse:
     """All batches of a benchmark with their progress, or those in one state."""
     benchmark = get_benchmark(request.user, slug)
-    lines = boards.batch_lines(benchmark, at=timezone.now())
+    lines = boards.by_attention(boards.batch_lines(benchmark, at=timezone.now()))
     state = request.GET.get("state", "")
     if state not in Batch.Status.values:
         state = ""
-    # In the order in which they ask for attention: what runs by its date, then what has ended.
-    lines.sort(key=lambda line: (not line.running, line.batch.due_date or date.max, line.batch.group.name))
     context = {
         "benchmark": benchmark,
         "lines": [line for line in lines if not state or line.batch.status == state],
