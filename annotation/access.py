@@ -76,14 +76,24 @@ def get_own_work(user: AnyUser, public_id: str) -> Assignment:
     return get_object_or_404(rows, public_id=public_id)
 
 
-def find_work_in_hand(user: AnyUser, public_id: str) -> dict[str, Assignment | Adjudication] | None:
-    """What this person grades, checks or adjudicates under that id, as ``assignment`` or ``adjudication``."""
+def batches_to_take_from(user: AnyUser) -> QuerySet[Batch]:
+    """Batches of the annotator's own groups in which responses are graded; closed ones too, which give nothing."""
+    rows = Batch.objects.filter(_in_group(user, Membership.Role.ANNOTATOR, "group"), imported=False)
+    return rows.filter(kind=Batch.Kind.GRADE)
+
+
+def get_batch_to_take_from(user: AnyUser, public_id: str) -> Batch:
+    """A batch that the annotator may take responses from, 404 else."""
+    return get_object_or_404(batches_to_take_from(user).select_related("group__benchmark"), public_id=public_id)
+
+
+def get_work_in_hand(user: AnyUser, public_id: str) -> tuple[Assignment | None, Adjudication | None]:
+    """What this person grades or checks under that id, or what they adjudicate; 404 if it is neither."""
     wanted = Q(pk__in=own_assignments(user).values("pk")) | Q(pk__in=held_checks(user).values("pk"))
     assignment = Assignment.objects.filter(wanted, public_id=public_id).first()
     if assignment is not None:
-        return {"assignment": assignment}
-    adjudication = open_adjudications(user).filter(adjudicator=user.pk, public_id=public_id).first()
-    return {"adjudication": adjudication} if adjudication is not None else None
+        return assignment, None
+    return None, get_object_or_404(open_adjudications(user).filter(adjudicator=user.pk), public_id=public_id)
 
 
 def own_label_tasks(user: AnyUser) -> QuerySet[LabelTask]:

@@ -184,6 +184,8 @@ def cpu_of(pid: int) -> float:
 class Measure:
     """Clients that work through responses of their own; nothing is saved twice."""
 
+    RESPONSES = {1: 4, CRITERIA: 20}  # that each client decides, by the decisions in a request
+
     def __init__(self, queues: list[list[str]], cookies: list[str], server: int) -> None:
         self.queues, self.cookies, self.server = queues, cookies, server
         self.used = [0] * len(queues)
@@ -231,7 +233,7 @@ class Measure:
 
     def saves(self, at_once: int) -> Callable[[int], list[float]]:
         """Decide whole responses, so many decisions to a request."""
-        count = 4 if at_once == 1 else 20
+        count = self.RESPONSES[at_once]
         ready: dict[int, list[tuple[str, list[int]]]] = {}
         browsers: dict[int, Browser] = {}
         for number in range(len(self.queues)):
@@ -282,7 +284,7 @@ class Measure:
                 rows = bare.execute(
                     "SELECT a.id, i.criterion_id FROM annotation_assignment a"
                     " JOIN rubrics_rubricitem i ON i.rubric_id = a.rubric_id WHERE a.public_id = ANY(%s)",
-                    [self.queues[number][: 4 if at_once == 1 else 20]],
+                    [self.queues[number][: self.RESPONSES[at_once]]],
                 ).fetchall()
                 number_of_round = 100 * len(self.results) + number
                 for at in range(0, len(rows), at_once):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -54,14 +54,14 @@ def refusal(refused: DomainError, results: Sequence[dict[str, Any]] = ()) -> Htt
 @signed_in
 def time(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Add ``{"seconds"}`` to the time that the reader spent at a response: grading, checking or adjudicating it."""
-    work = access.find_work_in_hand(request.user, public_id)
-    if work is None:
-        raise Http404
+    assignment, adjudication = access.get_work_in_hand(request.user, public_id)
     try:
         seconds = wire.body_of(request, required={"seconds"})["seconds"]
         if type(seconds) is not int or not 0 <= seconds <= LONGEST_REPORT_S:
             raise wire.Malformed("seconds")
     except DomainError as refused:
         return refusal(refused)
-    record_attention(user=request.user, **work, seconds=seconds, at=timezone.now())
+    record_attention(
+        user=request.user, assignment=assignment, adjudication=adjudication, seconds=seconds, at=timezone.now()
+    )
     return HttpResponse(status=204)

@@ -407,11 +407,12 @@
     if (!writable || !target) return;
     select(target, { focus: false });
     const next = following((one) => one !== target && !one.dataset.outcome);
-    change(target, { outcome, ...more });
+    // Borderline is met or not met, only just.
+    change(target, { outcome, ...(outcome === "cannot_assess" ? { borderline: false } : more) });
     justDecided = target.dataset.row;
     select(next ?? row(target.dataset.row));
   }
-  const toggleBorderline = (target) => target && change(target, { borderline: target.dataset.borderline !== "1" });
+  const toggleBorderline = (target) => target && target.dataset.outcome !== "cannot_assess" && change(target, { borderline: target.dataset.borderline !== "1" });
   function toggleLast() {
     if (justDecided && row(justDecided)) toggleBorderline(row(justDecided));
     else window.consilium.toast(text("none"));
