@@ -3,7 +3,19 @@
 from django.urls import URLPattern, path
 
 from annotation import label_urls, quality_urls
-from annotation.views import adjudications, batches, checks, dashboard, grading, groups, handover, saving, work
+from annotation.views import (
+    adjudications,
+    batches,
+    checks,
+    comments,
+    dashboard,
+    grading,
+    groups,
+    handover,
+    saving,
+    taking,
+    work,
+)
 
 app_name = "annotation"
 urlpatterns: list[URLPattern] = [
@@ -27,12 +39,17 @@ urlpatterns: list[URLPattern] = [
     path("work/adjudications/<str:public_id>/claim/", adjudications.claim, name="adjudication-claim"),
     path("work/adjudications/<str:public_id>/criteria/<int:criterion_id>/", adjudications.rule, name="rule"),
     path("work/adjudications/<str:public_id>/finish/", adjudications.finish, name="adjudication-finish"),
+    path("work/take/<str:public_id>/", taking.take, name="take"),
     path("work/<str:public_id>/", grading.grade, name="grade"),
     path("work/<str:public_id>/decisions/", saving.decisions, name="decisions"),
     path("work/<str:public_id>/next/", grading.upcoming, name="next"),
     path("work/<str:public_id>/skip/", grading.skip, name="skip"),
     path("work/<str:public_id>/submit/", grading.submit, name="submit"),
     path("work/<str:public_id>/time/", saving.time, name="time"),
+    path("work/<str:public_id>/comments/", comments.comments, name="comments"),
+    path("b/<slug:slug>/comments/", comments.threads, name="threads"),
+    path("b/<slug:slug>/comments.csv", comments.comments_csv, name="comments-csv"),
+    path("b/<slug:slug>/comments/<str:public_id>/", comments.comments_of, name="comments-of"),
     path("b/<slug:slug>/groups/", groups.groups, name="groups"),
     path("b/<slug:slug>/groups/new/", groups.create, name="group-new"),
     path("b/<slug:slug>/groups/<str:public_id>/", groups.group, name="group"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.models import Batch, Membership, Outcome, RulingOutcome
+from annotation.models import Batch, Membership, Outcome, RulingOutcome, Skip
 from annotation.services import BatchTerms, DecisionInput, ResponseFilter, new_seed
 from consilium.lib.api import StrictSerializer
 from rubrics.models import Candidate, Difficulty, Register
@@ -191,6 +191,13 @@ class DecisionSerializer(StrictSerializer, Plain):
 def decision_input(data: dict[str, Any]) -> DecisionInput:
     """Validated data as the service takes it."""
     return DecisionInput(**{**data, "evidence": data.get("evidence", [])})
+
+
+class SkipSerializer(StrictSerializer, Plain):
+    """Why a response is passed over; another reason needs a note."""
+
+    reason = serializers.ChoiceField(choices=Skip.Reason.choices)
+    note = serializers.CharField(allow_blank=True, default="", max_length=5_000)
 
 
 class AssignmentSerializer(Plain):

@@ -19,6 +19,7 @@ from accounts.models import User
 from annotation import access, screens, services
 from annotation.api import serializers as shapes
 from annotation.models import Adjudication, Assignment
+from annotation.services import slots
 from rubrics.models import Case
 
 
@@ -103,6 +104,27 @@ def submit(request: Request, public_id: str) -> Response:
     except services.Unanswered as refused:
         return Response({"detail": str(refused), "missing": refused.criteria}, status=refused.status_code)
     return Response(_assignment(row))
+
+
+@extend_schema(request=None, responses=shapes.AssignmentDetailSerializer)
+@api_view(["POST"])
+def take(request: Request, public_id: str) -> Response:
+    """Take what you do next in a batch: what is open, else a free response of its pool; 404 if nothing is left."""
+    batch = access.get_batch_to_take_from(request.user, public_id)
+    row = slots.claim_next(annotator=_me(request), batch=batch, at=timezone.now())
+    if row is None:
+        raise NotFound
+    return Response(_assignment(access.get_own_assignment(request.user, row.public_id)))
+
+
+@extend_schema(request=shapes.SkipSerializer, responses={204: None})
+@api_view(["POST"])
+def skip(request: Request, public_id: str) -> Response:
+    """Pass over a response: ``later`` puts it to the end of your queue, any other reason gives it back for good."""
+    row = access.get_own_assignment(request.user, public_id)
+    data = _valid(shapes.SkipSerializer(data=request.data))
+    slots.skip(assignment=row, annotator=_me(request), at=timezone.now(), **data)
+    return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 # Checking -------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,31 @@
+"""Taking the next response of a batch: what is open first, else a free place in the pool."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from annotation import access
+from annotation.services import slots
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+
+
+@require_POST
+@signed_in
+def take(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Open what the annotator does next in the batch, taken for them if it was free."""
+    batch = access.get_batch_to_take_from(request.user, public_id)
+    try:
+        row = slots.claim_next(annotator=request.user, batch=batch, at=timezone.now())
+    except DomainError as refused:
+        messages.error(request, str(refused))
+        return redirect("annotation:work")
+    if row is None:
+        messages.info(request, _("Nothing is left for you in “%(batch)s” just now.") % {"batch": batch.title})
+        return redirect("annotation:work")
+    return redirect("annotation:grade", row.public_id)
