@@ -71,7 +71,8 @@ def daily_rates(handed_in: Mapping[date, int], *, first: date, today: date) -> l
     folded: dict[date, int] = {}
     for day, number in handed_in.items():
         folded[_folded(day)] = folded.get(_folded(day), 0) + number
-    begin, day, rates = _folded(first), today - DAY, []
+    rates: list[int] = []
+    begin, day = _folded(first), today - DAY
     while day >= begin and len(rates) < WORKING_DAYS:
         if is_working_day(day):
             rates.append(folded.get(day, 0))

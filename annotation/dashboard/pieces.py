@@ -90,7 +90,7 @@ def page_of(batch: Batch, chosen: PieceFilter, people: People, *, number: str | 
     """A page of pieces; two queries."""
     rows: QuerySet[Any]
     rows = free_slots_of(batch, chosen) if chosen.status == FREE else assignments_of(batch, chosen, people)
-    page = Paginator(rows, PER_PAGE).get_page(number)
+    page: Page[Any] = Paginator(rows, PER_PAGE).get_page(number)
     page.object_list = [_piece(row, people) for row in page.object_list]
     return page
 
