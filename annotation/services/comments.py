@@ -1,0 +1,62 @@
+"""Saying something about a piece of work, and telling those who are part of the talk."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accounts.models import Notification, User
+from accounts.services.notifications import notify_of_thread
+from annotation.discussions import LONGEST
+from annotation.models import Assignment, Batch, Comment, Membership
+from annotation.services.rules import hold_batch
+from consilium.lib.errors import Conflict, DomainError
+from rubrics.models import BenchmarkRole
+
+
+@transaction.atomic
+def add_comment(*, assignment: Assignment, author: User, voice: str, text: str, at: datetime) -> Comment:
+    """Add ``text``; who else takes part is told that there is a comment and by which part, not what it says."""
+    said = text.replace("\x00", "").replace("\r\n", "\n").strip()
+    if not said:
+        raise DomainError(_("Write something first."))
+    if len(said) > LONGEST:
+        raise DomainError(_("A comment has at most %(most)d characters; this one has %(n)d.") % {
+            "most": LONGEST, "n": len(said)
+        })  # fmt: skip
+    hold_batch(assignment.batch_id)
+    if Batch.objects.filter(pk=assignment.batch_id, status=Batch.Status.CLOSED).exists():
+        raise Conflict(_("This batch is closed: its comments can be read, and no more are added."))
+    comment = Comment.objects.create(assignment=assignment, author=author, voice=voice, text=said, created_at=at)
+    _tell(comment, at)
+    return comment
+
+
+def _tell(comment: Comment, at: datetime) -> None:
+    assignment = comment.assignment
+    batch = assignment.batch
+    benchmark = batch.group.benchmark
+    members = Membership.objects.filter(group=batch.group_id, active=True)
+    work = reverse("annotation:comments", args=[assignment.public_id])
+    desk = reverse("annotation:comments-of", args=[benchmark.slug, assignment.public_id])
+    told: dict[int, str] = {}
+    if members.filter(user=assignment.annotator_id, role=Membership.Role.ANNOTATOR).exists():
+        told[assignment.annotator_id] = work
+    if members.filter(user=assignment.checker_id, role=Membership.Role.CHECKER).exists():
+        told[assignment.checker_id or 0] = work
+    admins = BenchmarkRole.objects.filter(benchmark=benchmark, role=BenchmarkRole.Role.ADMIN, active=True)
+    told |= dict.fromkeys(admins.values_list("user_id", flat=True), desk)
+    told.pop(comment.author_id, None)
+    for user in User.objects.filter(pk__in=told, is_active=True):
+        notify_of_thread(
+            user=user,
+            kind=Notification.Kind.COMMENT,
+            benchmark_title=benchmark.title,
+            url=told[user.pk],
+            at=at,
+            voice=comment.voice,
+            batch=batch.title,
+        )

@@ -1,0 +1,122 @@
+"""Comments on a piece of work: the thread for annotator and checker, and all threads for the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation import access, discussions
+from annotation.models import Assignment, Comment, Physician
+from annotation.services.comments import add_comment
+from annotation.views.dashboard import csv_file
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.access import get_administered_benchmark
+
+A_PAGE = 30
+COLUMNS = ("batch", "case", "annotator", "state", "voice", "author", "written", "text")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@signed_in
+def comments(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """What annotator, checker and admin said of this work; POST adds to it."""
+    assignment, voice = discussions.get_discussed(request.user, public_id)
+    work = ""
+    if voice == Comment.Voice.ANNOTATOR:
+        work = reverse("annotation:grade", args=[public_id])
+    elif access.held_checks(request.user).filter(pk=assignment.pk).exists():
+        work = reverse("annotation:check", args=[public_id])
+    here = reverse("annotation:comments", args=[public_id])
+    return _thread(request, assignment, voice, here, {"work": work})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@signed_in
+def comments_of(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """The same, as an admin sees it and takes part."""
+    assignment = discussions.get_administered_discussion(request.user, slug, public_id)
+    benchmark = assignment.batch.group.benchmark
+    annotator = Physician.objects.filter(benchmark=benchmark, user=assignment.annotator_id).first()
+    here = reverse("annotation:comments-of", args=[slug, public_id])
+    return _thread(request, assignment, Comment.Voice.ADMIN, here, {"desk": True, "annotator": annotator})
+
+
+def _thread(
+    request: SignedInRequest, assignment: Assignment, voice: Comment.Voice, here: str, more: dict[str, Any]
+) -> HttpResponse:
+    refused, text = None, ""
+    if request.method == "POST":
+        text = request.POST.get("text", "")[: 5 * discussions.LONGEST]
+        try:
+            add_comment(assignment=assignment, author=request.user, voice=voice, text=text, at=timezone.now())
+        except DomainError as error:
+            refused = error
+        else:
+            text = ""
+            if not request.htmx:
+                return redirect(here)
+    context = {
+        "benchmark": assignment.batch.group.benchmark,
+        "batch": assignment.batch,
+        "assignment": assignment,
+        "lines": discussions.thread_of(assignment, request.user, voice),
+        "writable": discussions.writable(assignment),
+        "longest": discussions.LONGEST,
+        "here": here,
+        "refused": refused,
+        "text": text,
+        **more,
+    }
+    template = "annotation/comments_thread.html" if request.htmx else "annotation/comments_page.html"
+    return render(request, template, context, status=refused.status_code if refused else 200)
+
+
+@require_safe
+@signed_in
+def threads(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Every piece of work that was commented on, the latest first."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    page = Paginator(discussions.discussed(benchmark), A_PAGE).get_page(request.GET.get("page"))
+    rows = list(page)
+    people = Physician.objects.filter(benchmark=benchmark, user__in={row.annotator_id for row in rows})
+    names = dict(people.values_list("user_id", "pseudonym"))
+    last = {
+        row.assignment_id: row
+        for row in Comment.objects.filter(assignment__in=rows).order_by("assignment", "-created_at", "-pk").distinct(
+            "assignment"
+        )
+    }  # fmt: skip
+    context = {
+        "benchmark": benchmark,
+        "page_obj": page,
+        "threads": [(row, names.get(row.annotator_id, ""), last[row.pk]) for row in rows],
+    }
+    return render(request, "annotation/comments_list.html", context)
+
+
+@require_safe
+@signed_in
+def comments_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """Every comment of the benchmark; physicians by pseudonym."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    names = dict(Physician.objects.filter(benchmark=benchmark).values_list("user_id", "pseudonym"))
+    found = Comment.objects.filter(assignment__batch__group__benchmark=benchmark)
+    found = found.select_related("assignment__batch", "assignment__case").order_by("assignment", "created_at", "pk")
+    rows = (
+        (
+            row.assignment.batch.title, row.assignment.case.key, names.get(row.assignment.annotator_id, ""),
+            row.assignment.status, row.voice, names.get(row.author_id, ""), row.created_at.isoformat(), row.text,
+        )
+        for row in found.iterator()
+    )  # fmt: skip
+    return csv_file(f"{slug}-comments", COLUMNS, rows, ("batch", "case", "annotator", "author", "text"))
