@@ -49,6 +49,15 @@ class Shown:
         return self.responses >= ENOUGH and isinstance(self.figure, Estimate)
 
     @property
+    def points(self) -> tuple[float, float | None, float | None] | None:
+        """A difference of shares in percentage points, with its interval."""
+        figure = self.figure
+        if figure.value is None:
+            return None
+        low, high = (None if end is None else 100 * end for end in (figure.low, figure.high))
+        return 100 * figure.value, low, high
+
+    @property
     def too_little(self) -> bool:
         """Whether there is something, but not enough of it."""
         return 0 < self.responses < ENOUGH
