@@ -422,7 +422,7 @@
     summarise();
     showSaving();
     current = null;
-    select(all().find((one) => !answered(one)) ?? all()[0]);
+    select(all().find((one) => writable && !answered(one)) ?? all()[0]);
     flush();
   }
   begin();
