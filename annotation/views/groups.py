@@ -73,14 +73,18 @@ def _page(
 ) -> HttpResponse:
     pseudonyms = dict(Physician.objects.filter(benchmark=row.benchmark).values_list("user_id", "pseudonym"))
     held = services.held_in(row)
+    memberships = list(row.memberships.select_related("user").order_by("-active", "role", "user__name", "pk"))
+    people = [membership.user for membership in memberships]
+    states = invitations.states_of(scope=row.benchmark.slug, users=people, at=timezone.now())
     members = [
         {
             "membership": membership,
             "pseudonym": pseudonyms.get(membership.user_id, ""),
             "held": held.get((membership.user_id, membership.role), 0),
             "consequence": _consequence(membership, held.get((membership.user_id, membership.role), 0)),
+            "standing": states[membership.user_id],
         }
-        for membership in row.memberships.select_related("user").order_by("-active", "role", "user__name", "pk")
+        for membership in memberships
     ]
     context = {
         "benchmark": row.benchmark,
