@@ -183,7 +183,7 @@
     sending = deliver().finally(() => {
       sending = null;
       showSaving();
-      if (!halted && waiting().length) timer = setTimeout(flush, failures ? Math.min(30_000, 500 * 2 ** Math.min(failures, 6)) : 0);
+      if (!halted && waiting().length) timer = setTimeout(flush, failures ? Math.min(5_000, 500 * 2 ** Math.min(failures, 4)) : 0);
     });
     return sending;
   }
