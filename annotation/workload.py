@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from annotation import access
 from annotation.models import Assignment, Batch, Check, Membership
+from annotation.standing import Standing, own_standings
 from rubrics.models import Benchmark
 
 HANDED_IN = (Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK, Assignment.Status.ACCEPTED)
@@ -65,6 +66,12 @@ class Workload:
     checks_waiting: int
     checks_held: int
     adjudications: int
+    standings: list[Standing] = field(default_factory=list)  # in each group that the physician annotates for
+
+    @property
+    def held_back(self) -> bool:
+        """Whether some group gives no new work: not qualified, or held back."""
+        return any(not standing.may_get_work for standing in self.standings)
 
     @property
     def current(self) -> list[BatchWork]:
@@ -85,10 +92,12 @@ class Workload:
 
     @property
     def state(self) -> str:
-        """Why there is nothing to grade: ``none`` (never any), ``paused``, ``waiting`` (a checker's turn) or ``done``;
-        empty where there is something to do."""
+        """Why there is nothing to grade: ``held_back`` (no new work, `Standing` says why), ``none`` (never any),
+        ``paused``, ``waiting`` (a checker's turn) or ``done``; empty where there is something to do."""
         if self.first is not None:
             return ""
+        if self.held_back:
+            return "held_back"
         if not self.current:
             return "done" if self.past else "none"
         if any(work.open for work in self.current):
@@ -106,6 +115,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         own, waiting, held = (rows.filter(batch__group__benchmark=benchmark) for rows in (own, waiting, held))
         conflicts = conflicts.filter(group__benchmark=benchmark)
         members = members.filter(group__benchmark=benchmark)
+    standings = own_standings(user, benchmark)
     counts = (
         own.order_by()
         .values("batch")
@@ -131,7 +141,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         )
         for batch in batches
     }
-    _fill_in_next(own, work)
+    _fill_in_next(own.exclude(_not_to_begin(standings)), work)
     _fill_in_returned(own, work)
     return Workload(
         batches=list(work.values()),
@@ -139,7 +149,15 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         checks_waiting=waiting.count(),
         checks_held=held.count(),
         adjudications=conflicts.count(),
+        standings=standings,
     )
+
+
+def _not_to_begin(standings: list[Standing]) -> Q:
+    """New work of groups that give none now; what is begun goes on, and so does the qualification."""
+    groups = [standing.group for standing in standings if not standing.may_get_work]
+    begun = ~Q(status=Assignment.Status.NOT_STARTED) | Q(purpose=Assignment.Purpose.QUALIFICATION)
+    return Q(batch__group__in=groups) & ~begun
 
 
 def _fill_in_next(own: QuerySet[Assignment], work: dict[int, BatchWork]) -> None:
