@@ -165,15 +165,12 @@ def merged(locale: str) -> Catalog:
     found = found_messages()
     for message in sorted(found, key=lambda m: (found[m][0], m)):
         before = known.get(message.text, message.context or None)
-        string = before.string if before else ""
-        if message.plural and isinstance(string, str):
-            string = (string,)
-        elif not message.plural and not isinstance(string, str):
-            string = string[0]
+        known_string = (before.string if before else "") or ""
+        string = known_string if isinstance(known_string, str) else known_string[0]
         made.add(
             (message.text, message.plural) if message.plural else message.text,
-            string,
-            locations=[(place, None) for place in found[message]],
+            (string,) if message.plural else string,
+            locations=[(place, 1) for place in found[message]],
             context=message.context or None,
         )
     return made

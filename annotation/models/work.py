@@ -9,6 +9,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from annotation.models.groups import ExpertGroup
 from annotation.models.outcomes import Outcome
@@ -32,7 +33,7 @@ class Batch(models.Model):
         ALL = "all", _("Every response")
 
     class Status(models.TextChoices):
-        OPEN = "open", _("Open")
+        OPEN = "open", pgettext_lazy("status", "Open")
         PAUSED = "paused", _("Paused")
         CLOSED = "closed", _("Closed")
 

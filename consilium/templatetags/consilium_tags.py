@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
 from consilium.lib import markdown as markdown_module
 from consilium.lib import navigation, remarks, spoken
@@ -40,7 +40,7 @@ STATUS_LABELS: dict[str, Any] = {
     "accepted": gettext_lazy("Accepted"),
     "published": gettext_lazy("Published"),
     "superseded": gettext_lazy("Superseded"),
-    "open": gettext_lazy("Open"),
+    "open": pgettext_lazy("status", "Open"),
     "paused": gettext_lazy("Paused"),
     "closed": gettext_lazy("Closed"),
     "pending": gettext_lazy("Waiting"),
@@ -159,7 +159,7 @@ def outcome_chip(outcome: Any, label: Any = "") -> SafeString:
     """``{% outcome_chip decision.outcome %}``: met (blue), not met (amber), cannot assess (violet), invalid, faulty."""
     key = slugify(str(outcome or "")).replace("-", "_")
     if not key:
-        return format_html('<span class="outcome">{}</span>', label or _("Open"))
+        return format_html('<span class="outcome">{}</span>', label or pgettext("criterion", "Open"))
     return format_html('<span class="outcome {}">{}</span>', key, label or OUTCOME_LABELS.get(key, str(outcome)))
 
 
