@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from threading import Barrier, Thread
 from uuid import uuid4
 
@@ -12,7 +13,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation import access, services
-from annotation.models import Adjudication, Assignment, Check, Decision
+from annotation.models import Adjudication, Assignment, Check, Decision, Membership
+from annotation.services import slots
+from consilium.lib.errors import Conflict
 from tests.annotation.conftest import build_workshop
 from tests.factories import decide, member
 from tests.waiting import wait_until
@@ -134,3 +137,78 @@ def test_two_adjudicators_never_hold_one_conflict() -> None:
     )
     held = [row.pk for row in results if isinstance(row, Adjudication)]
     assert len(held) == len(set(held)) == 4
+
+
+def test_nobody_is_told_that_nothing_is_left_while_the_last_slot_is_locked() -> None:
+    workshop = build_workshop(strategy="pool", responses=1)
+    one, two = workshop.people()
+    found: list[object] = []
+
+    def claim() -> None:
+        found.append(slots.claim_next(annotator=two, batch=workshop.batch, at=timezone.now()))
+        connection.close()
+
+    thread = Thread(target=claim)
+    with transaction.atomic():
+        assert slots.claim_next(annotator=one, batch=workshop.batch, at=timezone.now()) is not None
+        thread.start()
+        wait_until(_somebody_waits_for_a_row, message="the second claim to wait for the slot")
+        transaction.set_rollback(True)  # the first claim comes to nothing
+    thread.join(30)
+    (row,) = found
+    assert isinstance(row, Assignment)
+    assert Assignment.objects.get().annotator_id == two.pk
+
+
+def test_a_save_and_the_end_of_a_lease_never_both_win() -> None:
+    for _ in range(4):
+        workshop = build_workshop(strategy="pool", responses=1, lease_hours=1)
+        row = slots.claim_next(annotator=workshop.annotator, batch=workshop.batch, at=timezone.now())
+        assert row is not None
+        later = timezone.now() + timedelta(hours=2)
+        change = services.DecisionInput(services.criteria_of(row)[0], "met")
+        saved, released = at_once(
+            lambda row=row, change=change, later=later: services.save_decision(
+                assignment=row, annotator=row.annotator, change=change, at=later
+            ),
+            lambda later=later: slots.release_expired(at=later),
+        )
+        row.refresh_from_db()
+        if isinstance(saved, Decision):
+            assert (released, row.status) == (0, "draft")
+        else:
+            assert isinstance(saved, Conflict)
+            assert (released, row.status) == (1, "released")
+
+
+def test_two_tabs_of_one_annotator_get_the_same_response() -> None:
+    workshop = build_workshop(strategy="pool", responses=5)
+    found = at_once(
+        *(
+            lambda: slots.claim_next(annotator=workshop.annotator, batch=workshop.batch, at=timezone.now())
+            for _ in range(4)
+        )
+    )
+    assert len({row.pk for row in found if isinstance(row, Assignment)}) == Assignment.objects.count() == 1
+
+
+def test_whoever_is_stopped_while_they_take_work_keeps_none() -> None:
+    for _ in range(4):
+        workshop = build_workshop(strategy="pool", responses=3)
+        user = workshop.annotator
+        membership = Membership.objects.get(user=user)
+        at_once(
+            lambda user=user, batch=workshop.batch: slots.claim_next(annotator=user, batch=batch, at=timezone.now()),
+            lambda membership=membership: services.set_member_active(membership=membership, active=False),
+        )
+        assert not Assignment.objects.filter(annotator=user, status__in=Assignment.OPEN).exists()
+
+
+def _somebody_waits_for_a_row() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks w WHERE NOT w.granted AND w.locktype = 'transactionid' AND EXISTS ("
+            " SELECT 1 FROM pg_locks h JOIN pg_database d ON d.oid = h.database"
+            " WHERE h.pid = w.pid AND d.datname = current_database())"
+        )
+        return bool(cursor.fetchone()[0])
