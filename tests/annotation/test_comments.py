@@ -1,0 +1,174 @@
+"""Comments on a response: who reads them, as whom, and who is told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Notification, User
+from accounts.services.deliveries import sweep_mails
+from annotation import access, services
+from annotation.models import Assignment, Comment, Membership
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.factories import BenchmarkRoleFactory, UserFactory, decide
+
+pytestmark = pytest.mark.django_db
+
+
+class Scene:
+    """A response in its second check: sent back once by the first checker, now held by the second."""
+
+    def __init__(self) -> None:
+        self.w: Workshop = build_workshop(check_policy="all")
+        self.annotator, self.other_annotator = self.w.people()
+        self.first_checker, self.checker = self.w.people("checker")
+        self.second_admin: User = BenchmarkRoleFactory(benchmark=self.w.benchmark).user
+        everybody = [*self.w.people(), *self.w.people("checker"), self.second_admin, self.w.admin]
+        for number, user in enumerate(everybody):
+            user.name, user.email, user.last_login = f"canary-{number}", f"canary-{number}@example.org", timezone.now()
+            user.save()
+        self.work = self.w.queue()[0]
+        decide(self.work)
+        self.take(self.first_checker)
+        services.return_check(assignment=self.work, checker=self.first_checker, note="Look.", at=timezone.now())
+        services.submit(assignment=self.work, annotator=self.annotator, at=timezone.now())
+        Assignment.objects.filter(pk=self.work.pk).update(checker=None)  # as if the first one had left in between
+        self.take(self.checker)
+        self.address = f"/work/{self.work.public_id}/comments/"
+        self.desk = f"/b/{self.w.benchmark.slug}/comments/{self.work.public_id}/"
+
+    def take(self, checker: User) -> None:
+        rows = access.waiting_checks(checker).filter(pk=self.work.pk)
+        self.work = services.claim_check(checker=checker, waiting=rows, at=timezone.now()) or self.work
+        assert self.work.status == "in_check"
+
+    def client(self, user: User) -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    def say(self, user: User, text: str) -> Any:
+        desk = user in (self.w.admin, self.second_admin)
+        return self.client(user).post(self.desk if desk else self.address, {"text": text})
+
+    def page(self, user: User) -> str:
+        desk = user in (self.w.admin, self.second_admin)
+        page = self.client(user).get(self.desk if desk else self.address).content.decode()
+        # The menu holds the reader's own name.
+        return page.partition('<main id="main"')[2].partition("</main>")[0]
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def test_everybody_reads_parts_and_nobody_a_name(scene: Scene) -> None:
+    speakers = (scene.annotator, scene.first_checker, scene.checker, scene.w.admin)
+    for number, user in enumerate(speakers):
+        assert scene.say(user, f"said {number}").status_code == 302
+    expected = {
+        scene.annotator: ["You", "Checker", "Checker", "Admin"],
+        scene.checker: ["Annotator", "Checker", "You", "Admin"],
+        scene.first_checker: ["Annotator", "You", "Checker", "Admin"],
+    }
+    for user, voices in expected.items():
+        page = scene.page(user)
+        assert [part.partition("</b>")[0] for part in page.split('<div class="voice"><b>')[1:]] == voices
+        assert all(f"said {number}" in page for number in range(4))
+        assert "canary" not in page
+        assert "P-" not in page
+    desk = scene.page(scene.second_admin)
+    assert "canary" not in desk
+    assert desk.count("Annotator P-") == 1
+    assert desk.count("Checker P-") == 2
+
+
+def test_who_takes_no_part_finds_nothing(scene: Scene) -> None:
+    scene.say(scene.annotator, "hidden words")
+    superuser = UserFactory(is_superuser=True, is_staff=True)
+    for user in (scene.other_annotator, scene.w.adjudicator, scene.w.admin, superuser):
+        assert scene.client(user).get(scene.address).status_code == 404
+        assert scene.client(user).post(scene.address, {"text": "x"}).status_code == 404
+    for user in (scene.annotator, scene.checker, superuser):
+        assert scene.client(user).get(scene.desk).status_code == 404
+    Membership.objects.filter(user__in=[scene.annotator, scene.first_checker]).update(active=False)
+    for user in (scene.annotator, scene.first_checker):
+        assert scene.client(user).get(scene.address).status_code == 404
+    assert Comment.objects.count() == 1
+
+
+def test_the_others_are_told_once_while_it_is_unread_and_mails_hold_no_words(scene: Scene) -> None:
+    Notification.objects.all().delete()
+    scene.say(scene.checker, "canary words")
+    scene.say(scene.checker, "canary again")
+    told = Notification.objects.all()
+    assert {row.user for row in told} == {scene.annotator, scene.w.admin, scene.second_admin}
+    assert told.count() == 3
+    assert told.get(user=scene.annotator).url == scene.address
+    assert told.get(user=scene.w.admin).url == scene.desk
+    at = timezone.now() + timedelta(days=1)
+    assert sweep_mails(at=at) == 3
+    for sent in mail.outbox:
+        said = sent.subject + sent.body + sent.alternatives[0].content
+        assert "A new comment by the checker of a response" in said
+        assert "canary words" not in said
+        assert "canary again" not in said
+        others = {f"canary-{n}" for n in range(6)} - {User.objects.get(email=sent.to[0]).name}
+        assert not any(name in said for name in others)
+        assert "canary-candidate" not in said
+    page = scene.client(scene.annotator).get("/notifications/").content.decode()
+    assert "A new comment by the checker of a response" in page
+
+
+def test_a_closed_batch_is_for_reading(scene: Scene) -> None:
+    scene.say(scene.annotator, "before")
+    services.close_batch(batch=scene.w.batch, at=timezone.now())
+    for user in (scene.annotator, scene.w.admin):
+        page = scene.page(user)
+        assert "before" in page
+        assert "<textarea" not in page
+        assert scene.say(user, "after").status_code == 409
+    assert Comment.objects.count() == 1
+
+
+@pytest.mark.parametrize("text", ["", "  \n ", "\x00", "x" * 2001])
+def test_nothing_and_too_much_are_refused_with_the_words_kept(scene: Scene, text: str) -> None:
+    answer = scene.say(scene.annotator, text)
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.content.decode()
+    if len(text) > 2000:
+        assert text in answer.content.decode()
+    assert not Comment.objects.exists()
+
+
+def test_the_drawer_gets_the_thread_alone_and_markup_stays_text(scene: Scene) -> None:
+    answer = scene.client(scene.annotator).post(
+        scene.address, {"text": "<b>bold</b> <img src=x>"}, headers={"HX-Request": "true"}
+    )
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert "<html" not in page
+    assert "&lt;b&gt;bold&lt;/b&gt;" in page
+    assert scene.client(scene.annotator).get(scene.address, headers={"HX-Request": "true"}).status_code == 200
+    assert Client().get(scene.address, headers={"HX-Request": "true"}).status_code == 401
+
+
+def test_the_admin_finds_every_thread_and_a_file_of_them(scene: Scene) -> None:
+    admin = scene.client(scene.w.admin)
+    listing = f"/b/{scene.w.benchmark.slug}/comments/"
+    assert "No comments yet" in admin.get(listing).content.decode()
+    scene.say(scene.annotator, "=HYPERLINK(1)")
+    page = admin.get(listing).content.decode()
+    assert scene.desk in page
+    assert "canary-1" not in page
+    answer = admin.get(f"/b/{scene.w.benchmark.slug}/comments.csv")
+    lines = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+    assert lines[0] == "batch,case,annotator,state,voice,author,written,text"
+    assert lines[1].endswith("'=HYPERLINK(1)")
+    assert "canary-" not in lines[1]

@@ -1,0 +1,99 @@
+"""Reminders of due dates, and who hears of new and returned work."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Notification, User
+from annotation import access, services
+from annotation.due import remind, stage_of
+from annotation.models import Batch, Membership
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.factories import decide
+
+DUE = date(2026, 3, 20)
+
+
+@pytest.mark.parametrize(
+    ("day", "stage"),
+    [(16, ""), (17, "3"), (18, "3"), (19, "1"), (20, "1"), (21, "overdue"), (31, "overdue")],
+)
+def test_stages(day: int, stage: str) -> None:
+    assert stage_of(DUE, date(2026, 3, day)) == stage
+
+
+def reminders(user: User) -> list[str]:
+    rows = Notification.objects.filter(user=user, kind="due").order_by("pk")
+    return [row.values["stage"] for row in rows]
+
+
+@pytest.fixture
+def due(db: None) -> Workshop:
+    workshop = build_workshop(due_date=DUE)
+    User.objects.filter(pk=workshop.annotator.pk).update(time_zone="Asia/Shanghai")
+    return workshop
+
+
+def test_each_stage_once_on_the_readers_own_days(due: Workshop) -> None:
+    # 06:00 of 17 March in Shanghai is 22:00 UTC of the 16th.
+    first = datetime(2026, 3, 16, 22, 0, tzinfo=UTC)
+    remind(at=first - timedelta(minutes=1))
+    assert reminders(due.annotator) == []
+    remind(at=first)
+    remind(at=first + timedelta(minutes=30))
+    assert reminders(due.annotator) == ["3"]
+    assert reminders(due.people()[1]) == []  # in UTC it is still the 16th
+    for day in range(1, 9):
+        remind(at=first + timedelta(days=day, hours=1))
+    assert reminders(due.annotator) == ["3", "1", "overdue"]
+    client = Client()
+    client.force_login(due.annotator)
+    page = client.get("/notifications/").content.decode()
+    assert "was due on March 20, 2026" in page
+
+
+def test_who_is_done_paused_or_gone_is_left_in_peace(due: Workshop) -> None:
+    at = datetime(2026, 3, 17, 12, 0, tzinfo=UTC)
+    for row in due.queue():
+        decide(row)
+    Membership.objects.filter(user=due.people()[1]).update(active=False)
+    remind(at=at)
+    Membership.objects.filter(user=due.people()[1]).update(active=True)
+    Batch.objects.update(status="paused")
+    remind(at=at)
+    assert not Notification.objects.filter(kind="due").exists()
+    Batch.objects.update(status="open")
+    remind(at=at)
+    assert reminders(due.people()[1]) == ["3"]
+
+
+def test_a_new_due_date_is_reminded_of_anew(due: Workshop) -> None:
+    at = datetime(2026, 3, 17, 12, 0, tzinfo=UTC)
+    remind(at=at)
+    services.extend_batch(batch=due.batch, due_date=DUE + timedelta(days=7))
+    remind(at=at + timedelta(days=1))
+    remind(at=at + timedelta(days=7))
+    assert reminders(due.annotator) == ["3", "3"]
+
+
+@pytest.mark.django_db
+def test_one_notice_of_a_batch_each_and_one_of_a_return() -> None:
+    workshop = build_workshop(responses=4, check_policy="all")
+    rows = Notification.objects.filter(kind="new_work")
+    assert {row.user_id: row.values["count"] for row in rows} == {
+        user.pk: len(workshop.queue(user)) for user in workshop.people()
+    }
+    work = workshop.queue()[0]
+    decide(work)
+    waiting = access.waiting_checks(workshop.checker)
+    held = services.claim_check(checker=workshop.checker, waiting=waiting, at=timezone.now())
+    assert held is not None
+    services.return_check(assignment=held, checker=workshop.checker, note="secret words", at=timezone.now())
+    told = Notification.objects.get(kind="returned")
+    assert told.user == work.annotator
+    assert told.url == f"/work/{work.public_id}/"
+    assert "secret" not in str(told.values)
