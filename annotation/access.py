@@ -15,6 +15,7 @@ from annotation.models import (
     Adjudication,
     Assignment,
     Batch,
+    Check,
     ExpertGroup,
     Involvement,
     LabelQuestion,
@@ -107,6 +108,21 @@ def get_own_label_task(user: AnyUser, public_id: str) -> LabelTask:
     return get_object_or_404(rows, public_id=public_id)
 
 
+def own_pools(user: AnyUser) -> QuerySet[Batch]:
+    """Batches of the annotator's groups whose responses are taken one by one."""
+    return Batch.objects.filter(
+        _in_group(user, Membership.Role.ANNOTATOR, "group"),
+        kind=Batch.Kind.GRADE,
+        strategy=Batch.Strategy.POOL,
+        imported=False,
+    )
+
+
+def get_own_pool(user: AnyUser, public_id: str) -> Batch:
+    """One of them, to take the next response from."""
+    return get_object_or_404(own_pools(user).select_related("group__benchmark"), public_id=public_id)
+
+
 # Checkers -----------------------------------------------------------------------------------------------------------
 
 
@@ -139,6 +155,13 @@ def held_checks(user: AnyUser) -> QuerySet[Assignment]:
     return Assignment.objects.filter(
         _in_group(user, Membership.Role.CHECKER, "batch__group"), status=Assignment.Status.IN_CHECK, checker=user.pk
     ).exclude(batch__status=Batch.Status.CLOSED)
+
+
+def done_checks(user: AnyUser) -> QuerySet[Check]:
+    """Checks that this person has finished, in groups that they are still a checker of."""
+    return Check.objects.filter(
+        _in_group(user, Membership.Role.CHECKER, "assignment__batch__group"), checker=user.pk
+    ).exclude(result="")
 
 
 def get_waiting_check(user: AnyUser, public_id: str) -> QuerySet[Assignment]:
@@ -182,6 +205,11 @@ def open_adjudications(user: AnyUser) -> QuerySet[Adjudication]:
         .filter(Q(adjudicator=None) | Q(adjudicator=user.pk))
         .exclude(response__author=user.pk)
     )
+
+
+def done_adjudications(user: AnyUser) -> QuerySet[Adjudication]:
+    """Conflicts that this adjudicator has settled, in benchmarks that they still adjudicate for."""
+    return Adjudication.objects.filter(_may_adjudicate(user), status=Adjudication.Status.DONE, adjudicator=user.pk)
 
 
 def get_open_adjudication(user: AnyUser, public_id: str) -> QuerySet[Adjudication]:

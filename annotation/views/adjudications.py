@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.db.models.functions import Coalesce
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
@@ -16,14 +18,14 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import access, screens, services
 from annotation.forms import RulingForm
 from annotation.models import Adjudication, RulingOutcome
+from annotation.screens_review import adjudication_lists
 from annotation.views.checks import BUTTONS as CHECK_BUTTONS
-from annotation.views.checks import refusal
+from annotation.views.checks import end_of_queue, next_sheet, refusal
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.models import Benchmark
 
 PAGE = "annotation/adjudicating.html"
-SHOWN = 100
 BUTTONS = (*CHECK_BUTTONS, (RulingOutcome.FAULTY, _lazy("Faulty")))
 
 
@@ -42,23 +44,15 @@ def adjudications_in(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: DomainError | None = None) -> HttpResponse:
-    rows = access.open_adjudications(request.user)
-    if benchmark is not None:
-        rows = rows.filter(group__benchmark=benchmark)
-    # Held ones first; a missing adjudicator sorts behind any.
-    shown = rows.order_by(Coalesce("adjudicator", 0).desc(), "agreement", "pk")[: SHOWN + 1]
-    found = [
-        {
-            "public_id": row.public_id,
-            "agreement": row.agreement,
-            "conflicts": len(row.criteria),
-            "held": row.adjudicator_id is not None,
-            "between": row.other_group_id is not None,
-            "created_at": row.created_at,
-        }
-        for row in shown
-    ]
-    context = {"benchmark": benchmark, "rows": found[:SHOWN], "more": len(found) > SHOWN, "refused": refused}
+    lists = adjudication_lists(request.user, benchmark)
+    show = "done" if request.GET.get("show") == "done" else ""
+    context = {
+        "benchmark": benchmark,
+        "lists": lists,
+        "show": show,
+        "page_obj": lists.page(show, request.GET.get("page")),
+        "refused": refused,
+    }
     return render(request, "annotation/adjudications.html", context, status=refused.status_code if refused else 200)
 
 
@@ -96,9 +90,13 @@ def adjudication(request: SignedInRequest, public_id: str) -> HttpResponse:
 
 
 def _page(request: SignedInRequest, row: Adjudication, refused: DomainError | None = None) -> HttpResponse:
-    everything = request.GET.get("show") == "all"
+    context = _context(row, everything=request.GET.get("show") == "all") | {"refused": refused}
+    return render(request, PAGE, context, status=refused.status_code if refused else 200)
+
+
+def _context(row: Adjudication, *, everything: bool) -> dict[str, Any]:
     rows = screens.adjudication_rows(row, everything=everything)
-    context = {
+    return {
         "adjudication": row,
         "benchmark": row.group.benchmark,
         "reading": screens.reading_of(row.response.case, row.response.text),
@@ -107,9 +105,7 @@ def _page(request: SignedInRequest, row: Adjudication, refused: DomainError | No
         "everything": everything,
         "conflicts": len(row.criteria),
         "ruled": sum(bool(one.outcome) for one in rows),
-        "refused": refused,
     }
-    return render(request, PAGE, context, status=refused.status_code if refused else 200)
 
 
 @require_POST
@@ -142,8 +138,8 @@ def finish(request: SignedInRequest, public_id: str) -> HttpResponse:
     try:
         services.finish_adjudication(adjudication=row, adjudicator=request.user, at=timezone.now())
     except DomainError as refused:
-        return _page(request, row, refused)
-    messages.success(request, _("Adjudicated."))
+        return refusal(request, refused) if request.htmx else _page(request, row, refused)
+    told = _("Adjudicated.")
     waiting = access.open_adjudications(request.user).filter(group__benchmark=row.group.benchmark_id)
     upcoming = waiting.filter(adjudicator=request.user.pk).order_by("agreement", "pk").first()
     if upcoming is None:
@@ -152,5 +148,9 @@ def finish(request: SignedInRequest, public_id: str) -> HttpResponse:
         except DomainError:
             upcoming = None  # the list says why there is nothing to take
     if upcoming is None:
-        return redirect("annotation:adjudications")
-    return redirect("annotation:adjudication", upcoming.public_id)
+        return end_of_queue(request, reverse("annotation:adjudications"), told)
+    if not request.htmx:
+        messages.success(request, told)
+        return redirect("annotation:adjudication", upcoming.public_id)
+    context = _context(access.get_held_adjudication(request.user, upcoming.public_id), everything=False)
+    return next_sheet(request, f"{PAGE}#sheet", context, told)

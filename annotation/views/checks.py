@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
 from annotation import access, screens, services
 from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Outcome
+from annotation.screens_review import check_lists
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in, swap_into
 from rubrics.models import Benchmark
 
 PAGE = "annotation/checking.html"
-SHOWN = 100
 BUTTONS = ((Outcome.MET, _lazy("Met")), (Outcome.NOT_MET, _lazy("Not met")), (Outcome.CANNOT_ASSESS, _lazy("Cannot")))
 
 
@@ -39,17 +43,15 @@ def checks_in(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: DomainError | None = None) -> HttpResponse:
-    waiting, held = access.waiting_checks(request.user), access.held_checks(request.user)
-    if benchmark is not None:
-        waiting = waiting.filter(batch__group__benchmark=benchmark)
-        held = held.filter(batch__group__benchmark=benchmark)
-    columns = ("public_id", "round", "submitted_at", "status", "batch__title", "batch__status", "batch__due_date")
-    rows = list(waiting.order_by("submitted_at", "pk").values(*columns)[: SHOWN + 1])
+    lists = check_lists(request.user, benchmark)
+    show = request.GET.get("show", "")
+    if show not in ("waiting", "held", "done"):
+        show = "held" if lists.held and not lists.waiting else "waiting"
     context = {
         "benchmark": benchmark,
-        "waiting": rows[:SHOWN],
-        "more": len(rows) > SHOWN,
-        "held": list(held.order_by("submitted_at", "pk").values(*columns)),
+        "lists": lists,
+        "show": show,
+        "page_obj": lists.page(show, request.GET.get("page")),
         "refused": refused,
     }
     return render(request, "annotation/checks.html", context, status=refused.status_code if refused else 200)
@@ -91,8 +93,13 @@ def check(request: SignedInRequest, public_id: str) -> HttpResponse:
 def _page(
     request: SignedInRequest, assignment: Assignment, refused: DomainError | None = None, note: str = ""
 ) -> HttpResponse:
+    context = _context(assignment) | {"return_form": ReturnForm(initial={"note": note}), "refused": refused}
+    return render(request, PAGE, context, status=refused.status_code if refused else 200)
+
+
+def _context(assignment: Assignment) -> dict[str, Any]:
     rows = screens.check_rows(assignment)
-    context = {
+    return {
         "assignment": assignment,
         "batch": assignment.batch,
         "benchmark": assignment.batch.group.benchmark,
@@ -101,10 +108,7 @@ def _page(
         "outcomes": BUTTONS,
         "amended": sum(bool(row.outcome) for row in rows),
         "writable": assignment.batch.status == Batch.Status.OPEN,
-        "return_form": ReturnForm(initial={"note": note}),
-        "refused": refused,
     }
-    return render(request, PAGE, context, status=refused.status_code if refused else 200)
 
 
 @require_POST
@@ -134,9 +138,8 @@ def accept(request: SignedInRequest, public_id: str) -> HttpResponse:
     try:
         services.accept_check(assignment=assignment, checker=request.user, at=timezone.now())
     except DomainError as refused:
-        return _page(request, assignment, refused)
-    messages.success(request, _("Accepted."))
-    return _go_on(request, assignment)
+        return refusal(request, refused) if request.htmx else _page(request, assignment, refused)
+    return _go_on(request, assignment, _("Accepted."))
 
 
 @require_POST
@@ -148,9 +151,8 @@ def send_back(request: SignedInRequest, public_id: str) -> HttpResponse:
     try:
         services.return_check(assignment=assignment, checker=request.user, note=note, at=timezone.now())
     except DomainError as refused:
-        return _page(request, assignment, refused, note)
-    messages.success(request, _("Returned to the annotator with your note."))
-    return _go_on(request, assignment)
+        return refusal(request, refused) if request.htmx else _page(request, assignment, refused, note)
+    return _go_on(request, assignment, _("Returned to the annotator with your note."))
 
 
 @require_POST
@@ -166,7 +168,7 @@ def release(request: SignedInRequest, public_id: str) -> HttpResponse:
     return redirect("annotation:checks")
 
 
-def _go_on(request: SignedInRequest, done: Assignment) -> HttpResponse:
+def _go_on(request: SignedInRequest, done: Assignment, told: str) -> HttpResponse:
     """The next check of the same batch: one that is held already, else the next that waits."""
     held = access.held_checks(request.user).filter(batch=done.batch_id, batch__status=Batch.Status.OPEN)
     upcoming = held.order_by("submitted_at", "pk").first()
@@ -177,11 +179,26 @@ def _go_on(request: SignedInRequest, done: Assignment) -> HttpResponse:
         except DomainError:
             upcoming = None  # the list says why there is nothing to take
     if upcoming is None:
-        return redirect("annotation:checks")
-    return redirect("annotation:check", upcoming.public_id)
+        return end_of_queue(request, reverse("annotation:checks"), told)
+    if not request.htmx:
+        messages.success(request, told)
+        return redirect("annotation:check", upcoming.public_id)
+    context = _context(access.get_held_check(request.user, upcoming.public_id))
+    return next_sheet(request, f"{PAGE}#sheet", context, told)
+
+
+def next_sheet(request: SignedInRequest, fragment: str, context: dict[str, Any], told: str) -> HttpResponse:
+    """The next piece of work in the place of the one that is done, and a word on that one."""
+    return trigger_client_event(render(request, fragment, context), "toast", {"text": told, "level": "success"})
+
+
+def end_of_queue(request: SignedInRequest, url: str, told: str) -> HttpResponse:
+    """Back to the list, where the page says what became of the last piece."""
+    messages.success(request, told)
+    return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
 
 
 def refusal(request: HttpRequest, refused: DomainError) -> HttpResponse:
     """The sentence above the criteria, for a row that was not saved."""
-    response = render(request, "annotation/grading.html#refusal", {"refused": refused}, status=refused.status_code)
+    response = render(request, "annotation/checking.html#refusal", {"refused": refused}, status=refused.status_code)
     return swap_into(response, "#refusal")

@@ -1,14 +1,50 @@
-/* Checking and adjudicating: an outcome for a criterion, with a reason where one is needed. */
+/* Checking and adjudicating: an outcome for a criterion, with a reason where one is needed, and the next piece of work
+   without a page load.
+
+   What was chosen or written stays in the browser, for its author alone, until the server has it. */
 (() => {
   "use strict";
   const reading = window.consilium?.reading;
   if (!reading) return;
-  const { page, row, current, select, following, text } = reading;
-  const writable = Boolean(page.dataset.writable);
-  const adjudicating = page.dataset.reasonFor === "faulty";
+  const { row, current, select, following, text } = reading;
+  const outbox = window.consilium.outbox;
+  const who = outbox?.who ?? "";
+  const words = document.getElementById("words");
+  const dialog = document.getElementById("send-back");
+  const returning = document.getElementById("return-form");
   const form = document.getElementById("finish-form");
-  let saving = Promise.resolve();
+  let work = "";
+  let adjudicating = false;
+  let writable = false;
+  let pending = new Map(); // criterion → what is on its way
+  let history = [];
+  let savedAt = "";
+  let halted = "";
+  let failures = 0;
+  let timer = null;
 
+  /* What is kept in the browser -------------------------------------------------------------------------------------- */
+  const prefix = () => `consilium.review:${who}:${work}:`;
+  function keep(id, entry) {
+    try {
+      if (entry) localStorage.setItem(prefix() + id, JSON.stringify(entry));
+      else localStorage.removeItem(prefix() + id);
+    } catch {
+      // Forbidden or full: then it is on the page alone.
+    }
+  }
+  function kept() {
+    const found = {};
+    try {
+      for (const key of Object.keys(localStorage)) if (key.startsWith(prefix())) found[key.slice(prefix().length)] = JSON.parse(localStorage.getItem(key));
+    } catch {
+      // Nothing to be had.
+    }
+    return found;
+  }
+  const forgetAll = () => Object.keys(kept()).forEach((id) => keep(id, null));
+
+  /* What the page shows ---------------------------------------------------------------------------------------------- */
   function marks() {
     reading.paint(
       reading.all().flatMap((one) =>
@@ -28,102 +64,259 @@
     if (summary) summary.textContent = `${rows.filter((one) => one.dataset.amended).length} ${summary.dataset.one}`;
     const bar = document.getElementById("graded");
     if (!bar) return;
+    bar.max = Number(reading.page.dataset.conflicts);
     bar.value = rows.filter((one) => one.dataset.conflict && one.dataset.outcome).length;
     document.getElementById("graded-text").textContent = `${bar.value} / ${bar.max}`;
     document.getElementById("submit").classList.toggle("ready", bar.value === bar.max);
   }
+  function showSaving() {
+    const saved = document.getElementById("saved");
+    if (!saved) return;
+    const lost = pending.size && (failures || halted || !navigator.onLine);
+    saved.className = lost ? "saved offline" : pending.size ? "saved saving" : "saved";
+    saved.dataset.state = lost ? "waiting" : pending.size ? "saving" : "saved";
+    saved.textContent = lost ? `${pending.size} ${text("waiting")}` : pending.size ? text("saving") : savedAt ? `${text("saved")} ${savedAt}` : text("saves");
+  }
+  function refuse(message) {
+    const notice = document.createElement("div");
+    notice.className = "notice error";
+    notice.setAttribute("role", "alert");
+    const line = document.createElement("p");
+    line.textContent = message;
+    notice.append(line);
+    document.getElementById("refusal").replaceChildren(notice);
+  }
+  function parse(html) {
+    const holder = document.createElement("template");
+    holder.innerHTML = html;
+    return holder.content;
+  }
+  const sentence = (html) => parse(html).textContent.trim();
   reading.filters.flagged = (one) => Boolean(one.dataset.flagged);
   reading.filters.amended = (one) => Boolean(one.dataset.amended);
   document.addEventListener("consilium:criterion", marks);
 
+  /* The server ------------------------------------------------------------------------------------------------------- */
+  async function post(url, values = {}) {
+    const token = JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"] ?? "";
+    try {
+      const answer = await fetch(url, {
+        method: "POST",
+        credentials: "same-origin",
+        headers: { "X-CSRFToken": token, "HX-Request": "true" },
+        body: new URLSearchParams(values),
+        signal: AbortSignal.timeout?.(15_000),
+      });
+      return { status: answer.status, html: await answer.text(), leave: answer.headers.get("HX-Redirect"), told: answer.headers.get("HX-Trigger") };
+    } catch {
+      return { status: 0, html: "", leave: null, told: null };
+    }
+  }
+  /* True where the same person is signed in; the page's token is brought up to date on the way. */
+  async function stillMe() {
+    const session = await outbox?.session();
+    if (session?.signed_in && session.who !== who) {
+      halted = "somebody";
+      refuse(text("somebody"));
+      showSaving();
+      return false;
+    }
+    return true;
+  }
+  let sending = null;
+  function flush() {
+    sending ??= drain().finally(() => {
+      sending = null;
+      showSaving();
+    });
+    return sending;
+  }
+  function later() {
+    failures += 1;
+    clearTimeout(timer);
+    timer = setTimeout(flush, Math.min(30_000, 1000 * 2 ** failures));
+  }
+  async function drain() {
+    const of = work;
+    for (const [id, entry] of pending) {
+      const target = row(id);
+      if (!target) {
+        pending.delete(id);
+        continue;
+      }
+      const answer = await post(target.dataset.url, { outcome: entry.outcome, reason: entry.reason });
+      if (of !== work) return;
+      if (answer.status === 200) {
+        failures = 0;
+        halted = "";
+        savedAt = new Date().toLocaleTimeString(undefined, { hour12: false });
+        if (pending.get(id) === entry) {
+          pending.delete(id);
+          keep(id, null);
+          renewRow(id, answer.html);
+        }
+        document.getElementById("refusal").replaceChildren();
+      } else if (answer.status === 401) {
+        halted = "signed-out";
+        document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+        return;
+      } else if (answer.status === 0 || answer.status >= 500) {
+        later();
+        return;
+      } else if (answer.status === 403 || answer.status === 404) {
+        // Another account, an old token, or work that is somebody else's by now.
+        if (!(await stillMe())) return;
+        if (answer.status === 403) {
+          later();
+          return;
+        }
+        pending.delete(id);
+        reopen(id, entry);
+        refuse(text("gone"));
+      } else {
+        pending.delete(id);
+        reopen(id, entry);
+        refuse(sentence(answer.html));
+      }
+      summarise();
+    }
+  }
+  /* The row as the server has it; a reason that is being written in the old one is not disturbed. */
+  function renewRow(id, html) {
+    const old = row(id);
+    const made = parse(html).querySelector("[data-row]");
+    if (!old || !made) return;
+    const box = old.querySelector("[data-reason-box]");
+    if (box && !box.hidden) {
+      for (const name of ["outcome", "amended"]) if (name in made.dataset) old.dataset[name] = made.dataset[name];
+      return;
+    }
+    const was = current() === old;
+    const focused = old.contains(document.activeElement);
+    old.replaceWith(made);
+    if (was) select(made, { focus: focused || document.activeElement === document.body });
+  }
+  function reopen(id, entry) {
+    const target = row(id);
+    if (!target) return;
+    press(target, target.dataset.outcome);
+    if (!entry.reason) {
+      keep(id, null);
+      return;
+    }
+    keep(id, { ...entry, unsent: false });
+    showReason(target, entry.outcome, entry.reason);
+  }
+
+  /* Choosing --------------------------------------------------------------------------------------------------------- */
+  const reasonOf = (target) => target.querySelector("[data-reason]");
   function needsReason(target, outcome) {
     return adjudicating ? outcome === "faulty" : outcome !== target.dataset.default;
   }
-  function openReason(target, outcome) {
+  function press(target, outcome) {
+    target.querySelectorAll("[data-set]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === outcome)));
+  }
+  function showReason(target, outcome, value) {
     const box = target.querySelector("[data-reason-box]");
-    if (!box) return;
-    select(target, { focus: false });
+    if (!box) return null;
     box.dataset.outcome = outcome;
     box.hidden = false;
-    target.querySelectorAll("[data-set]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === outcome)));
-    box.querySelector("[data-reason]").focus();
+    press(target, outcome);
+    if (value !== undefined) reasonOf(target).value = value;
+    return box;
+  }
+  function openReason(target, outcome) {
+    select(target, { focus: false });
+    if (!showReason(target, outcome)) return;
+    reasonOf(target).focus();
+    reasonOf(target).select();
   }
   function closeReason(target) {
+    const field = reasonOf(target);
+    field.value = field.defaultValue;
+    field.removeAttribute("aria-invalid");
     target.querySelector("[data-reason-box]").hidden = true;
-    target.querySelectorAll("[data-set]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === target.dataset.outcome)));
+    keep(target.dataset.row, null);
+    press(target, target.dataset.outcome);
     target.focus();
   }
   function choose(outcome, target = current()) {
     if (!writable || !target || !target.querySelector(`[data-set="${outcome}"]`)) return;
-    const reason = target.querySelector("[data-reason]");
     const same = outcome === target.dataset.outcome;
     if (same && (adjudicating || !target.dataset.amended)) {
       goOn(target);
       return;
     }
     if (needsReason(target, outcome)) openReason(target, outcome);
-    else save(target, outcome, adjudicating ? reason.value : "");
+    else save(target, outcome, adjudicating ? reasonOf(target).value : "");
   }
   function goOn(target) {
     const next = adjudicating ? following((one) => one !== target && one.dataset.conflict && !one.dataset.outcome) : null;
-    if (next) select(next);
-    else select(row(target.dataset.row));
+    select(next ?? row(target.dataset.row));
   }
-  function press(target, outcome) {
-    target.dataset.outcome = outcome;
-    target.querySelectorAll("[data-set]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === outcome)));
-  }
-  function save(target, outcome, reason) {
+  function save(target, outcome, reason, { remember = true } = {}) {
     const id = target.dataset.row;
-    const before = target.dataset.outcome;
-    // Who rules with the keyboard is on the next conflict before the server has answered.
-    if (adjudicating) {
-      press(target, outcome);
-      target.querySelector("[data-reason-box]").hidden = true;
-      goOn(target);
-    }
-    saving = saving.then(async () => {
-      let status = 0;
-      const receive = (event) => {
-        if (event.detail.requestConfig.path === target.dataset.url) status = event.detail.xhr.status;
-      };
-      document.addEventListener("htmx:beforeSwap", receive);
-      try {
-        await window.htmx.ajax("POST", target.dataset.url, { source: row(id), target: row(id), swap: "outerHTML", values: { outcome, reason } });
-      } catch {
-        status = 0;
-      } finally {
-        document.removeEventListener("htmx:beforeSwap", receive);
-      }
-      if (status === 200) document.getElementById("refusal").replaceChildren();
-      if (status === 0 || status >= 500) window.consilium.toast(text("lost"), "error");
-      if (status !== 200 && adjudicating) press(row(id), before);
-      summarise();
-      if (status === 200 && !adjudicating) select(row(id));
-      return status;
-    });
-    return saving;
+    if (remember) history.push({ id, outcome: target.dataset.outcome, reason: reasonOf(target)?.defaultValue ?? "" });
+    const entry = { outcome, reason };
+    // At the end of the queue: who changes their mind before it was sent is sent once.
+    pending.delete(id);
+    pending.set(id, entry);
+    keep(id, { ...entry, unsent: true });
+    // Shown before the server has answered; who rules with the keyboard is on the next conflict by then.
+    target.dataset.outcome = outcome;
+    press(target, outcome);
+    const box = target.querySelector("[data-reason-box]");
+    if (box) box.hidden = true;
+    goOn(target);
+    showSaving();
+    summarise();
+    flush();
   }
   function send(target) {
     const box = target.querySelector("[data-reason-box]");
-    const reason = box.querySelector("[data-reason]");
+    const reason = reasonOf(target);
     if (!reason.value.trim() && needsReason(target, box.dataset.outcome)) {
       reason.setAttribute("aria-invalid", "true");
       reason.focus();
       return;
     }
+    reason.removeAttribute("aria-invalid");
     save(target, box.dataset.outcome, reason.value);
   }
+  function undo() {
+    const last = history.pop();
+    if (!last || !row(last.id)) {
+      window.consilium.toast(text("nothing"));
+      return;
+    }
+    reading.applyFilter("all");
+    select(row(last.id));
+    if (!last.outcome) window.consilium.toast(text("ruled"));
+    else save(row(last.id), last.outcome, last.reason, { remember: false });
+  }
+  function nextFlagged() {
+    const next = following((one) => one.dataset.flagged && one !== current());
+    if (next) select(next);
+    else if (!current()?.dataset.flagged) window.consilium.toast(text("none"));
+  }
 
-  reading.list.addEventListener("click", (event) => {
-    const target = event.target.closest("[data-row]");
+  document.addEventListener("click", (event) => {
+    const target = event.target.closest("#criteria [data-row]");
+    if (!target) return;
     const set = event.target.closest("[data-set]");
     if (set) choose(set.dataset.set, target);
     else if (event.target.closest("[data-send]")) send(target);
     else if (event.target.closest("[data-do=reason]") && target.dataset.outcome) openReason(target, target.dataset.outcome);
   });
-  reading.list.addEventListener("keydown", (event) => {
-    if (!event.target.matches("[data-reason]") || event.isComposing) return;
+  document.addEventListener("input", (event) => {
+    if (event.target.matches("[data-reason]")) {
+      const target = event.target.closest("[data-row]");
+      const outcome = target.querySelector("[data-reason-box]").dataset.outcome;
+      keep(target.dataset.row, event.target.value ? { outcome, reason: event.target.value, unsent: false } : null);
+    } else if (returning?.contains(event.target)) keep("note", event.target.value ? { note: event.target.value } : null);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (!event.target.matches?.("[data-reason]") || event.isComposing || event.keyCode === 229) return;
     const target = event.target.closest("[data-row]");
     if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
@@ -134,33 +327,154 @@
     }
   });
 
-  let finishing = false;
-  async function finish() {
-    if (!form || finishing) return;
-    finishing = true;
+  /* Finishing, and the next ------------------------------------------------------------------------------------------ */
+  let busy = false;
+  async function finish(url, values, say) {
+    if (busy || !writable) return;
+    const typed = reading.all().find((one) => {
+      const box = one.querySelector("[data-reason-box]");
+      return box && !box.hidden && reasonOf(one).value.trim() && reasonOf(one).value !== reasonOf(one).defaultValue;
+    });
+    if (typed) {
+      say(text("typed"));
+      if (!dialog?.open) {
+        reading.applyFilter("all");
+        select(typed, { focus: false });
+        reasonOf(typed).focus();
+      }
+      return;
+    }
+    busy = true;
     try {
-      await saving;
-      HTMLFormElement.prototype.submit.call(form); // form.submit is the button of that id
+      await flush();
+      if (pending.size) {
+        say(text(halted === "somebody" ? "somebody" : "unsent"));
+        return;
+      }
+      const answer = await post(url, values);
+      if (answer.status === 200) {
+        forgetAll();
+        if (answer.leave) location.assign(answer.leave);
+        else goToNext(answer);
+      } else if (answer.status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+      else if (answer.status === 0 || answer.status >= 500) say(text("lost"));
+      else if (answer.status === 403 || answer.status === 404) {
+        if (await stillMe()) say(text(answer.status === 403 ? "lost" : "gone"));
+      } else {
+        say(sentence(answer.html));
+        const open = reading.all().find((one) => one.dataset.conflict && !one.dataset.outcome);
+        if (open) select(open);
+      }
     } finally {
-      finishing = false;
+      busy = false;
+      showSaving();
     }
   }
+  function goToNext({ html, told }) {
+    const made = parse(html).querySelector("#work");
+    if (!made) {
+      location.reload();
+      return;
+    }
+    if (dialog?.open) dialog.close();
+    returning?.reset();
+    reading.page.replaceWith(made);
+    window.history.pushState({ work: made.dataset.work }, "", made.dataset.url);
+    begin();
+    const { heading } = made.dataset;
+    document.title = `${heading} · Consilium`;
+    document.getElementById("place").textContent = heading;
+    const said = told ? (JSON.parse(told).toast?.text ?? "") : "";
+    window.consilium.toast(said);
+    document.getElementById("announce").textContent = `${said} ${heading}`;
+    document.dispatchEvent(new CustomEvent("consilium:sheet"));
+  }
+  const accept = () => form && finish(reading.page.dataset.finishUrl, {}, refuse);
+  function sayInDialog(message) {
+    const problem = dialog.querySelector("[data-problem]");
+    problem.querySelector("p").textContent = message;
+    problem.hidden = !message;
+  }
+  const sendBack = () => finish(reading.page.dataset.returnUrl, { note: returning.elements.note.value }, sayInDialog);
   form?.addEventListener("submit", (event) => {
     event.preventDefault();
-    finish();
+    accept();
   });
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  returning?.addEventListener("submit", (event) => {
     event.preventDefault();
-    finish();
+    sendBack();
   });
+  function openReturn() {
+    if (!writable || !dialog || dialog.open) return;
+    sayInDialog("");
+    const note = returning.elements.note;
+    note.value ||= kept().note?.note ?? "";
+    dialog.showModal();
+    note.focus();
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.altKey || event.repeat || event.defaultPrevented) return;
+    const open = document.querySelector("dialog[open]");
+    if (open && open !== dialog) return;
+    event.preventDefault();
+    if (open) sendBack();
+    else accept();
+  });
+  document.getElementById("release-form")?.addEventListener("submit", forgetAll);
+  // Back and forward lead to real pages.
+  window.addEventListener("popstate", () => location.pathname !== reading.page.dataset.url && location.reload());
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+  window.addEventListener("beforeunload", (event) => pending.size && event.preventDefault());
+  async function resume() {
+    failures = 0;
+    if (!(await stillMe())) return;
+    if (halted === "somebody") document.getElementById("refusal").replaceChildren();
+    halted = "";
+    flush();
+  }
+  window.addEventListener("online", resume);
+  window.addEventListener("offline", showSaving);
+  document.addEventListener("consilium:signed-in", resume);
+
   reading.on(["m"], () => choose("met"));
   reading.on(["n"], () => choose("not_met"));
   reading.on(["c"], () => choose("cannot_assess"));
-  reading.on(["f"], () => choose("faulty"));
-  reading.on(["t"], () => current()?.dataset.outcome && openReason(current(), current().dataset.outcome));
-  reading.on(["r"], () => document.getElementById("send-back")?.showModal());
+  reading.on(["f"], () => (adjudicating ? choose("faulty") : nextFlagged()));
+  reading.on(["t"], () => writable && current()?.dataset.outcome && (adjudicating || current().dataset.amended) && openReason(current(), current().dataset.outcome));
+  reading.on(["u"], () => writable && undo());
+  reading.on(["r"], openReturn);
+  reading.on(["l"], () => {
+    if (adjudicating) return;
+    reading.applyFilter(reading.filter === "flagged" ? "all" : "flagged");
+    if (!reading.shown().includes(current())) select(reading.shown()[0]);
+  });
+  reading.on(["a"], () => document.querySelector(".segmented a:is([data-everything], [data-conflicts-only]):not([aria-current])")?.click());
 
-  summarise();
-  select(reading.all().find((one) => one.dataset.conflict && !one.dataset.outcome) ?? reading.all()[0]);
+  /* A sheet starts: what the browser still holds of it is shown, and sent. */
+  function begin() {
+    const { dataset } = reading.page;
+    work = dataset.work;
+    adjudicating = dataset.reasonFor === "faulty";
+    writable = Boolean(dataset.writable);
+    [pending, history, failures, halted, savedAt] = [new Map(), [], 0, "", ""];
+    reading.renew();
+    if (form) form.action = dataset.finishUrl;
+    if (returning) returning.action = dataset.returnUrl;
+    const release = document.getElementById("release-form");
+    if (release) release.action = dataset.releaseUrl;
+    for (const [id, entry] of Object.entries(writable ? kept() : {})) {
+      const target = row(id);
+      if (!target || !entry?.outcome) continue;
+      if (entry.unsent) {
+        pending.set(id, { outcome: entry.outcome, reason: entry.reason });
+        target.dataset.outcome = entry.outcome;
+        press(target, entry.outcome);
+      } else showReason(target, entry.outcome, entry.reason);
+    }
+    summarise();
+    select(reading.all().find((one) => one.dataset.conflict && !one.dataset.outcome) ?? reading.all()[0]);
+    showSaving();
+    if (pending.size) flush();
+  }
+  if (words) begin();
 })();

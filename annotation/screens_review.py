@@ -1,0 +1,202 @@
+"""What checkers, adjudicators and annotators see of reviews: their lists, and what a check changed.
+
+As in `screens`: rows, never a response or a candidate, and no name of another physician.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Case, Count, F, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
+
+from accounts.models import User
+from annotation import access
+from annotation.models import Amendment, Assignment, Check, Decision
+from rubrics.models import Benchmark, RubricItem
+
+PER_PAGE = 50
+
+
+# Lists --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLists:
+    """How many checks there are for a checker, and the rows behind each number."""
+
+    waiting: int
+    held: int
+    done: int
+    rows: dict[str, QuerySet[Any, dict[str, Any]]]
+
+    def page(self, show: str, number: Any) -> Page[Any]:
+        """A page of the list ``show``: ``waiting``, ``held`` or ``done``."""
+        return Paginator(self.rows[show], PER_PAGE).get_page(number)
+
+
+def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
+    """What waits (what this checker sent back first, then by its age), what they hold, what they have done."""
+    waiting, held = access.waiting_checks(user), access.held_checks(user)
+    done = access.done_checks(user)
+    if benchmark is not None:
+        waiting = waiting.filter(batch__group__benchmark=benchmark)
+        held = held.filter(batch__group__benchmark=benchmark)
+        done = done.filter(assignment__batch__group__benchmark=benchmark)
+    columns = ("public_id", "round", "submitted_at", "batch__title", "batch__status", "batch__due_date")
+    again = Case(When(checker=user.pk, then=Value(1)), default=Value(0))
+    rows = {
+        "waiting": waiting.annotate(again=again).order_by("-again", "submitted_at", "pk").values("again", *columns),
+        "held": held.order_by("submitted_at", "pk").values(*columns),
+        "done": done.annotate(amended=Count("amendments", filter=~Q(amendments__outcome="")))
+        .order_by("-finished_at", "-pk")
+        .values("result", "note", "round", "finished_at", "amended", "assignment__batch__title"),
+    }
+    return CheckLists(waiting.count(), held.count(), done.count(), rows)
+
+
+@dataclass(frozen=True, slots=True)
+class AdjudicationLists:
+    """How many conflicts there are for an adjudicator, and the rows behind each number."""
+
+    open: int
+    held: int
+    done: int
+    rows: dict[str, QuerySet[Any, dict[str, Any]]]
+
+    def page(self, show: str, number: Any) -> Page[Any]:
+        """A page of what is open, or of what is ``done``."""
+        return Paginator(self.rows[show], PER_PAGE).get_page(number)
+
+
+def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationLists:
+    """Open conflicts, those in hand first, then by lowest agreement; and those this adjudicator has settled."""
+    open_, done = access.open_adjudications(user), access.done_adjudications(user)
+    if benchmark is not None:
+        open_, done = (rows.filter(group__benchmark=benchmark) for rows in (open_, done))
+    columns = ("public_id", "agreement", "criteria", "adjudicator", "other_group", "created_at", "finished_at")
+    rows = {
+        # Held ones first; a missing adjudicator sorts behind any.
+        "": open_.order_by(Coalesce("adjudicator", 0).desc(), "agreement", "pk").values(*columns),
+        "done": done.annotate(faulty=Count("rulings", filter=Q(rulings__outcome="faulty")))
+        .order_by("-finished_at", "-pk")
+        .values("faulty", *columns),
+    }
+    return AdjudicationLists(open_.count(), open_.filter(adjudicator=user.pk).count(), done.count(), rows)
+
+
+# What a check changed -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AmendedLine:
+    """A criterion of an annotator's work, what they said of it, and what the check put over it and why."""
+
+    criterion: int
+    number: int
+    text: str
+    own: str
+    outcome: str
+    reason: str
+    round: int
+
+
+def amendments_of(assignment: Assignment) -> dict[int, AmendedLine]:
+    """Criterion → what the last finished check of the work changed there. Who checked is not in it."""
+    return {line.criterion: line for line in amendments_in([assignment.pk]).get(assignment.pk, [])}
+
+
+def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
+    """Assignment (id) → what its last finished check changed, in the order of the rubric; in three queries.
+
+    A check that is still going on shows nothing: it may change its mind.
+    """
+    last: dict[int, int] = dict(
+        Check.objects.filter(assignment__in=list(assignments))
+        .exclude(result="")
+        .order_by("assignment", "round")
+        .values_list("assignment", "pk")
+    )
+    if not last:
+        return {}
+    rows = (
+        Amendment.objects.filter(check_row__in=last.values())
+        .exclude(outcome="")
+        .annotate(
+            work=F("check_row__assignment"), round=F("check_row__round"), rubric=F("check_row__assignment__rubric")
+        )
+        .values_list("work", "round", "rubric", "criterion", "criterion__text", "outcome", "reason")
+    )
+    found = list(rows)
+    criteria = {row[3] for row in found}
+    numbers: dict[tuple[int, int], int] = {
+        (rubric, criterion): position
+        for rubric, criterion, position in RubricItem.objects.filter(
+            rubric__in={row[2] for row in found}, criterion__in=criteria
+        ).values_list("rubric", "criterion", "position")
+    }
+    own = {
+        (work, round_, criterion): outcome
+        for work, round_, criterion, outcome in Decision.objects.filter(
+            assignment__in=last, criterion__in=criteria
+        ).values_list("assignment", "round", "criterion", "outcome")
+    }
+    lines: dict[int, list[AmendedLine]] = {}
+    for work, round_, rubric, criterion, text, outcome, reason in found:
+        said = own.get((work, round_, criterion)) or ""
+        number = numbers.get((rubric, criterion), 0)
+        lines.setdefault(work, []).append(AmendedLine(criterion, number, text, said, outcome, reason, round_))
+    for each in lines.values():
+        each.sort(key=lambda line: line.number)
+    return lines
+
+
+# What an annotator has handed in ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """A response that its annotator has handed in."""
+
+    public_id: str
+    position: int
+    batch: str
+    status: str
+    submitted_at: datetime | None
+    seconds: int  # spent on it by its annotator
+    amended: list[AmendedLine]
+    sent_back: bool  # at some time
+
+
+def handed_in(
+    user: User, benchmark: Benchmark | None, *, page: Any, per_page: int = 20
+) -> tuple[Page[Any], list[HandedIn]]:
+    """A page of the annotator's finished work, the latest first, in a fixed number of queries."""
+    from annotation.attention import time_spent
+
+    rows = access.own_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
+    rows = rows.exclude(status__in=Assignment.OPEN).select_related("batch")
+    if benchmark is not None:
+        rows = rows.filter(batch__group__benchmark=benchmark)
+    shown = Paginator(rows.order_by("-submitted_at", "-pk"), per_page).get_page(page)
+    found = list(shown.object_list)
+    seconds = time_spent(user, [row.pk for row in found])
+    amended = amendments_in([row.pk for row in found if row.status == Assignment.Status.ACCEPTED])
+    lines = [
+        HandedIn(
+            row.public_id,
+            row.position,
+            row.batch.title,
+            row.status_for_annotator,
+            row.submitted_at,
+            seconds.get(row.pk, 0),
+            amended.get(row.pk, []),
+            row.round > 1,
+        )
+        for row in found
+    ]
+    return shown, lines
