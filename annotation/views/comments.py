@@ -92,8 +92,8 @@ def threads(request: SignedInRequest, slug: str) -> HttpResponse:
     names = dict(people.values_list("user_id", "pseudonym"))
     last = {
         row.assignment_id: row
-        for row in Comment.objects.filter(assignment__in=rows).order_by("assignment", "-created_at", "-pk").distinct(
-            "assignment"
+        for row in Comment.objects.filter(assignment__in=rows).order_by("assignment_id", "-created_at", "-pk").distinct(
+            "assignment_id"
         )
     }  # fmt: skip
     context = {
