@@ -60,6 +60,39 @@ def home_cards(user: User) -> Iterable[navigation.HomeCard]:
         )
 
 
+def run_cards(user: User) -> Iterable[navigation.HomeCard]:
+    """A card for each benchmark with work that ``user`` runs: how far it is, and the way to its dashboard."""
+    from django.db.models import Count, Q
+
+    from annotation.models import Assignment
+    from rubrics.models import Benchmark
+
+    run = {benchmark.pk: benchmark for benchmark in Benchmark.objects.run_by(user)}
+    work = Assignment.objects.filter(
+        batch__group__benchmark__in=run, batch__imported=False, purpose=Assignment.Purpose.WORK
+    ).exclude(status=Assignment.Status.RELEASED)
+    counts = (
+        work.order_by()
+        .values_list("batch__group__benchmark")
+        .annotate(
+            total=Count("pk"),
+            accepted=Count("pk", filter=Q(status=Assignment.Status.ACCEPTED)),
+            waiting=Count("pk", filter=Q(status__in=[Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK])),
+        )
+    )
+    for pk, total, accepted, waiting in counts:
+        url = reverse("annotation:progress", args=[run[pk].slug])
+        yield navigation.HomeCard(
+            key=run[pk].slug,
+            title=run[pk].title,
+            figures=[navigation.HomeFigure(_("At a checker"), waiting, f"{url}#waiting")],
+            done=accepted,
+            total=total,
+            action=(_("See progress"), url),
+            made_up=run[pk].is_demo,
+        )
+
+
 def _action(load: Workload) -> tuple[navigation.Text, str] | None:
     if load.first is not None:
         return _("Go on grading"), reverse("annotation:grade", args=[load.first.next_id])
@@ -74,6 +107,7 @@ def register() -> None:
     """Fill the registry."""
     navigation.register_roles(roles)
     navigation.register_home_card(home_cards)
+    navigation.register_home_card(run_cards)
     runs = {"admin", "researcher"}
     navigation.register(label=_("Groups"), view="annotation:groups", roles=runs, order=40)
     navigation.register(label=_("Progress"), view="annotation:progress", roles=runs, order=45)
