@@ -89,12 +89,17 @@ def get_batch_to_take_from(user: AnyUser, public_id: str) -> Batch:
 
 
 def get_work_in_hand(user: AnyUser, public_id: str) -> tuple[Assignment | None, Adjudication | None]:
-    """What this person grades or checks under that id, or what they adjudicate; 404 if it is neither."""
-    wanted = Q(pk__in=own_assignments(user).values("pk")) | Q(pk__in=held_checks(user).values("pk"))
+    """What this person grades or checks under that id, or what they adjudicate; 404 if it is neither.
+
+    What they have just finished, too: the last minute of it is told when the page has gone on to the next.
+    """
+    checked = Assignment.objects.filter(_in_group(user, Membership.Role.CHECKER, "batch__group"), checker=user.pk)
+    wanted = Q(pk__in=own_assignments(user).values("pk")) | Q(pk__in=checked.values("pk"))
     assignment = Assignment.objects.filter(wanted, public_id=public_id).first()
     if assignment is not None:
         return assignment, None
-    return None, get_object_or_404(open_adjudications(user).filter(adjudicator=user.pk), public_id=public_id)
+    ruled = Adjudication.objects.filter(_may_adjudicate(user), adjudicator=user.pk)
+    return None, get_object_or_404(ruled, public_id=public_id)
 
 
 def own_label_tasks(user: AnyUser) -> QuerySet[LabelTask]:
@@ -109,18 +114,8 @@ def get_own_label_task(user: AnyUser, public_id: str) -> LabelTask:
 
 
 def own_pools(user: AnyUser) -> QuerySet[Batch]:
-    """Batches of the annotator's groups whose responses are taken one by one."""
-    return Batch.objects.filter(
-        _in_group(user, Membership.Role.ANNOTATOR, "group"),
-        kind=Batch.Kind.GRADE,
-        strategy=Batch.Strategy.POOL,
-        imported=False,
-    )
-
-
-def get_own_pool(user: AnyUser, public_id: str) -> Batch:
-    """One of them, to take the next response from."""
-    return get_object_or_404(own_pools(user).select_related("group__benchmark"), public_id=public_id)
+    """Those of them whose responses are taken one by one."""
+    return batches_to_take_from(user).filter(strategy=Batch.Strategy.POOL)
 
 
 # Checkers -----------------------------------------------------------------------------------------------------------

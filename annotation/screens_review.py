@@ -11,11 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Case, Count, F, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from annotation import access
+from annotation.attention import time_spent
 from annotation.models import Amendment, Assignment, Check, Decision
 from rubrics.models import Benchmark, RubricItem
 
@@ -176,8 +177,6 @@ def handed_in(
     user: User, benchmark: Benchmark | None, *, page: Any, per_page: int = 20
 ) -> tuple[Page[Any], list[HandedIn]]:
     """A page of the annotator's finished work, the latest first, in a fixed number of queries."""
-    from annotation.attention import time_spent
-
     rows = access.own_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
     rows = rows.exclude(status__in=Assignment.OPEN).select_related("batch")
     if benchmark is not None:
