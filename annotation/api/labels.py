@@ -32,7 +32,7 @@ class OptionSerializer(Plain):
     """An answer that may be given."""
 
     value = serializers.CharField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # DRF has an attribute of this name, too
     help = serializers.CharField(allow_blank=True)
 
 

@@ -145,7 +145,7 @@ def restore_question(*, question: LabelQuestion) -> None:
 
 
 def _refuse_impossible(benchmark: Benchmark, wanted: QuestionInput, own: LabelQuestion | None) -> None:
-    if LabelQuestion.objects.filter(benchmark=benchmark, name=wanted.name).exclude(pk=own and own.pk).exists():
+    if LabelQuestion.objects.filter(benchmark=benchmark, name=wanted.name).exclude(pk=own.pk if own else 0).exists():
         raise DomainError(_("A question of this short name is there already."))
     if not wanted.text.strip():
         raise DomainError(_("Write what is asked."))
@@ -186,7 +186,7 @@ def _refuse_impossible(benchmark: Benchmark, wanted: QuestionInput, own: LabelQu
 
 def _values_of_others(benchmark: Benchmark, own: LabelQuestion | None) -> dict[str, str]:
     """Value → name of the question that has it, over the questions that are asked."""
-    rows = LabelQuestion.objects.filter(benchmark=benchmark, active=True).exclude(pk=own and own.pk)
+    rows = LabelQuestion.objects.filter(benchmark=benchmark, active=True).exclude(pk=own.pk if own else 0)
     return {option["value"]: name for name, options in rows.values_list("name", "options") for option in options}
 
 
