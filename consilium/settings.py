@@ -306,6 +306,7 @@ USE_I18N = True
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "consilium.formats"
 
 # API --------------------------------------------------------------------------------------------------------------
 REST_FRAMEWORK = {

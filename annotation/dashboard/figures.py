@@ -9,6 +9,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from annotation.dashboard.counts import Work
 from annotation.dashboard.forecast import is_working_day
@@ -46,7 +47,7 @@ def days_chart(days: Sequence[tuple[date, int]]) -> SafeString:
                     '<rect class="weekend" x="{}" y="14" width="{}" height="{}"></rect>', x, step, base - 14
                 ),
                 "today" if place == len(days) - 1 else "day", x + 9, round(base - tall, 1), step - 18, tall,
-                date_format(day, "D j N"), f"{number:,}", x + step // 2, round(base - tall - 5, 1),
+                date_format(day, pgettext("date", "D j N")), f"{number:,}", x + step // 2, round(base - tall - 5, 1),
                 f"{number:,}" if number else "", x + step // 2, base + 16, date_format(day, "D"),
                 x + step // 2, base + 31, date_format(day, "j"),
             )

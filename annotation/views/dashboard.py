@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_safe
 
 from annotation.dashboard import board as boards
@@ -55,7 +56,7 @@ def progress(request: SignedInRequest, slug: str) -> HttpResponse:
         "stages": STAGES,
         "chart": days_chart(board.days),
         "day_columns": (_("Day"), _("Handed in")),
-        "day_rows": [(date_format(day, "D j N Y"), f"{number:,}") for day, number in board.days],
+        "day_rows": [(date_format(day, pgettext("date", "D j N Y")), f"{number:,}") for day, number in board.days],
         "zone": timezone.get_current_timezone_name(),
         "administers": administers,
     }

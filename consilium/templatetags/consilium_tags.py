@@ -125,12 +125,12 @@ def when(moment: datetime | None) -> SafeString | str:
         return DASH
     local = timezone.localtime(moment)
     now = timezone.now()
-    exact = f"{date_format(local, 'j N Y, H:i')} {local.tzname() or ''}".strip()
+    exact = f"{date_format(local, 'DATETIME_FORMAT')} {local.tzname() or ''}".strip()
     age = now - moment
     if abs(age.total_seconds()) < 60:
         words = _("just now")
     elif age.days >= RECENT_DAYS or age.days < -RECENT_DAYS:
-        words = date_format(local, "j N Y")
+        words = date_format(local, "DATE_FORMAT")
     elif age.total_seconds() > 0:
         words = _("%(time)s ago") % {"time": timesince(moment, now, depth=1)}
     else:
@@ -144,7 +144,7 @@ def at(moment: datetime | None) -> SafeString | str:
     if moment is None:
         return DASH
     local = timezone.localtime(moment)
-    return format_html('<time datetime="{}">{}</time>', moment.isoformat(), date_format(local, "j N Y, H:i"))
+    return format_html('<time datetime="{}">{}</time>', moment.isoformat(), date_format(local, "DATETIME_FORMAT"))
 
 
 @register.simple_tag

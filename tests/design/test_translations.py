@@ -141,7 +141,8 @@ def bare_words(template: str) -> list[str]:
         if token.token_type == TokenType.TEXT:
             kept.append(GAP if silent else token.contents)
             continue
-        kept.append(f" {GAP} ")
+        opens = bool(kept) and kept[-1].endswith(("<", "</"))  # <{% if … %}h2{% else %}h3{% endif %} …>
+        kept.append("x" if opens else f" {GAP} ")
         if token.token_type != TokenType.BLOCK:
             continue
         name, *rest = token.contents.split()
