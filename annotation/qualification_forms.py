@@ -60,7 +60,7 @@ class KeyForm(forms.Form):
                 label=_("Explanation"),
                 required=False,
                 max_length=LONGEST_EXPLANATION,
-                widget=forms.Textarea(attrs={"rows": 2}),
+                widget=forms.Textarea(attrs={"rows": 1, "placeholder": _("Explanation")}),
             )
 
     def decisions(self) -> dict[int, tuple[str, str]]:

@@ -20,7 +20,7 @@ from annotation.marking import against_key, gold_pairs
 from annotation.quality import evidence
 from annotation.quality.evidence import Checks, Decisions, Work
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
-from consilium.statistics.confusion import ConfusionCounts, confusion_counts
+from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.median import median_figure
 from consilium.statistics.two_raters import two_rater_agreement
@@ -150,18 +150,19 @@ def _compared(
     """(user, MF1, raw agreement) of everybody with pairs; intervals by a bootstrap over responses."""
     if not len(user):
         return []
-    responses, at_response = np.unique(response, return_inverse=True)
-    counts = confusion_counts(
-        reference, theirs, case=at_response, n_cases=len(responses),
-        slice_of=np.searchsorted(people, user), n_slices=len(people),
-    )  # fmt: skip
-    present = np.flatnonzero(counts.n.sum(axis=0) > 0)
-    tables: ConfusionCounts = counts[:, present]
-    figures = two_rater_agreement(tables, bootstrap=CaseBootstrap(len(responses), SEED), intervals_for=("mf1", "raw"))
-    return [
-        (int(people[place]), Shown(each.mf1, each.n_cases, "mf1"), Shown(each.raw, each.n_cases))
-        for place, each in zip(present, figures, strict=True)
-    ]
+    made = []
+    # One at a time, so that a person's intervals are the same among others and on a page of their own.
+    for person in np.intersect1d(people, user).tolist():
+        mine = user == person
+        responses, at_response = np.unique(response[mine], return_inverse=True)
+        counts = confusion_counts(
+            reference[mine], theirs[mine], case=at_response, n_cases=len(responses),
+            slice_of=np.zeros_like(at_response), n_slices=1,
+        )  # fmt: skip
+        bootstrap = CaseBootstrap(len(responses), SEED)
+        (figures,) = two_rater_agreement(counts, bootstrap=bootstrap, intervals_for=("mf1", "raw"))
+        made.append((person, Shown(figures.mf1, figures.n_cases, "mf1"), Shown(figures.raw, figures.n_cases)))
+    return made
 
 
 def _positive_rate(found: dict[int, AnnotatorQuality], said: Decisions, people: Ints, compared: int) -> None:
@@ -183,25 +184,20 @@ def _positive_rate(found: dict[int, AnnotatorQuality], said: Decisions, people: 
     difference = met[shared] - peers
     users, responses = rows.user[shared], rows.response[shared]
     limit = NormalDist().inv_cdf(1 - 0.05 / (2 * max(1, compared)))
-    if len(users):
-        cases, at_case = np.unique(responses, return_inverse=True)
-        flat = at_case * len(people) + np.searchsorted(people, users)
-        shape, size = (len(cases), len(people)), len(cases) * len(people)
-        above = np.bincount(flat, weights=difference, minlength=size).reshape(shape)
-        below = np.bincount(flat, minlength=size).reshape(shape)
+    for user in np.unique(users).tolist():
+        mine = users == user
+        cases, at_case = np.unique(responses[mine], return_inverse=True)
+        above = np.bincount(at_case, weights=difference[mine])[:, None]
+        below = np.bincount(at_case)[:, None]
         made = ratio_figures(above, below, bootstrap=CaseBootstrap(len(cases), SEED))
-        behind = (below > 0).sum(axis=0)
+        figure, spread = made.figures[0], made.standard_errors[0]
+        shown = Shown(figure, len(cases), "difference")
         # What chance alone does to somebody who says met as often as the others. The resamples of a person who always
         # says the same have no spread at all, so the larger of the two counts.
-        alone = np.bincount(np.searchsorted(people, users), weights=peers * (1 - peers), minlength=len(people))
-        by_chance = np.sqrt(alone) / np.maximum(below.sum(axis=0), 1)
-        for place, (figure, spread) in enumerate(zip(made.figures, made.standard_errors, strict=True)):
-            row = found[int(people[place])]
-            if not behind[place]:
-                continue
-            row.positive = Shown(figure, int(behind[place]), "difference")
-            expected = limit * max(spread or 0.0, float(by_chance[place]))
-            row.differs = row.positive.enough and figure.value is not None and abs(figure.value) > expected
+        alone = float(np.sqrt((peers[mine] * (1 - peers[mine])).sum())) / int(mine.sum())
+        expected = limit * max(spread or 0.0, alone)
+        found[user].positive = shown
+        found[user].differs = shown.enough and figure.value is not None and abs(figure.value) > expected
     for user in people.tolist():
         own = rows.user == user
         if not found[user].positive.responses and own.any():
