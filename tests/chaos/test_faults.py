@@ -1,0 +1,363 @@
+"""Six faults while a physician grades in a real browser: nothing acknowledged is lost, nothing silently overwritten.
+
+Each run opens a response, lets chance decide what is pressed and when the fault comes, heals it, and compares the
+database with what the person did. Chance is seeded by the number of the run, so a run that fails can be run again.
+
+- *Acknowledged*: the page says "saved". From that moment the database holds what was decided, or something that the
+  same person decided later.
+- *Silently overwritten*: what stands in the end is not what the person decided last, and nobody was asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import pytest
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.test import Client
+from playwright.sync_api import BrowserContext, Page, Route, TimeoutError, expect
+
+from accounts.models import User
+from annotation.models import Assignment, Decision
+from annotation.services import criteria_of
+from consilium.processes import web
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.chaos import FULL
+from tests.conftest import Watch
+from tests.factories import PASSWORD
+from tests.processes import ROOT
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewPage = Callable[..., Page]
+RUNS = int(os.environ.get("CONSILIUM_CHAOS_RUNS", "50" if FULL else "3"))
+CRITERIA = 8
+ACTS = 14 if FULL else 9
+KEYS = {"m": "met", "n": "not_met", "c": "cannot_assess"}
+Word = tuple[str, bool, str]  # outcome, borderline, note
+
+
+def stored(row: Assignment) -> dict[int, Word]:
+    """What the database holds."""
+    found = Decision.objects.filter(assignment=row, round=1).values_list("criterion", "outcome", "borderline", "note")
+    return {criterion: (outcome or "", borderline, note) for criterion, outcome, borderline, note in found}
+
+
+@dataclass
+class Desk:
+    """What the person has done at one response, in whatever tab, and what the pages have acknowledged of it."""
+
+    row: Assignment
+    rng: random.Random
+    said: dict[int, list[Word]] = field(default_factory=dict)  # everything decided, in order
+    acknowledged: dict[int, int] = field(default_factory=dict)  # criterion → place in ``said``
+
+    def __post_init__(self) -> None:
+        self.criteria = criteria_of(self.row)
+
+    def last(self) -> dict[int, Word]:
+        """What ought to stand in the end."""
+        return {criterion: words[-1] for criterion, words in self.said.items()}
+
+    def act(self, page: Page) -> bool:
+        """Decide something: by a key, by the mouse, borderline, or a note. False if a dialog came over the page.
+
+        What was done must show on the page, or a dialog must have kept it from being done.
+        """
+        kind = self.rng.choice(("key", "key", "key", "click", "borderline", "note"))
+        if kind == "click":
+            criterion = self.rng.choice(self.criteria)
+        else:
+            criterion = int(page.evaluate("document.querySelector('.criterion.current').dataset.row"))
+        row = page.locator(f"[data-row='{criterion}']")
+        outcome, borderline, note = self.said.get(criterion, [("", False, "")])[-1]
+        if kind == "note":
+            note = f"note {self.rng.randrange(1000)}"
+        elif kind == "borderline":
+            borderline = not borderline and outcome != "cannot_assess"  # met or not met, only just
+        else:
+            key = self.rng.choice(list(KEYS))
+            outcome = KEYS[key]
+            borderline = borderline and outcome != "cannot_assess"
+        try:
+            if kind == "click":
+                row.locator(f"[data-set={outcome}]").click(timeout=3_000)
+            elif kind == "note":
+                page.keyboard.press("t")
+                row.locator("[data-note]").fill(note, timeout=3_000)
+                page.keyboard.press("Escape")
+            else:
+                page.keyboard.press("b" if kind == "borderline" else key)
+        except TimeoutError:
+            pass  # the dialog was in the way, as the page shows
+        words, dialog = shown(page, criterion)
+        if words == (outcome, borderline, note):
+            self.said.setdefault(criterion, []).append(words)
+        else:
+            assert dialog, f"a {kind} was lost: {words}"
+        return not dialog
+
+    def look(self, page: Page) -> None:
+        """Where the page says "saved", all that was done in it so far is acknowledged."""
+        if page.locator("#saved").get_attribute("data-state") == "saved":
+            self.acknowledged = {criterion: len(words) - 1 for criterion, words in self.said.items()}
+            self.nothing_lost()
+
+    def nothing_lost(self) -> None:
+        """The database holds what was acknowledged, or what was said after it."""
+        there = stored(self.row)
+        for criterion, place in self.acknowledged.items():
+            assert there.get(criterion) in self.said[criterion][place:], (
+                f"acknowledged {self.said[criterion][place]}, stored {there.get(criterion)}"
+            )
+
+    def all_saved(self, page: Page) -> None:
+        """Wait until the page says so; then exactly what was decided last stands."""
+        expect(page.locator("#saved")).to_have_attribute("data-state", "saved", timeout=30_000)
+        assert stored(self.row) == self.last()
+
+
+def shown(page: Page, criterion: int) -> tuple[Word, bool]:
+    """What the page shows of a criterion, and whether a dialog lies over it."""
+    outcome, borderline, note, dialog = page.evaluate(
+        """id => {
+            const row = document.querySelector(`[data-row="${id}"]`);
+            const note = row.querySelector("[data-note]").value.trim();
+            return [row.dataset.outcome, row.dataset.borderline, note, Boolean(document.querySelector("dialog[open]"))];
+        }""",
+        str(criterion),
+    )
+    return (outcome, borderline == "1", note), dialog
+
+
+def open_work(page: Page, row: Assignment, base: str = "") -> Page:
+    """The grading page, its script running."""
+    page.goto(f"{base}/work/{row.public_id}/")
+    expect(page.locator(".criterion.current")).to_have_count(1)
+    return page
+
+
+def sign_in(context: BrowserContext, user: User, base: str) -> None:
+    """Give the browser a session of ``user``, as another tab's sign-in would."""
+    client = Client()
+    client.force_login(user)
+    value = client.cookies[settings.SESSION_COOKIE_NAME].value
+    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": value, "url": base}])
+
+
+def desks(workshop: Workshop) -> Iterator[tuple[Desk, int]]:
+    """A response and a seed for each run."""
+    queue = workshop.queue()
+    assert len(queue) >= RUNS
+    for run in range(RUNS):
+        yield Desk(queue[run], random.Random(run)), run
+
+
+@pytest.fixture
+def workshop(db: None) -> Workshop:
+    """A response for each run, and each of them for both annotators."""
+    return build_workshop(criteria=CRITERIA, responses=RUNS, annotators_per_item=2)
+
+
+def test_a_killed_tab(workshop: Workshop, new_page: NewPage) -> None:
+    page = new_page(workshop.annotator)
+    for desk, _run in desks(workshop):
+        fatal = desk.rng.randrange(ACTS)
+        open_work(page, desk.row)
+        for number in range(ACTS):
+            desk.act(page)
+            desk.look(page)
+            if number == fatal:
+                context = page.context
+                page.close()
+                desk.nothing_lost()
+                page = open_work(context.new_page(), desk.row)
+        desk.all_saved(page)
+
+
+def test_an_expired_session(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
+    watch.allow("status of 401")
+    page = new_page(workshop.annotator)
+    for desk, _run in desks(workshop):
+        ended = desk.rng.randrange(ACTS - 2)
+        open_work(page, desk.row)
+        for number in range(ACTS):
+            if number == ended:
+                Session.objects.all().delete()
+            if not desk.act(page):
+                break  # the dialog lies over the page; nothing can be pressed below it
+            desk.look(page)
+        sign_in_over_the_page(page, workshop.annotator)
+        desk.all_saved(page)
+
+
+def sign_in_over_the_page(page: Page, user: User) -> None:
+    """Fill in the dialog that has come up, and see it go."""
+    dialog = page.locator("#session-ended")
+    expect(dialog).to_be_visible()
+    dialog.locator("input[name=login]").fill(user.email)
+    dialog.locator("input[name=password]").fill(PASSWORD)
+    dialog.get_by_role("button", name="Sign in", exact=True).click()
+    expect(dialog).to_be_hidden()
+
+
+def test_a_lost_connection(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED")
+    page = new_page(workshop.annotator)
+    for desk, _run in desks(workshop):
+        lost = desk.rng.randrange(ACTS)
+        found = desk.rng.randrange(lost, ACTS)
+        open_work(page, desk.row)
+        for number in range(ACTS):
+            if number == lost:
+                page.context.set_offline(True)
+            desk.act(page)
+            desk.look(page)
+            if number == found:
+                page.context.set_offline(False)
+        desk.all_saved(page)
+
+
+def test_two_tabs(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
+    """Now and then one of the tabs loses its connection, so that its decisions come late."""
+    watch.allow("ERR_CONNECTION_RESET", "ERR_FAILED", "status of 409")
+    first = new_page(workshop.annotator)
+    tabs = [first, first.context.new_page()]
+
+    def cut(route: Route) -> None:
+        if route.request.method == "POST":
+            route.abort("connectionreset")
+        else:
+            route.continue_()
+
+    for desk, _run in desks(workshop):
+        for tab in tabs:
+            open_work(tab, desk.row)
+        late = desk.rng.choice(tabs)
+        lost = desk.rng.randrange(ACTS)
+        found = desk.rng.randrange(lost, ACTS)
+        for number in range(ACTS):
+            if number == lost:
+                late.route("**/work/**", cut)
+            tab = desk.rng.choice(tabs)
+            tab.bring_to_front()
+            desk.act(tab)
+            if number == found:
+                late.unroute("**/work/**", cut)
+        for tab in tabs:
+            tab.bring_to_front()
+            keep_the_last_word(tab, desk)
+        desk.all_saved(tabs[0])
+        desk.all_saved(tabs[1])
+
+
+def keep_the_last_word(page: Page, desk: Desk) -> None:
+    """Wait for "saved"; where the page asks which of two versions holds, answer with what was decided last."""
+    asked = page.locator("#choice[open] [data-choice]")
+    state = page.locator("#saved")
+
+    def settled() -> bool:
+        if asked.count():
+            criterion = int(asked.get_attribute("data-choice") or 0)
+            mine = stored(desk.row).get(criterion) != desk.last()[criterion]
+            page.locator("#choice [data-keep-mine]" if mine else "#choice [data-take-saved]").click()
+            return False
+        return state.get_attribute("data-state") == "saved"
+
+    wait_until(settled, within_s=30, message="the tab has saved everything")
+
+
+def test_somebody_else_signs_in_elsewhere(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
+    """Their own decisions on the same response stay theirs, and mine wait for me."""
+    watch.allow("status of 40[1349]")
+    base = watch.origin
+    page = new_page(workshop.annotator)
+    other = workshop.people()[1]
+    for desk, _run in desks(workshop):
+        theirs = Assignment.objects.get(response=desk.row.response, annotator=other)
+        swapped = desk.rng.randrange(ACTS - 1)
+        open_work(page, desk.row)
+        for number in range(ACTS):
+            if number == swapped:
+                sign_in(page.context, other, base)
+            desk.act(page)
+            if number < swapped:
+                desk.look(page)
+        desk.nothing_lost()
+        assert stored(theirs) == {}
+        sign_in(page.context, workshop.annotator, base)
+        page.evaluate("window.dispatchEvent(new Event('focus'))")  # the person comes back to this tab
+        desk.all_saved(page)
+        assert stored(theirs) == {}
+
+
+class Server:
+    """The product's web server on loopback over the test database; it can be killed and started again."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        with closing(socket.socket()) as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.environment = {**environment, "DJANGO_SETTINGS_MODULE": "tests.settings", "CONSILIUM_WEB": "1"}
+        self.start()
+
+    def start(self) -> None:
+        """Start it; the page may find it by itself before this returns."""
+        self.process = subprocess.Popen(
+            [sys.executable, *web(bind=f"127.0.0.1:{self.port}").arguments],
+            cwd=ROOT, env=self.environment, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        wait_until(self.answers, within_s=60, message="the web server answers")
+
+    def answers(self) -> bool:
+        """Whether it takes connections."""
+        with closing(socket.socket()) as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def kill(self) -> None:
+        """``kill -9`` with all its processes."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        wait_until(lambda: not self.answers(), within_s=10, message="nobody listens any more")
+
+
+@pytest.fixture
+def server(process_environment: dict[str, str]) -> Iterator[Server]:
+    """A real web server, gone at the end."""
+    running = Server(process_environment)
+    yield running
+    running.kill()
+
+
+def test_the_server_restarts_in_the_middle_of_a_save(
+    workshop: Workshop, new_page: NewPage, server: Server, watch: Watch
+) -> None:
+    watch.allow("ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET", "status of 50[234]")
+    watch.origin = server.url
+    page = new_page(base_url=server.url)
+    sign_in(page.context, workshop.annotator, server.url)
+    for desk, _run in desks(workshop):
+        fatal = desk.rng.randrange(ACTS)
+        open_work(page, desk.row)
+        for number in range(ACTS):
+            desk.act(page)
+            if number == fatal:
+                page.wait_for_timeout(desk.rng.uniform(0, 30))  # somewhere between sending and answering
+                server.kill()
+                desk.nothing_lost()
+                server.start()
+            desk.look(page)
+        desk.all_saved(page)
