@@ -12,6 +12,7 @@ from consilium.lib import navigation
 
 if TYPE_CHECKING:
     from accounts.models import User
+    from annotation.labels import LabelWork
     from annotation.workload import Workload
     from rubrics.models import Benchmark
 
@@ -28,6 +29,7 @@ def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
 def home_cards(user: User) -> Iterable[navigation.HomeCard]:
     """A card for each benchmark in which ``user`` has a part: what is open, and the button that goes on with it."""
     from annotation.models import Membership
+    from annotation.labels import label_work
     from annotation.workload import workload
     from rubrics.models import Benchmark
 
@@ -55,7 +57,7 @@ def home_cards(user: User) -> Iterable[navigation.HomeCard]:
             figures=figures,
             done=sum(work.done for work in load.current) if load.current else None,
             total=sum(work.total for work in load.current) if load.current else None,
-            action=_action(load),
+            action=_action(load, label_work(user, benchmark)),
             made_up=benchmark.is_demo,
         )
 
@@ -93,9 +95,12 @@ def run_cards(user: User) -> Iterable[navigation.HomeCard]:
         )
 
 
-def _action(load: Workload) -> tuple[navigation.Text, str] | None:
+def _action(load: Workload, labels: list[LabelWork]) -> tuple[navigation.Text, str] | None:
     if load.first is not None:
         return _("Go on grading"), reverse("annotation:grade", args=[load.first.next_id])
+    label = next((work for work in labels if work.takes_work), None)
+    if label is not None:
+        return _("Go on labelling"), reverse("annotation:label", args=[label.next_id])
     if load.checks_held or load.checks_waiting:
         return _("Go on checking"), reverse("annotation:checks")
     if load.adjudications:
@@ -114,7 +119,9 @@ def register() -> None:
     navigation.register(label=_("Batches"), view="annotation:batches", roles=runs, order=50)
     navigation.register(label=_("Case labels"), view="annotation:labels", roles=runs, order=52)
     navigation.register(label=_("Conflicts"), view="annotation:conflicts", roles=runs, order=55)
-    navigation.register(label=_("Quality"), view="annotation:quality", roles=runs, order=57)
+    navigation.register(
+        label=_("Quality"), view="annotation:quality", roles=runs, order=57, also=["annotation:qualification"]
+    )
     navigation.register(label=_("My work"), view="annotation:work-in", roles={"annotator"}, order=110)
     navigation.register(label=_("Checking"), view="annotation:checks-in", roles={"checker"}, order=120)
     navigation.register(label=_("Adjudication"), view="annotation:adjudications-in", roles={"adjudicator"}, order=130)

@@ -37,6 +37,7 @@ class Item:
     roles: frozenset[str]
     order: int
     count: Callable[[Any], int] | None = None
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,13 +88,20 @@ _home_sources: list[Callable[[User], Iterable[HomeCard]]] = []
 
 
 def register(
-    *, label: Text, view: str, roles: Iterable[str], order: int, count: Callable[[Any], int] | None = None
+    *,
+    label: Text,
+    view: str,
+    roles: Iterable[str],
+    order: int,
+    count: Callable[[Any], int] | None = None,
+    also: Iterable[str] = (),
 ) -> None:
     """Offer the page ``view`` of a benchmark: a URL name whose one argument is the slug of the benchmark.
 
     ``count(benchmark)`` says how much waits there, in one query; it is asked on every page of the benchmark.
+    ``also``: further pages of the same section, which lie at addresses of their own.
     """
-    _items[view] = Item(label=label, view=view, roles=frozenset(roles), order=order, count=count)
+    _items[view] = Item(label=label, view=view, roles=frozenset(roles), order=order, count=count, also=tuple(also))
 
 
 def register_roles(source: Callable[[User, Any], Iterable[str]]) -> None:
@@ -126,7 +134,10 @@ def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
             shown.append((item, reverse(item.view, args=[benchmark.slug])))
         except NoReverseMatch:  # an app that is installed without its pages
             continue
-    here = _current([url for _, url in shown], request.path)
+    section = {url: url for _, url in shown}
+    for item, url in shown:
+        section |= {reverse(view, args=[benchmark.slug]): url for view in item.also}
+    here = section.get(_current(section, request.path), "")
     return [
         Link(label=item.label, url=url, active=url == here, count=item.count(benchmark) if item.count else 0)
         for item, url in shown
