@@ -72,17 +72,23 @@ def _members(group: ExpertGroup, rows: list[Membership], *, administers: bool) -
             "name": row.user.name if administers else "",
             "role": row.role,
             "active": row.active,
+            "capacity": row.capacity,
         }
         for row in rows
     ]
 
 
-@extend_schema(request=shapes.ActiveSerializer, responses=shapes.MemberSerializer)
+@extend_schema(request=shapes.MemberChangeSerializer, responses=shapes.MemberSerializer)
 @api_view(["PATCH"])
 def member(request: Request, slug: str, public_id: str, membership: int) -> Response:
-    """Stop a member, or let them work again."""
+    """Stop a member, whose open work goes back for others to take, or let them work again; set a capacity."""
     row = access.get_administered_membership(request.user, slug, public_id, membership)
-    services.set_member_active(membership=row, **_valid(shapes.ActiveSerializer(data=request.data)))
+    data = _valid(shapes.MemberChangeSerializer(data=request.data))
+    if "capacity" in data:
+        services.set_capacity(membership=row, capacity=data["capacity"])
+    if "active" in data:
+        by = request.user if isinstance(request.user, User) else None
+        services.set_member_active(membership=row, active=data["active"], by=by, at=timezone.now())
     return Response(_members(row.group, [row], administers=True)[0])
 
 

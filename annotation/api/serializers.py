@@ -34,12 +34,14 @@ class MemberSerializer(StrictSerializer, Plain):
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
     role = serializers.ChoiceField(choices=Membership.Role.choices)
     active = serializers.BooleanField(read_only=True)
+    capacity = serializers.IntegerField(read_only=True, allow_null=True, help_text="Most responses open at a time.")
 
 
-class ActiveSerializer(StrictSerializer, Plain):
-    """Let a member work, or stop them."""
+class MemberChangeSerializer(StrictSerializer, Plain):
+    """Let a member work, or stop them; bound how many responses an annotator has open, null for no bound."""
 
-    active = serializers.BooleanField()
+    active = serializers.BooleanField(required=False)
+    capacity = serializers.IntegerField(min_value=1, max_value=10_000, allow_null=True, required=False)
 
 
 class FilterSerializer(StrictSerializer, Plain):

@@ -12,7 +12,6 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access, services
@@ -24,6 +23,7 @@ from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm
 from annotation.models import Adjudication, Batch
 from annotation.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
+from annotation.services.slots import stuck_slots
 from annotation.views.dashboard import csv_file
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -143,6 +143,7 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
         "sort": request.GET.get("sort", ""),
         "conflicts": conflicts_of(row),
         "frame": _frame(row),
+        "stuck": stuck_slots(row),
         "page": pieces.page_of(row, chosen, people, number=request.GET.get("page")),
         "piece_form": form,
         "chosen": chosen,
@@ -177,15 +178,10 @@ def _frame(row: Batch) -> list[tuple[str, str]]:
 
 
 def _given_out(row: Batch) -> list[tuple[str, str]]:
-    """How work reaches people, where that is not as usual."""
+    """How work reaches people, beyond what the page says anyhow."""
     lines = []
-    if row.strategy != Batch.Strategy.PLANNED:
-        lines.append((_("How work is given out"), row.get_strategy_display()))
     if row.specialty_match != Batch.SpecialtyMatch.NONE:
-        lines.append((_("Specialty"), row.get_specialty_match_display()))
-    if row.lease_hours:
-        words = ngettext("after %(n)d hour untouched", "after %(n)d hours untouched", row.lease_hours)
-        lines.append((_("Back to the pool"), words % {"n": row.lease_hours}))
+        lines.append((_("Specialty"), str(row.get_specialty_match_display())))
     if row.gold_per_annotator:
         lines.append((_("Gold items for each annotator"), str(row.gold_per_annotator)))
     return lines
@@ -195,21 +191,24 @@ def _given_out(row: Batch) -> list[tuple[str, str]]:
 @signed_in
 def pause(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Take no work for now."""
-    return _switch(request, slug, public_id, lambda row: services.pause_batch(batch=row))
+    words = _("Paused: no work is taken until you open it again.")
+    return _switch(request, slug, public_id, lambda row: services.pause_batch(batch=row), words)
 
 
 @require_POST
 @signed_in
 def reopen(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Take work again."""
-    return _switch(request, slug, public_id, lambda row: services.open_batch(batch=row))
+    words = _("Open again: its physicians go on where they were.")
+    return _switch(request, slug, public_id, lambda row: services.open_batch(batch=row), words)
 
 
 @require_POST
 @signed_in
 def close(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """End the batch."""
-    return _switch(request, slug, public_id, lambda row: services.close_batch(batch=row, at=timezone.now()))
+    words = _("Closed for good. What is accepted counts; conflicts can still be adjudicated.")
+    return _switch(request, slug, public_id, lambda row: services.close_batch(batch=row, at=timezone.now()), words)
 
 
 @require_POST
@@ -223,16 +222,19 @@ def extend(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             raise DomainError(_("Write the date as year-month-day."))
         services.extend_batch(batch=row, due_date=form.cleaned_data["due_date"])
 
-    return _switch(request, slug, public_id, change)
+    return _switch(request, slug, public_id, change, _("The due date is set."))
 
 
-def _switch(request: SignedInRequest, slug: str, public_id: str, change: Callable[[Batch], None]) -> HttpResponse:
+def _switch(
+    request: SignedInRequest, slug: str, public_id: str, change: Callable[[Batch], None], words: str
+) -> HttpResponse:
     row = access.get_administered_batch(request.user, slug, public_id)
     try:
         change(row)
     except DomainError as refused:
         row.refresh_from_db()
         return _page(request, row, refused)
+    messages.success(request, words)
     return redirect("annotation:batch", slug, public_id)
 
 
