@@ -28,8 +28,8 @@ def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
 
 def home_cards(user: User) -> Iterable[navigation.HomeCard]:
     """A card for each benchmark in which ``user`` has a part: what is open, and the button that goes on with it."""
-    from annotation.models import Membership
     from annotation.labels import label_work
+    from annotation.models import Membership
     from annotation.workload import workload
     from rubrics.models import Benchmark
 

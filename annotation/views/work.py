@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation import access
+from annotation.screens_review import handed_in
 from annotation.workload import workload
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.models import Benchmark
@@ -28,11 +29,16 @@ def work_in(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse:
     load = workload(request.user, benchmark)
-    among = {row.batch.group.benchmark_id: row.batch.group.benchmark for row in load.batches}
+    shown, lines = handed_in(request.user, benchmark, page=request.GET.get("page"))
+    batches = [*(row.batch for row in load.batches), *(row.batch for row in load.labels)]
+    among = {batch.group.benchmark_id: batch.group.benchmark for batch in batches}
     if benchmark is None and len(among) == 1:
         benchmark = next(iter(among.values()))
-    return render(
-        request,
-        "annotation/work.html",
-        {"load": load, "benchmark": benchmark, "several": len(among) > 1, "user_id": request.user.pk},
-    )
+    context = {
+        "load": load,
+        "benchmark": benchmark,
+        "several": len(among) > 1,
+        "page_obj": shown,
+        "handed_in": lines,
+    }
+    return render(request, "annotation/work.html", context)

@@ -267,6 +267,11 @@ def test_label_work_counts_and_names_the_next(ward: Ward) -> None:
     submit_labels(task=first, annotator=user, at=timezone.now())
     [work] = labels.label_work(user)
     assert (work.done, work.open, work.started, work.next_position) == (1, 3, True, 2)
+    page = signed_in(user).get("/work/").content.decode()
+    assert f"/work/labels/{work.next_id}/" in page
+    assert "Continue with case 2 of 4" in page
+    assert "No work yet" not in page
+    assert f"/work/labels/{work.next_id}/" in signed_in(user).get("/").content.decode()
     assert labels.label_work(UserFactory()) == []
 
 
