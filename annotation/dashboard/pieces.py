@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from accounts.models import PhysicianProfile
 from annotation.dashboard.counts import OPEN
 from annotation.dashboard.people import People, Person
 from annotation.models import Assignment, Batch, Slot
-from annotation.services.slots.eligibility import annotators_of, refusals
+from annotation.services.slots.eligibility import annotators_of, refusals, stuck_slots
 from annotation.specialties import case_specialty, matching
 from annotation.standing import standings
 from rubrics.models import Case, Response
@@ -36,6 +36,7 @@ class Piece:
     checker: Person | None
     since: datetime | None
     lease_until: datetime | None
+    stuck: tuple[str, ...] = ()  # why nobody of the group may take it
 
     @property
     def movable(self) -> bool:
@@ -87,18 +88,21 @@ def free_slots_of(batch: Batch, chosen: PieceFilter) -> QuerySet[Slot]:
 
 
 def page_of(batch: Batch, chosen: PieceFilter, people: People, *, number: str | None) -> Page[Any]:
-    """A page of pieces; two queries."""
+    """A page of pieces, in a fixed number of queries; those in the pool say why where nobody may take them."""
     rows: QuerySet[Any]
     rows = free_slots_of(batch, chosen) if chosen.status == FREE else assignments_of(batch, chosen, people)
     page: Page[Any] = Paginator(rows, PER_PAGE).get_page(number)
-    page.object_list = [_piece(row, people) for row in page.object_list]
+    stuck = {one.slot.pk: one.reasons for one in stuck_slots(batch)} if chosen.status == FREE else {}
+    page.object_list = [_piece(row, people, stuck) for row in page.object_list]
     return page
 
 
-def _piece(row: Assignment | Slot, people: People) -> Piece:
+def _piece(row: Assignment | Slot, people: People, stuck: Mapping[int, tuple[str, ...]]) -> Piece:
     if isinstance(row, Slot):
         response = row.item.response
-        return Piece("", response.case.key, response.candidate.name, FREE, None, None, None, None)
+        return Piece(
+            "", response.case.key, response.candidate.name, FREE, None, None, None, None, stuck.get(row.pk, ())
+        )
     since = {
         "accepted": row.accepted_at, "submitted": row.submitted_at, "in_check": row.submitted_at,
         "returned": row.submitted_at, "released": row.released_at,

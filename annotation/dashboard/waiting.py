@@ -26,6 +26,10 @@ KINDS: dict[str, tuple[Promise, Promise]] = {
         gettext_lazy("Nobody can take it"),
         gettext_lazy("It will wait for ever unless somebody is given the part or the work."),
     ),
+    "pool": (
+        gettext_lazy("In the pool, waiting for any annotator"),
+        gettext_lazy("The next annotator of the group who asks for work and may take it gets it."),
+    ),
     "paused": (gettext_lazy("Waiting for you to open the batch"), gettext_lazy("Paused with work left.")),
     "not_closed": (
         gettext_lazy("Waiting for you to close the batch"),
@@ -248,7 +252,12 @@ def _for_annotators(scene: Scene) -> Iterable[Wait]:
             yield Wait("nobody", _("The batch"), _("%(person)s, who was stopped") % {"person": person.shown}, work.open,
                        work.last, scene.to_batch(batch, status="open", physician=person.pseudonym),
                        _("Hand over"), scene.place(batch))  # fmt: skip
-        if not annotator and work.left and not scene.people.active("annotator", row.group_id):
+        able = scene.people.active("annotator", row.group_id)
+        if not annotator and work.left and able:
+            whom = _("any of %(number)d annotators") % {"number": len(able)} if len(able) > 1 else able[0].shown
+            yield Wait("pool", _("The pool"), whom, work.left, None, scene.to_batch(batch, status="unassigned"),
+                       _("See the pieces"), scene.place(batch))  # fmt: skip
+        elif not annotator and work.left:
             yield Wait("nobody", _("The pool"), _("an annotator; the group has none"), work.left, None,
                        scene.to_group(row.group_id), _("Add an annotator"), scene.place(batch))  # fmt: skip
 

@@ -329,6 +329,14 @@ def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(des
     assert {row.status for row in desk.queue(first)} == {"accepted", "released"}
     page = client.get(f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/?status=unassigned").content.decode()
     assert page.count("<tr>") == 1 + 1 + 2 + 3  # heads of both tables, two physicians, three pieces
+    # Having released it before keeps nobody from taking it; without annotators nobody may.
+    waits = table(client, f"/b/{desk.benchmark.slug}/progress/waiting.csv")
+    assert ("pool", "any of 2 annotators", "3") in {(row["kind"], row["waits_for"], row["pieces"]) for row in waits}
+    Membership.objects.filter(role="annotator").update(active=False)
+    assert (
+        "nobody may take it"
+        in client.get(f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/?status=unassigned").content.decode()
+    )
     again = client.post(url, {"physician": first.pseudonyms.get().pseudonym, "to": "pool"}, follow=True)
     assert "Nothing was moved" in again.content.decode()
 
