@@ -148,7 +148,8 @@ def decisions(benchmark: Benchmark, groups: Sequence[ExpertGroup], *, own_view: 
         )
         rows = np.flatnonzero((said["gold"] == 1) & (said["vetted"] == 1))
         final[rows] = _looked_up(said, rows, (keys["response"] << 31) | keys["criterion"], keys["key"])
-    return Decisions(*(said[name].astype(np.int64) for name in names[:6]), final)
+    columns = {name: said[name].astype(np.int64) for name in names[:6]}
+    return Decisions(**columns, final=final)
 
 
 def _looked_up(said: dict[str, Ints], rows: Ints, keys: Ints, outcomes: npt.NDArray[np.integer]) -> Ints:

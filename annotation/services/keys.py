@@ -73,8 +73,8 @@ def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) ->
     case_of = dict(responses.values_list("pk", "case_id"))
     criteria: dict[int, tuple[int, set[int]]] = {}
     items = RubricItem.objects.filter(rubric__in=Rubric.objects.current().filter(case__benchmark=benchmark))
-    for case, rubric, criterion in items.values_list("rubric__case_id", "rubric_id", "criterion_id"):
-        criteria.setdefault(case, (rubric, set()))[1].add(criterion)
+    for at_case, rubric, criterion in items.values_list("rubric__case_id", "rubric_id", "criterion_id"):
+        criteria.setdefault(at_case, (rubric, set()))[1].add(criterion)
     found: dict[int, Agreed] = {}
     for source, ratings in sources:
         for response, said in _by_response(ratings):

@@ -299,8 +299,8 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
     rows = QualificationAttempt.objects.filter(user=request.user).exclude(status=QualificationAttempt.Status.OPEN)
     attempt = get_object_or_404(rows.select_related("group__benchmark", "batch"), public_id=public_id)
     marked: dict[int, dict[int, Any]] = {}
-    for row in marked_rows(attempt):
-        marked.setdefault(row.response, {})[row.criterion] = row
+    for each in marked_rows(attempt):
+        marked.setdefault(each.response, {})[each.criterion] = each
     assignments = Assignment.objects.filter(batch=attempt.batch_id).select_related("case", "response")
     work = list(assignments.order_by("position"))
     lines = _lines({row.rubric_id for row in work})
@@ -309,7 +309,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
     for row in work:
         said = marked.get(row.response_id, {})
         shown = [{"line": line, "row": said[line.id]} for line in lines.get(row.rubric_id, []) if line.id in said]
-        differ = sum(each["row"].counted and not each["row"].agrees for each in shown)
+        differ = sum(one.counted and not one.agrees for one in said.values())
         differing += differ
         responses.append(
             {
