@@ -73,6 +73,15 @@ def _new_work(values: dict[str, Any]) -> Words:
     count, batch = int(values.get("count", 0)), values.get("batch", "")
     if not count:
         return Words(_("“%(batch)s” is open: you may take responses from its pool.") % {"batch": batch})
+    if values.get("what") == "cases":
+        return Words(
+            ngettext(
+                "%(count)d case to answer questions about was given to you in “%(batch)s”.",
+                "%(count)d cases to answer questions about were given to you in “%(batch)s”.",
+                count,
+            )
+            % {"count": count, "batch": batch}
+        )
     return Words(
         ngettext(
             "%(count)d response to grade was given to you in “%(batch)s”.",

@@ -16,6 +16,7 @@ from accounts.models import User
 from annotation.allocation import Allocation, Infeasible, Item, allocate
 from annotation.labels import TAG_PREFIX, tag_changes
 from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician
+from annotation.services.notices import tell_of_cases
 from annotation.services.rules import spoken_rules
 from annotation.standing import FAILED, WITHHELD, standings
 from consilium.lib.errors import Conflict, DomainError
@@ -209,6 +210,7 @@ def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest
             ],
             batch_size=1000,
         )
+    tell_of_cases(batch=batch, at=at)
     return batch
 
 

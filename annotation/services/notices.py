@@ -36,10 +36,15 @@ def tell_of_passed_work(*, assignments: Iterable[Assignment], to: int, at: datet
         _new_work(batch, Counter({to: counts[pk]}), at)
 
 
-def _new_work(batch: Batch, counts: Counter[int], at: datetime) -> None:
+def tell_of_cases(*, batch: Batch, at: datetime) -> None:
+    """One notice for each annotator of a batch of cases with questions."""
+    _new_work(batch, Counter(batch.label_tasks.values_list("annotator_id", flat=True)), at, what="cases")
+
+
+def _new_work(batch: Batch, counts: Counter[int], at: datetime, **values: str) -> None:
     benchmark = batch.group.benchmark
     notify_each(
-        people={user: {"batch": batch.title, "count": count} for user, count in counts.items()},
+        people={user: {"batch": batch.title, "count": count, **values} for user, count in counts.items()},
         kind=Kind.NEW_WORK,
         benchmark_title=benchmark.title,
         url=reverse("annotation:work-in", args=[benchmark.slug]),

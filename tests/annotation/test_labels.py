@@ -257,6 +257,9 @@ def test_nobody_reaches_the_answers_of_another(ward: Ward) -> None:
 
 def test_label_work_counts_and_names_the_next(ward: Ward) -> None:
     user = ward.people[0]
+    assert (
+        "4 cases to answer questions about were given to you" in signed_in(user).get("/notifications/").content.decode()
+    )
     [work] = labels.label_work(user, ward.benchmark)
     assert (work.total, work.done, work.started, work.next_position) == (4, 0, False, 1)
     first = LabelTask.objects.get(public_id=work.next_id)
