@@ -30,6 +30,7 @@ OWN_TO_EACH = {
     "annotation:work": ("annotator", "outsider"),
     "annotation:checks": ("checker", "annotator"),
     "annotation:adjudications": ("adjudicator", "annotator"),
+    "annotation:own-quality": ("annotator", "outsider"),
 }
 
 
