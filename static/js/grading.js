@@ -1,74 +1,21 @@
 /* Grading: every decision shows at once, waits in the outbox, and is saved; a submitted response gives way to the next
-   without a new page. outbox.js keeps and sends; reading.js moves, marks and listens to single keys. */
+   without a new page. outbox.js keeps and sends; reading.js moves and listens to single keys; rows.js shows. */
 (() => {
   "use strict";
   const reading = window.consilium?.reading;
   const outbox = window.consilium?.outbox;
   if (!reading || !outbox) return;
   const { row, current, select, following, text } = reading;
+  const { stateOf, same, show, extraOf, showExtra, marks, changeOrder, renew } = window.consilium.rows;
   const savedBox = document.getElementById("saved");
   const choice = document.getElementById("choice");
+  const question = document.getElementById("choice-body");
   const form = document.getElementById("submit-form");
-  const orderKey = `consilium.order:${outbox.who}`;
   const MOST_AT_ONCE = 100;
 
   // What belongs to the response on the page; `begin` sets all of it.
   let assignment, writable, mine, stood, trail, questions, history, justDecided, lastSaved, prefetched;
 
-  /* State of a row: what the page shows, saved or not ------------------------------------------------------------------ */
-  const stateOf = (target) => ({
-    outcome: target.dataset.outcome,
-    borderline: target.dataset.borderline === "1",
-    note: target.dataset.note,
-    evidence: JSON.parse(target.dataset.evidence),
-  });
-  const plain = (state) => JSON.stringify([state.outcome, state.borderline, state.note, state.evidence.map(({ start, end }) => [start, end])]);
-  const same = (one, other) => plain(one) === plain(other);
-  function show(target, state) {
-    target.dataset.outcome = state.outcome;
-    target.dataset.borderline = state.borderline ? "1" : "";
-    target.dataset.note = state.note;
-    target.dataset.evidence = JSON.stringify(state.evidence.map((span) => ({ ...span, quote: span.quote ?? reading.quote(span) })));
-    target.classList.toggle("decided", Boolean(state.outcome));
-    target.querySelectorAll("[data-set]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === state.outcome)));
-    target.querySelector("[data-borderline-flag]").hidden = !state.borderline;
-    if (state.note || state.evidence.length || target.querySelector(".extra")) showExtra(target, state);
-  }
-  /* Evidence, note and buttons: made for the rows that have any, and for the one that is worked on. */
-  function extraOf(target) {
-    const there = target.querySelector(".extra");
-    if (there) return there;
-    const made = document.getElementById("extra").content.firstElementChild.cloneNode(true);
-    made.querySelector("textarea").setAttribute("aria-label", text("note").replace("NUMBER", target.dataset.number));
-    if (!writable) made.querySelector(".actions").remove();
-    target.append(made);
-    return made;
-  }
-  function showExtra(target, state = stateOf(target)) {
-    const extra = extraOf(target);
-    const spans = JSON.parse(target.dataset.evidence);
-    const quotes = extra.querySelector(".quotes");
-    quotes.hidden = !spans.length;
-    quotes.replaceChildren(
-      ...spans.map((span, at) => {
-        const item = document.getElementById("quote").content.firstElementChild.cloneNode(true);
-        const words = Array.from(span.quote ?? "");
-        item.querySelector("q").textContent = words.length > 90 ? `${words.slice(0, 89).join("")}…` : words.join("");
-        if (writable) item.querySelector("button").dataset.drop = at;
-        else item.querySelector("button").remove();
-        return item;
-      }),
-    );
-    const editor = extra.querySelector("[data-note-edit]");
-    const field = editor.querySelector("textarea");
-    if (editor.hidden || document.activeElement !== field) field.value = state.note;
-    const note = extra.querySelector("[data-note-shown]");
-    note.textContent = state.note;
-    note.hidden = !state.note || !editor.hidden;
-    extra.querySelector("[data-do=borderline]")?.setAttribute("aria-pressed", String(state.borderline));
-    const clear = extra.querySelector("[data-do=clear]");
-    if (clear) clear.hidden = !state.outcome;
-  }
   function summarise() {
     const rows = reading.all();
     const done = rows.filter((one) => one.dataset.outcome).length;
@@ -81,69 +28,8 @@
     marks();
     if (writable && rows.length - done <= Math.max(3, rows.length / 5)) prefetch();
   }
-  let picked = null;
-  function marks() {
-    const spans = picked ? [{ ...picked, kind: "pick" }] : [];
-    for (const one of reading.all()) {
-      if (one.dataset.evidence === "[]") continue;
-      for (const span of JSON.parse(one.dataset.evidence)) {
-        spans.push({ ...span, label: one.dataset.number, kind: one === current() ? "current" : "other" });
-      }
-    }
-    reading.paint(spans);
-  }
-  document.addEventListener("consilium:criterion", () => {
-    if (writable && current()) showExtra(current());
-    marks();
-  });
-  document.addEventListener("consilium:pick", (event) => {
-    picked = event.detail;
-    marks();
-  });
   reading.filters.open = (one) => !one.dataset.outcome;
   reading.filters.flagged = (one) => one.dataset.borderline === "1" || one.dataset.outcome === "cannot_assess";
-
-  /* Order: by axis, or as the rubric has it ------------------------------------------------------------------------------ */
-  function order(byAxis) {
-    const list = reading.list;
-    const rows = reading.all().sort((one, other) => Number(one.dataset.number) - Number(other.dataset.number));
-    const axes = [...new Set(rows.map((one) => one.dataset.axis))];
-    const button = document.getElementById("by-axis");
-    button.hidden = axes.length < 2;
-    byAxis = byAxis && axes.length > 1;
-    button.setAttribute("aria-pressed", String(byAxis));
-    list.querySelectorAll("li.axis").forEach((head) => head.remove());
-    if (!byAxis) {
-      list.append(...rows);
-      return;
-    }
-    for (const axis of axes) {
-      const head = document.createElement("li");
-      head.className = "axis";
-      head.dataset.axisHead = axis;
-      head.textContent = axis || text("other");
-      list.append(head, ...rows.filter((one) => one.dataset.axis === axis));
-    }
-  }
-  const wantsAxis = () => {
-    try {
-      return localStorage.getItem(orderKey) === "axis";
-    } catch {
-      return false;
-    }
-  };
-  function changeOrder() {
-    const byAxis = document.getElementById("by-axis").getAttribute("aria-pressed") !== "true";
-    try {
-      localStorage.setItem(orderKey, byAxis ? "axis" : "rubric");
-    } catch {
-      // It holds for this response.
-    }
-    order(byAxis);
-    reading.applyFilter();
-    select(current());
-  }
-  document.addEventListener("click", (event) => event.target.closest("#by-axis") && changeOrder());
 
   /* Sending ---------------------------------------------------------------------------------------------------------------- */
   let sending = null; // the request under way
@@ -301,7 +187,7 @@
     const [next] = questions;
     if (!next || choice.open) return;
     const [id, standing] = next;
-    choice.dataset.choice = id;
+    question.dataset.choice = id;
     choice.querySelector("[data-changed]").textContent = text("changed").replace("NUMBER", row(id)?.dataset.number ?? "");
     choice.querySelector("[data-theirs]").textContent = `${inWords(standing)} · ${standing.at}`;
     choice.querySelector("[data-mine]").textContent = inWords(mine[id]);
@@ -309,11 +195,12 @@
     choice.showModal();
   }
   choice.addEventListener("click", (event) => {
-    const id = choice.dataset.choice;
+    const id = question.dataset.choice;
     const standing = questions.get(id);
     const keepMine = event.target.closest("[data-keep-mine]");
     if (!standing || !(keepMine || event.target.closest("[data-take-saved]"))) return;
     questions.delete(id);
+    delete question.dataset.choice;
     choice.close();
     if (keepMine && mine[id]) rebase(id, standing.version);
     else {
@@ -353,6 +240,7 @@
     }
     if (message.type === "handed-in") {
       writable = false;
+      reading.page.dataset.writable = "";
       refuse(text("handed"));
       if (!Object.keys(mine).length) location.reload();
       return;
@@ -647,14 +535,10 @@
     writable = Boolean(dataset.writable);
     lastPath = location.pathname;
     lastSaved = dataset.saved;
-    [mine, stood, trail, questions, history, justDecided, prefetched, picked] = [outbox.entries(assignment), {}, {}, new Map(), [], null, null, null];
+    [mine, stood, trail, questions, history, justDecided, prefetched] = [outbox.entries(assignment), {}, {}, new Map(), [], null, null];
     reading.renew();
-    order(wantsAxis());
-    for (const one of reading.all()) {
-      const id = one.dataset.row;
-      stood[id] = { ...stateOf(one), version: Number(one.dataset.version) };
-      if (one.dataset.note || one.dataset.evidence !== "[]") showExtra(one);
-    }
+    renew();
+    for (const one of reading.all()) stood[one.dataset.row] = { ...stateOf(one), version: Number(one.dataset.version) };
     for (const [id, entry] of Object.entries(mine)) {
       trail[id] = [...(entry.after ?? []), entry.client_id];
       if (row(id)) show(row(id), entry);
