@@ -266,6 +266,8 @@ class Measure:
                 rubric = Assignment.objects.get(public_id=public_id).rubric_id
                 items = RubricItem.objects.filter(rubric=rubric).order_by("position")
                 ready[number].append((public_id, list(items.values_list("criterion_id", flat=True))))
+        for browser in browsers.values():
+            browser.connection.close()  # the server has given up on it meanwhile; the next request opens another
 
     def healthz(self, number: int) -> list[float]:
         """Ask for what costs nothing."""
