@@ -101,6 +101,12 @@ def _action(load: Workload, labels: list[LabelWork]) -> tuple[navigation.Text, s
     label = next((work for work in labels if work.takes_work), None)
     if label is not None:
         return _("Go on labelling"), reverse("annotation:label", args=[label.next_id])
+    if load.to_qualify:
+        return _("Go on with the qualification"), reverse("annotation:work")
+    if load.pool is not None:
+        return _("Take a response"), reverse("annotation:work")
+    if load.label is not None:
+        return _("Go on labelling"), reverse("annotation:label", args=[load.label.next_id])
     if load.checks_held or load.checks_waiting:
         return _("Go on checking"), reverse("annotation:checks")
     if load.adjudications:

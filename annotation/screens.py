@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Ruling
 from annotation.reading import Block, blocks
+from annotation.screens_review import AmendedLine, amendments_of
 from annotation.services.conflicts import Vote, accepted_votes
 from rubrics.models import Case as ClinicalCase
 from rubrics.models import RubricItem
@@ -106,6 +107,7 @@ class GradingRow:
     evidence: list[dict[str, Any]] = field(default_factory=list)
     version: int = 0
     saved_at: datetime | None = None
+    amended: AmendedLine | None = None  # what the last check of the work made of it
 
     @property
     def evidence_json(self) -> str:
@@ -144,7 +146,11 @@ def grading_rows(assignment: Assignment) -> list[GradingRow]:
         row.criterion_id: row for row in Decision.objects.filter(assignment=assignment, round=assignment.round)
     }
     lines = criterion_lines(assignment.rubric_id, assignment.criteria, assignment.case.language)
-    return [grading_row(line, decisions.get(line.id)) for line in lines]
+    rows = [grading_row(line, decisions.get(line.id)) for line in lines]
+    if assignment.round == 1 and assignment.status != Assignment.Status.ACCEPTED:
+        return rows  # no check has ended
+    amended = amendments_of(assignment)
+    return [replace(row, amended=amended.get(row.line.id)) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 
-from django.db.models import Case, Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.utils import timezone
 
 from accounts.models import User
 from annotation import access
-from annotation.models import Assignment, Batch, Check, Membership
-from annotation.standing import Standing, own_standings
+from annotation.labels import LabelWork, label_work
+from annotation.models import Assignment, Attention, Batch, Check, Membership, Slot
+from annotation.screens_review import AmendedLine, amendments_in
+from annotation.services import slots
+from annotation.standing import QUALIFICATION, Standing, own_standings
 from rubrics.models import Benchmark
 
 HANDED_IN = (Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK, Assignment.Status.ACCEPTED)
@@ -19,11 +22,12 @@ HANDED_IN = (Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK, Assignment
 
 @dataclass(frozen=True, slots=True)
 class ReturnedWork:
-    """Work that a checker sent back, with what they wrote."""
+    """Work that a checker sent back, with what they wrote and what they would have said."""
 
     public_id: str
     position: int
     note: str
+    amended: list[AmendedLine]
 
 
 @dataclass(slots=True)
@@ -39,6 +43,44 @@ class BatchWork:
     next_id: str = ""  # public id of the assignment to go on with
     next_position: int = 0
     returned: list[ReturnedWork] = field(default_factory=list)
+    seconds: int = 0  # spent on it by its annotator
+    pool: bool = False  # responses are taken one by one
+    left: int = 0  # responses of the pool that the annotator may take now
+    free: int = 0  # places of the pool that nobody has, whether this annotator may take them or not
+    elsewhere: int = 0  # places of the pool that others have in hand
+
+    @property
+    def may_take(self) -> bool:
+        """A response can be taken from the pool, and none is open in the annotator's queue."""
+        return self.left > 0 and not self.next_id and bool(self.batch.status == Batch.Status.OPEN)
+
+    @property
+    def days_left(self) -> int | None:
+        """Days to the due date, in the reader's zone; negative once it has passed, None without one."""
+        due: date | None = self.batch.due_date
+        return None if due is None else (due - timezone.localdate()).days
+
+    @property
+    def days_over(self) -> int:
+        """Days since the due date."""
+        return -(self.days_left or 0)
+
+    @property
+    def state(self) -> str:
+        """Why this batch gives nothing to grade: ``paused``, ``locked`` (others have all of the pool in hand),
+        ``barred`` (what is left of the pool is not for this annotator), ``waiting`` (a checker's turn), ``done``;
+        empty where there is something to do."""
+        if self.batch.status == Batch.Status.PAUSED and (self.open or self.pool):
+            return "paused"
+        if self.next_id or self.left:
+            return ""
+        if self.open:
+            return "held_back"
+        if self.pool and self.free:
+            return "barred"
+        if self.pool and self.elsewhere:
+            return "locked"
+        return "waiting" if self.waiting else "done"
 
     @property
     def done(self) -> int:
@@ -67,6 +109,8 @@ class Workload:
     checks_held: int
     adjudications: int
     standings: list[Standing] = field(default_factory=list)  # in each group that the physician annotates for
+    labels: list[LabelWork] = field(default_factory=list)
+    seconds: int = 0  # spent on all of it: grading, checking and adjudicating
 
     @property
     def held_back(self) -> bool:
@@ -91,31 +135,73 @@ class Workload:
         return ready[0] if ready else None
 
     @property
-    def state(self) -> str:
-        """Why there is nothing to grade: ``held_back`` (no new work, `Standing` says why), ``none`` (never any),
-        ``paused``, ``waiting`` (a checker's turn) or ``done``; empty where there is something to do."""
+    def pool(self) -> BatchWork | None:
+        """The pool to take the next response from, where nothing is open: what is due first."""
+        ready = [work for work in self.current if work.may_take]
+        return min(ready, key=lambda work: (work.batch.due_date or date.max, work.batch.pk)) if ready else None
+
+    @property
+    def label(self) -> LabelWork | None:
+        """The first batch of cases that takes work."""
+        return next((work for work in self.labels if work.takes_work), None)
+
+    @property
+    def to_qualify(self) -> bool:
+        """Whether the physician may begin or go on with a qualification."""
+        return any(standing.reason == QUALIFICATION for standing in self.standings)
+
+    @property
+    def primary(self) -> str:
+        """What the one main button of the page does: ``qualify``, ``grade``, ``take``, ``label``, ``check``,
+        ``adjudicate``; empty where nothing is to be done."""
+        if self.to_qualify and not (self.first and self.first.returned):
+            return "qualify"
         if self.first is not None:
+            return "grade"
+        if self.pool is not None:
+            return "take"
+        if self.label is not None:
+            return "label"
+        if self.checks_held or self.checks_waiting:
+            return "check"
+        return "adjudicate" if self.adjudications else ""
+
+    @property
+    def state(self) -> str:
+        """Why there is nothing to grade; empty where there is something to do.
+
+        ``no_group``, ``other_part`` (checks or adjudicates only), ``held_back`` (`Standing` says why), ``none`` (no
+        batch yet), ``paused``, ``locked`` and ``barred`` (see `BatchWork`), ``waiting`` (a checker's turn), ``done``.
+        """
+        if self.first is not None or self.pool is not None or self.label is not None:
             return ""
+        if not self.roles and not self.batches:
+            return "no_group"
         if self.held_back:
             return "held_back"
-        if not self.current:
-            return "done" if self.past else "none"
-        if any(work.open for work in self.current):
-            return "paused"
-        return "waiting" if any(work.waiting for work in self.current) else "done"
+        if not self.batches and not self.labels:
+            return "none" if "annotator" in self.roles else "other_part"
+        states = {work.state for work in self.current}
+        states |= {"paused" for work in self.labels if work.open and work.batch.status == Batch.Status.PAUSED}
+        return next((name for name in ("paused", "locked", "barred", "waiting") if name in states), "done")
 
 
 def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
-    """The work of ``user``, in one benchmark or in all."""
-    own = access.own_assignments(user)
+    """The work of ``user``, in one benchmark or in all, in a number of queries that their groups alone decide."""
+    # Responses of a qualification have their own way in, and their own page afterwards.
+    own = access.own_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
     waiting, held = access.waiting_checks(user), access.held_checks(user)
     conflicts = access.open_adjudications(user)
     members = Membership.objects.filter(user=user, active=True)
+    pools = access.own_pools(user).exclude(status=Batch.Status.CLOSED)
     if benchmark is not None:
         own, waiting, held = (rows.filter(batch__group__benchmark=benchmark) for rows in (own, waiting, held))
         conflicts = conflicts.filter(group__benchmark=benchmark)
         members = members.filter(group__benchmark=benchmark)
-    standings = own_standings(user, benchmark)
+        pools = pools.filter(group__benchmark=benchmark)
+    roles = frozenset(members.values_list("role", flat=True))
+    annotates = Membership.Role.ANNOTATOR in roles
+    standings = own_standings(user, benchmark) if annotates else []
     counts = (
         own.order_by()
         .values("batch")
@@ -127,30 +213,73 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         )
     )
     numbers = {row["batch"]: row for row in counts}
+    nothing = {"total": 0, "open": 0, "accepted": 0, "started": 0}
     batches = (
-        Batch.objects.filter(pk__in=numbers).select_related("group__benchmark").order_by("due_date", "created_at", "pk")
+        Batch.objects.filter(Q(pk__in=numbers) | Q(pk__in=pools.values("pk")))
+        .select_related("group__benchmark")
+        .order_by("due_date", "created_at", "pk")
     )
-    work = {
-        batch.pk: BatchWork(
+    work = {}
+    for batch in batches:
+        row = numbers.get(batch.pk, nothing)
+        work[batch.pk] = BatchWork(
             batch,
-            total=numbers[batch.pk]["total"],
-            open=numbers[batch.pk]["open"],
-            waiting=numbers[batch.pk]["total"] - numbers[batch.pk]["open"] - numbers[batch.pk]["accepted"],
-            accepted=numbers[batch.pk]["accepted"],
-            started=numbers[batch.pk]["started"] > 0,
+            total=row["total"],
+            open=row["open"],
+            waiting=row["total"] - row["open"] - row["accepted"],
+            accepted=row["accepted"],
+            started=row["started"] > 0,
+            pool=batch.strategy == Batch.Strategy.POOL,
         )
-        for batch in batches
-    }
-    _fill_in_next(own.exclude(_not_to_begin(standings)), work)
-    _fill_in_returned(own, work)
+    if work:
+        _fill_in_next(own.exclude(_not_to_begin(standings)), work)
+        _fill_in_returned(own, work)
+    _fill_in_pools(user, [each for each in work.values() if each.pool and each.batch.status == Batch.Status.OPEN])
     return Workload(
         batches=list(work.values()),
-        roles=frozenset(members.values_list("role", flat=True)),
+        roles=roles,
         checks_waiting=waiting.count(),
         checks_held=held.count(),
         adjudications=conflicts.count(),
         standings=standings,
+        labels=label_work(user, benchmark) if annotates else [],
+        seconds=_fill_in_time(user, benchmark, work),
     )
+
+
+def _fill_in_time(user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]) -> int:
+    """The time spent at each batch by its annotator; returns all of the user's, with checks and adjudications."""
+    rows = Attention.objects.filter(user=user)
+    if benchmark is not None:
+        rows = rows.filter(
+            Q(assignment__batch__group__benchmark=benchmark) | Q(adjudication__group__benchmark=benchmark)
+        )
+    spent = rows.values_list("assignment__batch", "assignment__annotator").annotate(seconds=Sum("seconds"))
+    total = 0
+    for batch, annotator, seconds in spent.order_by():
+        total += seconds
+        if annotator == user.pk and batch in work:
+            work[batch].seconds = seconds
+    return total
+
+
+def _fill_in_pools(user: User, pools: list[BatchWork]) -> None:
+    if not pools:
+        return
+    left = slots.available_in(annotator=user, batches=[work.batch for work in pools])
+    holder = Assignment.objects.filter(slot=OuterRef("pk")).exclude(status=Assignment.Status.RELEASED)
+    states = (
+        Slot.objects.filter(item__batch__in=[work.batch for work in pools])
+        .annotate(state=Subquery(holder.values("status")[:1]))
+        .order_by()
+        .values_list("item__batch")
+        .annotate(free=Count("pk", filter=Q(state=None)), held=Count("pk", filter=Q(state__in=Assignment.OPEN)))
+    )
+    counts = {batch: (free, held) for batch, free, held in states}
+    for work in pools:
+        work.left = left.get(work.batch.pk, 0)
+        work.free, held = counts.get(work.batch.pk, (0, 0))
+        work.elsewhere = max(0, held - work.open)
 
 
 def _not_to_begin(standings: list[Standing]) -> Q:
@@ -161,23 +290,31 @@ def _not_to_begin(standings: list[Standing]) -> Q:
 
 
 def _fill_in_next(own: QuerySet[Assignment], work: dict[int, BatchWork]) -> None:
-    """Returned work first, then drafts and untouched work by their place in the queue."""
-    rank = Case(When(status=Assignment.Status.RETURNED, then=Value(0)), default=Value(1), output_field=IntegerField())
+    """Returned work first, then drafts and untouched work by their place in the queue; what was put off comes last."""
+    rank = Case(
+        When(status=Assignment.Status.RETURNED, then=Value(0)),
+        When(slots.put_off(), then=Value(2)),
+        default=Value(1),
+        output_field=IntegerField(),
+    )
+    # People count without the gaps that released work leaves in the positions.
+    queue = own.order_by().values("batch")
+    before = queue.filter(batch=OuterRef("batch"), position__lte=OuterRef("position")).annotate(n=Count("pk"))
     rows = (
         Assignment.objects.filter(pk__in=own.filter(status__in=Assignment.OPEN))
-        .annotate(rank=rank)
+        .annotate(rank=rank, place=Subquery(before.values("n")))
         .order_by("batch", "rank", "position", "pk")
         .distinct("batch")
-        .values_list("batch", "public_id", "position")
+        .values_list("batch", "public_id", "place")
     )
-    for batch, public_id, position in rows:
-        work[batch].next_id, work[batch].next_position = public_id, position
+    for batch, public_id, place in rows:
+        work[batch].next_id, work[batch].next_position = public_id, place
 
 
 def _fill_in_returned(own: QuerySet[Assignment], work: dict[int, BatchWork]) -> None:
     last = Check.objects.filter(assignment=OuterRef("pk"), result=Check.Result.RETURNED).order_by("-round")
     rows = own.filter(status=Assignment.Status.RETURNED).annotate(what=Subquery(last.values("note")[:1]))
-    for batch, public_id, position, note in rows.order_by("position").values_list(
-        "batch", "public_id", "position", "what"
-    ):
-        work[batch].returned.append(ReturnedWork(public_id, position, note or ""))
+    found = list(rows.order_by("position").values_list("pk", "batch", "public_id", "position", "what"))
+    amended = amendments_in([row[0] for row in found]) if found else {}
+    for pk, batch, public_id, position, note in found:
+        work[batch].returned.append(ReturnedWork(public_id, position, note or "", amended.get(pk, [])))

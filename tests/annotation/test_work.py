@@ -1,0 +1,203 @@
+"""My work: what is next and why nothing is, what came back, what was handed in and what a check made of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import User
+from annotation import access, services
+from annotation.models import Assignment, Attention, Batch, Membership
+from annotation.screens_review import amendments_of
+from annotation.services import slots
+from annotation.workload import workload
+from tests.annotation.conftest import Workshop, build_workshop
+from tests.factories import ExpertGroupFactory, UserFactory, decide
+
+pytestmark = pytest.mark.django_db
+AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def page_of(user: User, path: str = "/work/") -> str:
+    client = Client()
+    client.force_login(user)
+    return client.get(path).content.decode()
+
+
+def hand_in(workshop: Workshop, user: User | None = None) -> None:
+    for row in workshop.queue(user):
+        decide(row, "met")
+
+
+def checked(workshop: Workshop, *, accept: bool) -> Assignment:
+    """The first response amended in one criterion, and accepted or returned."""
+    decide(workshop.queue()[0], "met")
+    waiting = access.waiting_checks(workshop.checker)
+    row = services.claim_check(checker=workshop.checker, waiting=waiting, at=timezone.now())
+    assert row is not None
+    services.amend(
+        assignment=row,
+        checker=workshop.checker,
+        criterion=services.criteria_of(row)[1],
+        outcome="not_met",
+        reason="It names no dose.",
+        at=timezone.now(),
+    )
+    if accept:
+        services.accept_check(assignment=row, checker=workshop.checker, at=timezone.now())
+    else:
+        services.return_check(assignment=row, checker=workshop.checker, note="The dose, please.", at=timezone.now())
+    row.refresh_from_db()
+    return row
+
+
+def test_the_reasons_why_there_is_nothing_to_grade_are_told_apart() -> None:
+    states = {}
+    states["no_group"] = UserFactory()
+    group = ExpertGroupFactory(annotators=1, checkers=1)
+    states["none"] = group.people["annotator"][0]
+    states["other_part"] = group.people["checker"][0]
+    waiting = build_workshop(check_policy="all")
+    hand_in(waiting)
+    states["waiting"] = waiting.annotator
+    done = build_workshop()
+    hand_in(done)
+    states["done"] = done.annotator
+    paused = build_workshop()
+    services.pause_batch(batch=paused.batch)
+    states["paused"] = paused.annotator
+    held_back = build_workshop()
+    Membership.objects.filter(user=held_back.annotator).update(withheld_at=AT)
+    states["held_back"] = held_back.annotator
+    locked = build_workshop(responses=1, strategy="pool")
+    first, second = locked.people()
+    assert slots.claim_next(annotator=first, batch=locked.batch, at=timezone.now())
+    states["locked"] = second
+    barred = build_workshop(responses=1, strategy="pool")
+    taken = slots.claim_next(annotator=barred.annotator, batch=barred.batch, at=timezone.now())
+    assert taken is not None
+    slots.skip(assignment=taken, annotator=barred.annotator, reason="expertise", note="", at=timezone.now())
+    states["barred"] = barred.annotator
+    assert {name: workload(user).state for name, user in states.items()} == {name: name for name in states}
+    words = {
+        "no_group": "You are not in an expert group yet",
+        "none": "No work yet",
+        "waiting": "Waiting for a checker",
+        "done": "All done",
+        "paused": "Your batch is paused",
+        "held_back": "No new work for now",
+        "barred": "What is left is for others",
+        "locked": "All responses are with others just now",
+    }
+    for name, sentence in words.items():
+        page = page_of(states[name])
+        assert [other for other in words.values() if f"<h2>{other}</h2>" in page] == [sentence], name
+
+
+def test_a_response_is_taken_from_the_pool_and_graded() -> None:
+    workshop = build_workshop(responses=2, strategy="pool")
+    client = Client()
+    client.force_login(workshop.annotator)
+    page = client.get("/work/").content.decode()
+    assert "2 more can be taken from the pool" in page
+    assert page.split("<main")[1].split("</main")[0].count('class="primary"') == 1
+    answer = client.post(f"/work/take/{workshop.batch.public_id}/")
+    row = Assignment.objects.get(annotator=workshop.annotator)
+    assert answer["Location"] == f"/work/{row.public_id}/"
+    page = client.get("/work/").content.decode()
+    assert "response 1 of 1" in page
+    assert "Take the next response" not in page  # one is open
+
+
+def test_due_dates_are_told_in_days() -> None:
+    today = timezone.localdate()
+    workshop = build_workshop(responses=2)
+    for days, words in ((3, "in 3 days"), (1, "tomorrow"), (0, "today"), (-1, "1 day ago"), (-5, "5 days ago")):
+        Batch.objects.filter(pk=workshop.batch.pk).update(due_date=today + timedelta(days=days))
+        page = page_of(workshop.annotator)
+        assert words in page
+        assert ('class="overdue"' in page) == (days < 0)
+
+
+def test_the_annotator_sees_what_the_check_changed_and_not_who_checked() -> None:
+    workshop = build_workshop(check_policy="all")
+    row = checked(workshop, accept=False)
+    (line,) = amendments_of(row).values()
+    assert (line.number, line.own, line.outcome, line.reason, line.round) == (
+        2,
+        "met",
+        "not_met",
+        "It names no dose.",
+        1,
+    )
+    for path in ("/work/", f"/work/{row.public_id}/"):
+        page = page_of(workshop.annotator, path)
+        assert "The dose, please." in page
+        assert "It names no dose." in page
+        assert workshop.checker.name not in page
+    accepted = build_workshop(check_policy="all")
+    row = checked(accepted, accept=True)
+    assert "It names no dose." in page_of(accepted.annotator, f"/work/{row.public_id}/")
+    assert f"/work/{row.public_id}/#criterion-" in page_of(accepted.annotator)
+
+
+def test_a_check_that_is_going_on_shows_nothing() -> None:
+    workshop = build_workshop(check_policy="all")
+    decide(workshop.queue()[0], "met")
+    row = services.claim_check(
+        checker=workshop.checker, waiting=access.waiting_checks(workshop.checker), at=timezone.now()
+    )
+    assert row is not None
+    criterion = services.criteria_of(row)[0]
+    services.amend(
+        assignment=row, checker=workshop.checker, criterion=criterion, outcome="not_met", reason="No.", at=AT
+    )
+    assert amendments_of(row) == {}
+
+
+def test_time_is_shown_to_its_owner_by_batch_and_in_all() -> None:
+    workshop = build_workshop(responses=4)
+    one, two = workshop.queue()[:2]
+    other = workshop.queue(workshop.people()[1])[0]
+    for user, row, seconds in ((one.annotator, one, 3600), (one.annotator, two, 1425), (other.annotator, other, 60)):
+        Attention.objects.create(user=user, assignment=row, seconds=seconds, reported_at=AT)
+    load = workload(workshop.annotator)
+    assert (load.seconds, load.batches[0].seconds) == (5025, 5025)
+    page = page_of(workshop.annotator)
+    assert "1 h 23 min of your time" in page
+    assert "Time you spent here: 1 h 23 min." in page
+
+
+def test_the_page_takes_as_many_queries_for_four_responses_as_for_twelve() -> None:
+    counts = []
+    for responses in (4, 12):
+        workshop = build_workshop(responses=responses, check_policy="all")
+        hand_in(workshop)
+        for number in range(responses // 2):
+            row = services.claim_check(
+                checker=workshop.checker, waiting=access.waiting_checks(workshop.checker), at=timezone.now()
+            )
+            assert row is not None
+            criterion = services.criteria_of(row)[0]
+            services.amend(
+                assignment=row, checker=workshop.checker, criterion=criterion, outcome="not_met", reason="No.", at=AT
+            )
+            if number % 2:
+                services.return_check(assignment=row, checker=workshop.checker, note="Again.", at=timezone.now())
+            else:
+                services.accept_check(assignment=row, checker=workshop.checker, at=timezone.now())
+        both = []
+        for user, path in ((workshop.annotator, "/work/"), (workshop.checker, "/work/checks/?show=done")):
+            client = Client()
+            client.force_login(user)
+            client.get(path)
+            with CaptureQueriesContext(connection) as counted:
+                assert client.get(path).status_code == 200
+            both.append(len(counted))
+        counts.append(both)
+    assert counts[0] == counts[1]
