@@ -143,6 +143,10 @@ def test_the_dashboard_counts_by_hand(desk: Workshop) -> None:
     assert "fewer than three working days" in batch["note"]
     (group,) = table(client, f"{base}groups.csv")
     assert (group["annotators"], group["accepted"]) == ("2", "1")
+    # A gold item is no part of the result, and is in no count.
+    gold = Assignment.objects.filter(annotator=first, status="not_started")
+    assert gold.update(purpose="gold") == 1
+    assert "Draft: 1, Not started: 1</title>" in client.get(base).content.decode()
 
 
 def test_who_waits_for_whom(desk: Workshop) -> None:
@@ -329,6 +333,8 @@ def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(des
     assert {row.status for row in desk.queue(first)} == {"accepted", "released"}
     page = client.get(f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/?status=unassigned").content.decode()
     assert page.count("<tr>") == 1 + 1 + 2 + 3  # heads of both tables, two physicians, three pieces
+    page = client.get(f"/b/{desk.benchmark.slug}/progress/").content.decode()
+    assert "<title>Accepted: 1, Handed in: 1, Not started: 1, In the pool: 3</title>" in page
     # Having released it before keeps nobody from taking it; without annotators nobody may.
     waits = table(client, f"/b/{desk.benchmark.slug}/progress/waiting.csv")
     assert ("pool", "any of 2 annotators", "3") in {(row["kind"], row["waits_for"], row["pieces"]) for row in waits}
