@@ -20,6 +20,7 @@ SENTENCES = {
     "annotation_membership_one_group": gettext_lazy("This physician belongs to another expert group of the benchmark."),
     "annotation_physician_pseudonym_once": gettext_lazy("This pseudonym is taken."),
     "annotation_not_the_author": gettext_lazy("Nobody grades, checks or adjudicates a response of their own."),
+    "annotation_slot_taken_once": gettext_lazy("Somebody else has taken this response meanwhile."),
     "annotation_one_part_per_response": gettext_lazy("You have another part for this response already."),
     "accounts_user_email_once": gettext_lazy("Somebody else uses this address."),
 }
