@@ -139,25 +139,26 @@ def test_two_adjudicators_never_hold_one_conflict() -> None:
     assert len(held) == len(set(held)) == 4
 
 
-def test_nobody_is_told_that_nothing_is_left_while_the_last_slot_is_locked() -> None:
+@pytest.mark.parametrize("kept", [True, False])
+def test_whoever_finds_the_last_slot_locked_waits_for_what_becomes_of_it(kept: bool) -> None:
     workshop = build_workshop(strategy="pool", responses=1)
     one, two = workshop.people()
     found: list[object] = []
 
     def claim() -> None:
-        found.append(slots.claim_next(annotator=two, batch=workshop.batch, at=timezone.now()))
-        connection.close()
+        found.extend(at_once(lambda: slots.claim_next(annotator=two, batch=workshop.batch, at=timezone.now())))
 
     thread = Thread(target=claim)
     with transaction.atomic():
         assert slots.claim_next(annotator=one, batch=workshop.batch, at=timezone.now()) is not None
         thread.start()
         wait_until(_somebody_waits_for_a_row, message="the second claim to wait for the slot")
-        transaction.set_rollback(True)  # the first claim comes to nothing
+        if not kept:
+            transaction.set_rollback(True)  # the first claim comes to nothing
     thread.join(30)
     (row,) = found
-    assert isinstance(row, Assignment)
-    assert Assignment.objects.get().annotator_id == two.pk
+    assert (row is None) if kept else isinstance(row, Assignment)
+    assert Assignment.objects.get().annotator_id == (one if kept else two).pk
 
 
 def test_a_save_and_the_end_of_a_lease_never_both_win() -> None:
