@@ -13,6 +13,7 @@ from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Ruling
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.axe import axe_violations
+from tests.conftest import Watch
 from tests.factories import ExpertGroupFactory, decide
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -44,17 +45,23 @@ def test_a_check_is_done_with_the_keyboard(new_page: NewPage) -> None:
     page.keyboard.type("Cannot be told.")
     page.keyboard.press("Enter")
     expect(page.locator("#summary")).to_have_text("2 amended")
-    page.keyboard.press("m")  # the annotator's own outcome takes it back
+    page.keyboard.press("u")
     expect(page.locator("#summary")).to_have_text("1 amended")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    page.keyboard.press("n")
+    page.keyboard.type("Half a rea")
+    page.keyboard.press("Control+Enter")  # what is typed and not saved holds the work back
+    expect(page.locator("#refusal")).to_contain_text("A reason is written and not saved yet")
+    page.keyboard.press("Escape")
     first = page.url
+    page.evaluate("window.stayed = true")
     page.keyboard.press("Control+Enter")
     expect(page).not_to_have_url(first)  # the next one, taken at once
     expect(page.locator(".toast")).to_contain_text("Accepted")
+    assert page.evaluate("window.stayed")  # and no page was loaded
     page.keyboard.press("r")
     page.keyboard.type("Criterion 2 again, please.")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Control+Enter")
     expect(page).to_have_url(re.compile("/work/checks/$"))
     assert sorted(Check.objects.values_list("result", "note")) == [
         ("accepted", ""),
@@ -66,6 +73,33 @@ def test_a_check_is_done_with_the_keyboard(new_page: NewPage) -> None:
     own = new_page(workshop.annotator)
     own.goto("/work/")
     expect(own.locator(".returned")).to_contain_text("Criterion 2 again, please.")
+
+
+def test_an_amendment_waits_out_a_lost_connection_and_a_closed_tab(new_page: NewPage, watch: Watch) -> None:
+    workshop = build_workshop(check_policy="all", responses=2)
+    decide(workshop.queue()[0], "met")
+    watch.allow(r"criteria/\d+/")
+    page = new_page(workshop.checker)
+    page.goto("/work/checks/")
+    page.get_by_role("button", name="Check the next").click()
+    page.route("**/criteria/**", lambda route: route.abort())
+    page.keyboard.press("n")
+    page.keyboard.type("No dose is named.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#saved")).to_have_text("1 waiting, offline")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_contain_text("not saved yet")
+    page.keyboard.press("j")
+    page.keyboard.press("c")
+    page.keyboard.type("Half written")
+    assert not Amendment.objects.exists()
+    page.unroute("**/criteria/**")
+    page.evaluate("window.onbeforeunload = null")
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    expect(page.locator("#summary")).to_have_text("1 amended")
+    expect(page.locator("[data-reason]:visible")).to_have_value("Half written")
+    assert Amendment.objects.get().reason == "No dose is named."
 
 
 def test_conflicts_are_settled_with_the_keyboard(new_page: NewPage) -> None:
