@@ -41,6 +41,13 @@ def get_member_benchmark(user: AnyUser, slug: str) -> Benchmark:
     return get_object_or_404(Benchmark.objects.filter(Exists(member)), slug=slug)
 
 
+def only_benchmark(user: AnyUser) -> Benchmark | None:
+    """The benchmark of a person who is a member of one alone: pages of all their work then stand in it."""
+    member = Membership.objects.filter(user=user.pk, active=True, group__benchmark=OuterRef("pk"))
+    found = list(Benchmark.objects.filter(Exists(member))[:2])
+    return found[0] if len(found) == 1 else None
+
+
 def _in_group(user: AnyUser, role: str, group: str) -> Exists:
     """A condition: ``user`` is an active member in this part of the group that the column ``group`` names."""
     return Exists(Membership.objects.filter(user=user.pk, role=role, active=True, group=OuterRef(group)))

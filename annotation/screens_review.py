@@ -31,9 +31,14 @@ class CheckLists:
     """How many checks there are for a checker, and the rows behind each number."""
 
     waiting: int
-    held: int
+    in_hand: list[str]  # public ids, the longest waiting first
     done: int
     rows: dict[str, QuerySet[Any, dict[str, Any]]]
+
+    @property
+    def held(self) -> int:
+        """How many this checker has taken and not finished."""
+        return len(self.in_hand)
 
     def page(self, show: str, number: Any) -> Page[Any]:
         """A page of the list ``show``: ``waiting``, ``held`` or ``done``."""
@@ -57,7 +62,8 @@ def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
         .order_by("-finished_at", "-pk")
         .values("result", "note", "round", "finished_at", "amended", "assignment__batch__title"),
     }
-    return CheckLists(waiting.count(), held.count(), done.count(), rows)
+    in_hand = list(held.order_by("submitted_at", "pk").values_list("public_id", flat=True))
+    return CheckLists(waiting.count(), in_hand, done.count(), rows)
 
 
 @dataclass(frozen=True, slots=True)

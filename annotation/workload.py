@@ -106,11 +106,16 @@ class Workload:
     batches: list[BatchWork]
     roles: frozenset[str]
     checks_waiting: int
-    checks_held: int
+    held_checks: list[str]  # public ids, the longest waiting first
     adjudications: int
     standings: list[Standing] = field(default_factory=list)  # in each group that the physician annotates for
     labels: list[LabelWork] = field(default_factory=list)
     seconds: int = 0  # spent on all of it: grading, checking and adjudicating
+
+    @property
+    def checks_held(self) -> int:
+        """Checks that this person has taken and not finished."""
+        return len(self.held_checks)
 
     @property
     def held_back(self) -> bool:
@@ -239,7 +244,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         batches=list(work.values()),
         roles=roles,
         checks_waiting=waiting.count(),
-        checks_held=held.count(),
+        held_checks=list(held.order_by("submitted_at", "pk").values_list("public_id", flat=True)),
         adjudications=conflicts.count(),
         standings=standings,
         labels=label_work(user, benchmark) if annotates else [],

@@ -47,7 +47,7 @@ def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: Domain
     lists = adjudication_lists(request.user, benchmark)
     show = "done" if request.GET.get("show") == "done" else ""
     context = {
-        "benchmark": benchmark,
+        "benchmark": benchmark or access.only_benchmark(request.user),
         "lists": lists,
         "show": show,
         "page_obj": lists.page(show, request.GET.get("page")),

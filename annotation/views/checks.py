@@ -48,7 +48,7 @@ def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: Domain
     if show not in ("waiting", "held", "done"):
         show = "held" if lists.held and not lists.waiting else "waiting"
     context = {
-        "benchmark": benchmark,
+        "benchmark": benchmark or access.only_benchmark(request.user),
         "lists": lists,
         "show": show,
         "page_obj": lists.page(show, request.GET.get("page")),

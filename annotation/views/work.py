@@ -31,12 +31,10 @@ def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse
     load = workload(request.user, benchmark)
     shown, lines = handed_in(request.user, benchmark, page=request.GET.get("page"))
     batches = [*(row.batch for row in load.batches), *(row.batch for row in load.labels)]
-    among = {batch.group.benchmark_id: batch.group.benchmark for batch in batches}
-    if benchmark is None and len(among) == 1:
-        benchmark = next(iter(among.values()))
+    among = {batch.group.benchmark_id for batch in batches}
     context = {
         "load": load,
-        "benchmark": benchmark,
+        "benchmark": benchmark or access.only_benchmark(request.user),
         "several": len(among) > 1,
         "page_obj": shown,
         "handed_in": lines,
