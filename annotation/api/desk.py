@@ -100,7 +100,8 @@ def batches(request: Request, slug: str) -> Response:
     if request.method == "GET":
         benchmark = get_benchmark(request.user, slug)
         pages = LimitOffsetPagination()
-        found = Batch.objects.filter(group__benchmark=benchmark).select_related("group")
+        found = Batch.objects.filter(group__benchmark=benchmark).exclude(kind=Batch.Kind.QUALIFY)
+        found = found.select_related("group")
         rows = pages.paginate_queryset(found, request) or []
         return pages.get_paginated_response(_batches(rows))
     benchmark = get_administered_benchmark(request.user, slug)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import BinaryIO
 
 import numpy as np
@@ -89,8 +89,8 @@ def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) ->
 
 
 def _by_response(ratings: Ratings) -> Iterator[tuple[int, dict[int, int]]]:
-    starts = np.flatnonzero(np.diff(ratings.response, prepend=-1))
-    for start, end in zip(starts, [*starts[1:], len(ratings)], strict=True):
+    bounds = [*np.flatnonzero(np.diff(ratings.response, prepend=-1)).tolist(), len(ratings)]
+    for start, end in pairwise(bounds):
         yield (
             int(ratings.response[start]),
             dict(zip(ratings.criterion[start:end].tolist(), ratings.outcome[start:end].tolist(), strict=True)),

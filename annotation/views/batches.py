@@ -303,7 +303,10 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
         "form": form,
         "unsettled": unsettled,
         "groups": groups,
-        "unclosed": Batch.objects.filter(group__in=groups).exclude(status=Batch.Status.CLOSED).select_related("group"),
+        "unclosed": Batch.objects.filter(group__in=groups)
+        .exclude(kind=Batch.Kind.QUALIFY)
+        .exclude(status=Batch.Status.CLOSED)
+        .select_related("group"),
         "administers": _administers(request, benchmark),
     }
     return render(request, "annotation/conflicts.html", context, status=status)

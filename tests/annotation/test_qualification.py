@@ -240,6 +240,7 @@ def test_a_file_with_faults_changes_nothing_and_names_them() -> None:
 
 def test_agreed_responses_become_keys_by_one_click_and_can_be_edited() -> None:
     desk = Desk()
+    assert "Nothing is agreed on in full yet" in desk.client.get(f"{desk.base}responses/").content.decode()
     make_batch(desk.group, annotators_per_item=2)
     for row in Assignment.objects.select_related("annotator", "response__case"):
         differs = row.response.case.key == "key-1" and row.annotator == desk.other
