@@ -38,11 +38,11 @@ def label(request: SignedInRequest, public_id: str) -> HttpResponse:
 @signed_in
 def answer(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Save ``{"who", "answer"}``. 409 with ``current`` where it was saved elsewhere since the page saw it."""
+    task = access.get_own_label_task(request.user, public_id)
     try:
         body = wire.body_of(request, required={"who", "answer"})
         if body["who"] != opaque_name(request.user):
             return somebody_else()
-        task = access.get_own_label_task(request.user, public_id)
         saved = services.save_answer(
             task=task, annotator=request.user, change=answer_of(body["answer"]), at=timezone.now()
         )
