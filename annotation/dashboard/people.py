@@ -31,13 +31,21 @@ class Person:
 class People(dict[int, Person]):
     """User → person; somebody without a pseudonym yet gets an empty row."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._active: dict[tuple[str, int], list[Person]] = {}
+
     def __missing__(self, user: int) -> Person:
         self[user] = Person(user)
         return self[user]
 
     def active(self, part: str, group: int) -> list[Person]:
-        """Who is active in this part of the group, in the order of their pseudonyms."""
-        return sorted((person for person in self.values() if person.plays(part, group)), key=lambda one: one.pseudonym)
+        """Who is active in this part of the group, in the order of their pseudonyms; found once."""
+        key = part, group
+        if key not in self._active:
+            found = (person for person in self.values() if person.plays(part, group))
+            self._active[key] = sorted(found, key=lambda one: one.pseudonym)
+        return self._active[key]
 
 
 def people_of(benchmark: Benchmark, *, names: bool) -> People:

@@ -125,6 +125,7 @@ class Scene:
     batches: Mapping[int, Batch]
     people: People
     table: Table
+    addresses: dict[int, str] = field(default_factory=dict)  # of batches, once each: there are hundreds of lines
 
     def place(self, batch: int) -> str:
         """The batch and its group: two groups may have batches of one title."""
@@ -132,7 +133,10 @@ class Scene:
 
     def to_batch(self, batch: int, **filters: str) -> str:
         """The batch's page, its pieces filtered."""
-        url = reverse("annotation:batch", args=[self.benchmark.slug, self.batches[batch].public_id])
+        url = self.addresses.get(batch)
+        if url is None:
+            url = reverse("annotation:batch", args=[self.benchmark.slug, self.batches[batch].public_id])
+            self.addresses[batch] = url
         return f"{url}?{urlencode(filters)}#pieces" if filters else url
 
     def to_group(self, group: int) -> str:
