@@ -289,7 +289,7 @@ def test_my_work_tells_apart_why_there_is_nothing(workshop: Workshop, client: Cl
     services.close_batch(batch=workshop.batch, at=timezone.now())
     assert "Every batch you worked on is closed" in page()
     client.force_login(workshop.checker)
-    assert "Nothing to grade" in page()
+    assert "To check" in page()
     client.force_login(workshop.admin)
     assert "not in an expert group yet" in page()
     waiting = build_workshop(check_policy="all")
