@@ -179,7 +179,7 @@ def test_an_answer_that_is_lost_on_the_way_back_does_not_ask_or_overwrite(new_pa
     row = workshop.queue()[0]
     page = new_page(workshop.annotator)
     open_work(page, row)
-    lost = []
+    lost: list[object] = []
 
     def lose(route: Route) -> None:
         if len(lost) < 1:
