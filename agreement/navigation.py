@@ -11,6 +11,6 @@ STAFF = ("admin", "researcher")
 
 def register() -> None:
     """Fill the registry."""
-    navigation.register(label=_("Agreement"), view="agreement:reports", roles=STAFF, order=70)
-    navigation.register(label=_("Scores"), view="agreement:scores", roles=STAFF, order=80)
-    navigation.register(label=_("Calibration"), view="agreement:calibration", roles=STAFF, order=85)
+    navigation.register(label=_("Agreement"), view="agreement:reports", section="results", roles=STAFF, order=70)
+    navigation.register(label=_("Scores"), view="agreement:scores", section="results", roles=STAFF, order=80)
+    navigation.register(label=_("Calibration"), view="agreement:calibration", section="results", roles=STAFF, order=85)

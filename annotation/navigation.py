@@ -120,14 +120,20 @@ def register() -> None:
     navigation.register_home_card(home_cards)
     navigation.register_home_card(run_cards)
     runs = {"admin", "researcher"}
-    navigation.register(label=_("Groups"), view="annotation:groups", roles=runs, order=40)
-    navigation.register(label=_("Progress"), view="annotation:progress", roles=runs, order=45)
-    navigation.register(label=_("Batches"), view="annotation:batches", roles=runs, order=50)
-    navigation.register(label=_("Case labels"), view="annotation:labels", roles=runs, order=52)
-    navigation.register(label=_("Conflicts"), view="annotation:conflicts", roles=runs, order=55)
+    navigation.register(label=_("Groups"), view="annotation:groups", section="work", roles=runs, order=40)
+    navigation.register(label=_("Progress"), view="annotation:progress", section="work", roles=runs, order=39)
+    navigation.register(label=_("Batches"), view="annotation:batches", section="work", roles=runs, order=50)
+    navigation.register(label=_("Case labels"), view="annotation:labels", section="work", roles=runs, order=52)
+    navigation.register(label=_("Conflicts"), view="annotation:conflicts", section="work", roles=runs, order=55)
     navigation.register(
-        label=_("Quality"), view="annotation:quality", roles=runs, order=57, also=["annotation:qualification"]
+        label=_("Quality"),
+        view="annotation:quality",
+        section="work",
+        roles=runs,
+        order=57,
+        also=["annotation:qualification"],
     )
+    navigation.register(label=_("Comments"), view="annotation:threads", section="work", roles=runs, order=58)
     navigation.register(label=_("My work"), view="annotation:work-in", roles={"annotator"}, order=110)
     navigation.register(label=_("Checking"), view="annotation:checks-in", roles={"checker"}, order=120)
     navigation.register(label=_("Adjudication"), view="annotation:adjudications-in", roles={"adjudicator"}, order=130)

@@ -80,9 +80,11 @@ def register() -> None:
     navigation.register_roles(roles)
     navigation.register_home_card(home_cards)
     navigation.register(label=_("Overview"), view="rubrics:overview", roles=STAFF, order=10)
-    navigation.register(label=_("Cases"), view="rubrics:cases", roles=STAFF, order=20)
-    navigation.register(label=_("Revisions"), view="rubrics:revisions", roles=STAFF, order=25, count=open_requests)
-    navigation.register(label=_("Candidates"), view="rubrics:candidates", roles=STAFF, order=30)
-    navigation.register(label=_("Imports"), view="rubrics:imports", roles=STAFF, order=90)
+    navigation.register(label=_("Cases"), view="rubrics:cases", section="content", roles=STAFF, order=20)
+    navigation.register(
+        label=_("Revisions"), view="rubrics:revisions", section="content", roles=STAFF, order=25, count=open_requests
+    )
+    navigation.register(label=_("Candidates"), view="rubrics:candidates", section="content", roles=STAFF, order=30)
+    navigation.register(label=_("Imports"), view="rubrics:imports", section="content", roles=STAFF, order=90)
     navigation.register(label=_("Settings"), view="rubrics:settings", roles={"admin"}, order=95)
     overview.register(steps.steps)

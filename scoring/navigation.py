@@ -11,4 +11,4 @@ STAFF = ("admin", "researcher")
 
 def register() -> None:
     """Fill the registry."""
-    navigation.register(label=_("Judges"), view="scoring:judges", roles=STAFF, order=60)
+    navigation.register(label=_("Judges"), view="scoring:judges", section="results", roles=STAFF, order=60)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -36,6 +37,7 @@ class Item:
     view: str
     roles: frozenset[str]
     order: int
+    section: str = ""
     count: Callable[[Any], int] | None = None
     also: tuple[str, ...] = ()
 
@@ -51,6 +53,11 @@ class Link:
     url: str
     active: bool
     count: int = 0
+    section: str = ""
+
+
+# What belongs together; a benchmark has more pages than a bar has room for.
+SECTIONS: dict[str, Text] = {"content": _("Content"), "work": _("Work"), "results": _("Results")}
 
 
 @dataclass(frozen=True)
@@ -93,15 +100,19 @@ def register(
     view: str,
     roles: Iterable[str],
     order: int,
+    section: str = "",
     count: Callable[[Any], int] | None = None,
     also: Iterable[str] = (),
 ) -> None:
     """Offer the page ``view`` of a benchmark: a URL name whose one argument is the slug of the benchmark.
 
+    ``section`` is one of `SECTIONS`: the bar shows the section, and its pages below while the reader is in it.
     ``count(benchmark)`` says how much waits there, in one query; it is asked on every page of the benchmark.
     ``also``: further pages of the same section, which lie at addresses of their own.
     """
-    _items[view] = Item(label=label, view=view, roles=frozenset(roles), order=order, count=count, also=tuple(also))
+    _items[view] = Item(
+        label=label, view=view, roles=frozenset(roles), order=order, section=section, count=count, also=tuple(also)
+    )
 
 
 def register_roles(source: Callable[[User, Any], Iterable[str]]) -> None:
@@ -139,9 +150,36 @@ def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
         section |= {reverse(view, args=[benchmark.slug]): url for view in item.also}
     here = section.get(_current(section, request.path), "")
     return [
-        Link(label=item.label, url=url, active=url == here, count=item.count(benchmark) if item.count else 0)
+        Link(
+            label=item.label,
+            url=url,
+            active=url == here,
+            count=item.count(benchmark) if item.count else 0,
+            section=item.section,
+        )
         for item, url in shown
     ]
+
+
+def in_sections(pages: Sequence[Link]) -> tuple[list[Link], list[Link]]:
+    """The bar, with a section in place of its pages, and the pages of the section that the reader is in.
+
+    A section leads to its first page. One with a single page is shown as that page.
+    """
+    together: dict[str, list[Link]] = {}
+    for page in pages:
+        together.setdefault(page.section or page.url, []).append(page)
+    bar, below = [], []
+    for name, members in together.items():
+        if len(members) == 1:
+            bar.append(members[0])
+            continue
+        active = any(page.active for page in members)
+        waiting = 0 if active else sum(page.count for page in members)
+        bar.append(Link(label=SECTIONS[name], url=members[0].url, active=active, count=waiting))
+        if active:
+            below = members
+    return bar, below
 
 
 def _current(urls: Iterable[str], path: str) -> str:

@@ -175,7 +175,8 @@ def benchmark_navigation(context: Context) -> dict[str, Any]:
     request, benchmark = context.get("request"), context.get("benchmark")
     if request is None or benchmark is None or not hasattr(benchmark, "slug"):
         return {"links": []}
-    return {"links": navigation.links(request, benchmark), "benchmark": benchmark}
+    links, below = navigation.in_sections(navigation.links(request, benchmark))
+    return {"links": links, "below": below, "benchmark": benchmark}
 
 
 @register.filter

@@ -60,6 +60,27 @@ def test_a_page_below_a_section_marks_the_section_not_the_overview() -> None:
     assert links("/b/pilot/casesque", "admin") == [("Overview", True), ("Cases", False)]
 
 
+def test_pages_of_a_section_stand_below_the_bar_while_one_is_in_it() -> None:
+    def page(name: str, section: str, *, active: bool = False, count: int = 0) -> navigation.Link:
+        return navigation.Link(label=name, url=f"/{name}/", active=active, count=count, section=section)
+
+    elsewhere = [page("over", "", active=True), page("cases", "content", count=2), page("imports", "content", count=1)]
+    bar, below = navigation.in_sections(elsewhere)
+    assert [(str(link.label), link.url, link.active, link.count) for link in bar] == [
+        ("over", "/over/", True, 0), ("Content", "/cases/", False, 3),
+    ]  # fmt: skip
+    assert below == []
+    inside = [
+        page("over", ""),
+        page("cases", "content"),
+        page("imports", "content", active=True),
+        page("judges", "results"),
+    ]
+    bar, below = navigation.in_sections(inside)
+    assert [(str(link.label), link.active) for link in bar] == [("over", False), ("Content", True), ("judges", False)]
+    assert [link.label for link in below] == ["cases", "imports"]
+
+
 def test_nobody_signed_in_sees_no_links() -> None:
     assert links("/b/pilot/", "admin", person=AnonymousUser()) == []
 
