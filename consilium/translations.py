@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,6 +116,7 @@ def in_template(source: str) -> Iterator[Message]:
         yield Message(parts[text], "" if plural is None else parts[plural], "" if context is None else parts[context])
 
 
+@cache
 def found_messages() -> dict[Message, list[str]]:
     """Every message of the product, and the files that it stands in."""
     found: dict[Message, list[str]] = {}

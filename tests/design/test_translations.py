@@ -13,13 +13,15 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.template.base import Lexer, TokenType
+from django.urls import reverse
 from django.utils.translation import override
 
 from consilium import translations
 from consilium.lib.phrases import Phrase
 from consilium.lib.remarks import in_words
 from consilium.lib.spoken import said
-from tests.access.pages import client_of, pages
+from tests.access.doors import DOORS
+from tests.access.pages import VIEWERS, client_of, pages
 from tests.access.world import build_world
 
 ROOT = Path(settings.BASE_DIR)
@@ -297,6 +299,21 @@ def stored_texts() -> list[str]:
     return sorted((text for text in found if " " in text), key=len, reverse=True)
 
 
+def english_in(answer: Any, stored: list[str]) -> set[str]:
+    """English sentences of an answer that nobody wrote into the database."""
+    if answer.streaming:
+        return set()
+    html = answer["Content-Type"].startswith("text/html")
+    texts = words_of(answer.content.decode()) if html else [answer.content.decode(errors="replace")]
+    found = set()
+    for text in [*texts, answer.headers.get("HX-Trigger", "")]:
+        for known in stored:
+            text = text.replace(known, " · ")
+        if ENGLISH.search(text):
+            found.add(text[:300])
+    return found
+
+
 @pytest.mark.django_db
 def test_pages_in_chinese_hold_no_english_sentence() -> None:
     world = build_world()
@@ -305,14 +322,36 @@ def test_pages_in_chinese_hold_no_english_sentence() -> None:
     for page in pages(world, every_role=True):
         with override(settings.LANGUAGE_CODE):  # a request leaves its language behind
             answer = client_of(world, page.role, "zh-hans").get(page.url)
-        if answer.streaming or not answer["Content-Type"].startswith("text/html"):
-            continue
-        seen += 1
-        for text in words_of(answer.content.decode()):
-            rest = text
-            for known in stored:
-                rest = rest.replace(known, " · ")
-            if ENGLISH.search(rest):
-                wrong.add(f"{page.name} as {page.role}: {rest}")
+        if answer["Content-Type"].startswith("text/html"):
+            seen += 1
+            wrong |= {f"{page.name} as {page.role}: {text}" for text in english_in(answer, stored)}
     assert not wrong, "\n" + "\n".join(sorted(wrong))
     assert seen > 50
+
+
+NONSENSE = {
+    "outcome": "sideways",
+    "version": "x",
+    "note": "n",
+    "title": "x",
+    "name": "x",
+    "email": "nobody",
+    "seed": "x",
+}
+
+
+@pytest.mark.django_db
+def test_refusals_in_chinese_hold_no_english_sentence() -> None:
+    world = build_world()
+    stored = stored_texts()
+    wrong = set()
+    for name, door in DOORS.items():
+        if door.framework or name.startswith("api:"):
+            continue
+        url = reverse(name, kwargs=door.arguments(world) if door.arguments else None)
+        role = next(role for role in (*VIEWERS, *sorted(door.roles)) if role in door.roles)
+        for body in ({}, NONSENSE):
+            with override(settings.LANGUAGE_CODE):
+                answer = client_of(world, role, "zh-hans").post(url, body, follow=True)
+            wrong |= {f"{name} as {role}: {text}" for text in english_in(answer, stored)}
+    assert not wrong, "\n" + "\n".join(sorted(wrong))
