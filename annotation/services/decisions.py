@@ -184,11 +184,12 @@ class _HeldRow:
 
 
 def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) -> _HeldRow:
-    """Lock the work; `Conflict` unless it is open. One statement, because every autosave runs it."""
-    hold_batch(assignment.batch_id)
+    """Lock the work; `Conflict` unless it is open. One journey to the database, because every autosave makes it."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT a.status, a.round, b.status, ARRAY(SELECT i.criterion_id FROM rubrics_rubricitem i"
+            # `hold_batch` first, as a statement of its own: the next one sees what was committed while it waited.
+            "SELECT pg_advisory_xact_lock_shared(1002, %s);"
+            " SELECT a.status, a.round, b.status, ARRAY(SELECT i.criterion_id FROM rubrics_rubricitem i"
             " WHERE i.rubric_id = a.rubric_id AND i.criterion_id = ANY(%s)"
             " AND (a.criteria IS NULL OR i.criterion_id = ANY(a.criteria))),"
             " a.status = 'not_started' AND (EXISTS (SELECT 1 FROM annotation_membership m WHERE m.group_id = b.group_id"
@@ -197,8 +198,9 @@ def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) 
             " FROM annotation_assignment a JOIN annotation_batch b ON b.id = a.batch_id"
             " JOIN annotation_expertgroup g ON g.id = b.group_id"
             " WHERE a.id = %s AND a.annotator_id = %s FOR NO KEY UPDATE OF a",
-            [list(criteria), assignment.pk, annotator.pk],
+            [assignment.batch_id, list(criteria), assignment.pk, annotator.pk],
         )
+        cursor.nextset()
         found = cursor.fetchone()
     if found is None:
         raise Assignment.DoesNotExist
