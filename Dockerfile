@@ -24,5 +24,5 @@ RUN SECRET_KEY=only-to-collect-static-files python manage.py collectstatic --noi
 USER consilium
 EXPOSE 8000
 CMD ["python", "-m", "gunicorn", "consilium.wsgi:application", "--bind", "0.0.0.0:8000", \
-     "--worker-class", "gthread", "--workers", "2", "--threads", "8", \
+     "--worker-class", "gthread", "--workers", "2", "--threads", "4", \
      "--timeout", "60", "--graceful-timeout", "5", "--preload", "--no-control-socket"]

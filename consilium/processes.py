@@ -16,8 +16,7 @@ class Process:
 def web(*, bind: str) -> Process:
     """The web server at ``bind`` (``host:port``): two processes of four threads.
 
-    A request waits for the interpreter after each of its queries. With eight threads to a process these waits add up:
-    with 8 clients saving at once, measured in turns, four threads answered in a half to a third of the time.
+    A request waits for the interpreter after each of its queries, so more threads to a process only lengthen the waits.
     """
     return Process(
         "web",
