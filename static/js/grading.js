@@ -282,7 +282,8 @@
 
   /* What the person does -------------------------------------------------------------------------------------------------------- */
   function change(target, difference, { remember = true } = {}) {
-    if (!writable || !target) return;
+    // A row of a sheet that gave way: its criterion stands in the next one, too, and that is another decision.
+    if (!writable || !target?.isConnected) return;
     const before = stateOf(target);
     const after = { ...before, ...difference };
     if (same(before, after)) return;
@@ -351,7 +352,7 @@
   }
   function closeNote(field) {
     const editor = field.closest("[data-note-edit]");
-    if (editor.hidden) return;
+    if (editor.hidden || !field.isConnected) return;
     const target = field.closest("[data-row]");
     const before = JSON.parse(editor.dataset.before);
     keepNote(field);
@@ -365,6 +366,10 @@
     clearTimeout(noteTimer);
     noteTimer = setTimeout(keepNote, 1500, event.target);
   });
+  function keepOpenNote() {
+    const field = document.activeElement;
+    if (field?.matches("textarea[data-note]")) keepNote(field);
+  }
   document.addEventListener("focusout", (event) => event.target.matches?.("textarea[data-note]") && reading.afterPress(() => closeNote(event.target)));
   document.addEventListener("keydown", (event) => {
     if (!event.target.matches?.("textarea[data-note]") || event.isComposing) return;
@@ -395,6 +400,7 @@
   async function submit() {
     if (!form || !writable || busy) return;
     if (document.activeElement?.matches("textarea[data-note]")) document.activeElement.blur();
+    reading.endPress(); // a note that the press on the button left: it goes along
     busy = true;
     try {
       await sending;
@@ -403,7 +409,8 @@
         return;
       }
       clearTimeout(timer);
-      const batch = Object.fromEntries(waiting().slice(0, MOST_AT_ONCE));
+      // All of it: what was left behind could not be saved any more.
+      const batch = Object.fromEntries(waiting());
       const answer = await outbox.send(reading.page.dataset.submitUrl, batch, { have: prefetched?.id ?? "" });
       if (answer.status === 200) {
         results(answer.body.results, batch);
@@ -521,9 +528,13 @@
     whose();
   });
   document.addEventListener("consilium:signed-in", resume);
-  window.addEventListener("pagehide", () => outbox.say({ type: "bye", assignment }));
+  window.addEventListener("pagehide", () => {
+    keepOpenNote();
+    outbox.say({ type: "bye", assignment });
+  });
   window.addEventListener("pageshow", (event) => event.persisted && location.reload()); // kept by the browser: versions are old
   window.addEventListener("beforeunload", (event) => {
+    keepOpenNote();
     if (Object.keys(mine).length) event.preventDefault();
   });
 
@@ -535,6 +546,9 @@
     writable = Boolean(dataset.writable);
     lastPath = location.pathname;
     lastSaved = dataset.saved;
+    clearTimeout(noteTimer);
+    delete question.dataset.choice;
+    if (choice.open) choice.close();
     [mine, stood, trail, questions, history, justDecided, prefetched] = [outbox.entries(assignment), {}, {}, new Map(), [], null, null];
     reading.renew();
     renew();

@@ -124,6 +124,7 @@
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
   }
   function put(one) {
+    if (!one.isConnected) return;
     const id = one.dataset.question;
     const state = stateOf(one);
     clearTimeout(later.get(id));
@@ -205,8 +206,10 @@
     } else if (body?.detail) {
       // Refused for what it says: it would be refused for ever.
       refuse(body.detail);
-      if (pending.get(id)?.client_id === sent.client_id) pending.delete(id);
-      forget(id);
+      if (pending.get(id)?.client_id === sent.client_id) {
+        pending.delete(id);
+        forget(id);
+      }
       return true;
     } else {
       if (status === 403) renew();
@@ -409,7 +412,10 @@
     asked = new Map();
     lastSaved = page.dataset.saved;
     halted = "";
+    // The next case has the same questions: nothing of the one before may land in it.
+    later.forEach((timer) => clearTimeout(timer));
     later.clear();
+    if (choice.open) choice.close();
     document.getElementById("place").textContent = page.dataset.heading;
     document.title = document.title.replace(/^[^·|–]*/, `${page.dataset.heading} `);
     for (const one of all()) {

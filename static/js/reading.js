@@ -293,6 +293,7 @@
   }
   window.consilium.reading = {
     afterPress,
+    endPress: release,
     get page() {
       return page();
     },

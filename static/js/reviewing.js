@@ -128,6 +128,8 @@
     sending ??= drain().finally(() => {
       sending = null;
       showSaving();
+      // A new sheet came while the old one was sending.
+      if (pending.size && !halted && !failures) flush();
     });
     return sending;
   }
@@ -154,7 +156,7 @@
           pending.delete(id);
           keep(id, null);
           renewRow(id, answer.html);
-        }
+        } else if (pending.has(id)) pending.get(id).was = entry.outcome;
         document.getElementById("refusal").replaceChildren();
       } else if (answer.status === 401) {
         halted = "signed-out";
@@ -170,12 +172,10 @@
           later();
           return;
         }
-        pending.delete(id);
-        reopen(id, entry);
+        giveUp(id, entry);
         refuse(text("gone"));
       } else {
-        pending.delete(id);
-        reopen(id, entry);
+        giveUp(id, entry);
         refuse(sentence(answer.html));
       }
       summarise();
@@ -196,10 +196,16 @@
     old.replaceWith(made);
     if (was) select(made, { focus: focused || document.activeElement === document.body });
   }
+  function giveUp(id, entry) {
+    if (pending.get(id) !== entry) return; // what was chosen since goes its own way
+    pending.delete(id);
+    reopen(id, entry);
+  }
   function reopen(id, entry) {
     const target = row(id);
     if (!target) return;
-    press(target, target.dataset.outcome);
+    target.dataset.outcome = entry.was; // what the server has
+    press(target, entry.was);
     if (!entry.reason) {
       keep(id, null);
       return;
@@ -257,7 +263,7 @@
   function save(target, outcome, reason, { remember = true } = {}) {
     const id = target.dataset.row;
     if (remember) history.push({ id, outcome: target.dataset.outcome, reason: reasonOf(target)?.defaultValue ?? "" });
-    const entry = { outcome, reason };
+    const entry = { outcome, reason, was: pending.get(id)?.was ?? target.dataset.outcome };
     // At the end of the queue: who changes their mind before it was sent is sent once.
     pending.delete(id);
     pending.set(id, entry);
@@ -466,7 +472,7 @@
       const target = row(id);
       if (!target || !entry?.outcome) continue;
       if (entry.unsent) {
-        pending.set(id, { outcome: entry.outcome, reason: entry.reason });
+        pending.set(id, { outcome: entry.outcome, reason: entry.reason, was: target.dataset.outcome });
         target.dataset.outcome = entry.outcome;
         press(target, entry.outcome);
       } else showReason(target, entry.outcome, entry.reason);
