@@ -58,9 +58,8 @@ def main() -> None:
         for what, against, share in compared:
             one, other = ours[what, number][share], theirs[against, number][share]
             rows.append((f"{what} : {against}, {share}", number, one, other, other / one))
-    rows.append(
-        ("web processes, MiB at peak", "", own["peak_mib"], peer["peak_mib"], peer["peak_mib"] / own["peak_mib"])
-    )
+    for name, what in (("web processes, MiB", "mib"), ("at their peaks, each with what they share", "peak_mib")):
+        rows.append((name, "", own[what], peer[what], peer[what] / own[what]))
     show(
         f"Consilium beside Label Studio {peer['version']}",
         ("", "clients", "Consilium ms", "Label Studio ms", "times"),

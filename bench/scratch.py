@@ -93,3 +93,12 @@ def peak_memory(pid: int) -> int:
         for one in family(pid)
         if (found := re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{one}/status").read_text()))
     )
+
+
+def memory(pid: int) -> int:
+    """KiB of memory of a process and its descendants, pages that they share counted once (proportional set size)."""
+    return sum(
+        int(found[1])
+        for one in family(pid)
+        if (found := re.search(r"Pss:\s+(\d+)", Path(f"/proc/{one}/smaps_rollup").read_text()))
+    )
