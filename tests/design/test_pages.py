@@ -40,8 +40,17 @@ def ana() -> User:
 @pytest.fixture(autouse=True)
 def sections(monkeypatch: pytest.MonkeyPatch) -> None:
     """The top bar is full, as on the widest of real pages."""
-    names = ["Overview", "Cases", "Candidates", "Groups", "Batches", "Judges", "Agreement", "Calibration", "Imports"]
-    items = {name: navigation.Item(name, "section", frozenset({"admin"}), order) for order, name in enumerate(names)}
+    names = {
+        "": ["Overview"],
+        "content": ["Cases", "Candidates", "Imports"],
+        "work": ["Groups", "Batches", "Progress", "Conflicts", "Quality"],
+        "results": ["Judges", "Agreement", "Calibration"],
+    }
+    places = [(section, name) for section, listed in names.items() for name in listed]
+    items = {
+        name: navigation.Item(name, "section", frozenset({"admin"}), order, section)
+        for order, (section, name) in enumerate(places)
+    }
     monkeypatch.setattr(navigation, "_items", items)
 
 
