@@ -193,7 +193,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
-    "accounts.tasks.sweep_mails": {"task": "accounts.tasks.sweep_mails", "schedule": 300.0, "options": {"expires": 300.0}},
+    "accounts.tasks.sweep_mails": {
+        "task": "accounts.tasks.sweep_mails",
+        "schedule": 300.0,
+        "options": {"expires": 300.0},
+    },
     # Twice an hour, so that everybody is asked about once between six and seven in their own zone.
     "annotation.tasks.sweep_due_dates": {
         "task": "annotation.tasks.sweep_due_dates",

@@ -15,8 +15,8 @@ from accounts.models import User
 from annotation.models import Assignment, Batch, BatchItem, Slot
 from annotation.services.conflicts import settle_closed_batch
 from annotation.services.gold import mix_in_gold
-from annotation.services.planning import BatchPlan
 from annotation.services.notices import tell_of_new_work
+from annotation.services.planning import BatchPlan
 from annotation.services.rules import seize_batch, spoken_rules
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition

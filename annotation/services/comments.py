@@ -43,7 +43,8 @@ def _tell(comment: Comment, at: datetime) -> None:
     work = reverse("annotation:comments", args=[assignment.public_id])
     desk = reverse("annotation:comments-of", args=[benchmark.slug, assignment.public_id])
     told: dict[int, str] = {}
-    if members.filter(user=assignment.annotator_id, role=Membership.Role.ANNOTATOR).exists():
+    theirs = assignment.status != Assignment.Status.RELEASED
+    if theirs and members.filter(user=assignment.annotator_id, role=Membership.Role.ANNOTATOR).exists():
         told[assignment.annotator_id] = work
     if members.filter(user=assignment.checker_id, role=Membership.Role.CHECKER).exists():
         told[assignment.checker_id or 0] = work

@@ -136,7 +136,11 @@ def record_decisions(
     open to its annotator any more. ``assignment`` needs no more than its key, batch and rubric; its status and round
     are brought up to date.
     """
-    row = _held_row(assignment, annotator, [change.criterion for change in changes])
+    try:
+        row = _held_row(assignment, annotator, [change.criterion for change in changes])
+    except Conflict:
+        # Handed in or closed meanwhile; what was saved before, and only its answer was lost, is saved all the same.
+        return _saved_before(assignment, changes)
     if row.may_be_kept_from_it:
         refuse_new_work(assignment=assignment, at=at)
     told: list[Told | None] = [None] * len(changes)
@@ -171,6 +175,20 @@ def record_decisions(
         row = replace(row, status=Assignment.Status.DRAFT)
     assignment.status, assignment.round = row.status, row.round
     return [one for one in told if one is not None]
+
+
+def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> list[Told]:
+    """Answers to saves that stand already; the `Conflict` under way goes on where one of them does not."""
+    asked = [change.criterion for change in changes]
+    rows = Decision.objects.filter(assignment=assignment.pk, round=assignment.round, criterion__in=asked)
+    standing = {row.criterion_id: row for row in rows}
+    told: list[Told] = []
+    for change in changes:
+        row = standing.get(change.criterion)
+        if row is None or change.client_id is None or row.client_id != change.client_id:
+            raise  # called while the Conflict is handled
+        told.append(Saved(change.criterion, row.version, row.updated_at))
+    return told
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@
   /* Sending ---------------------------------------------------------------------------------------------------------------- */
   let sending = null; // the request under way
   let failures = 0;
+  let missed = false; // the server knew nothing of this work when it was last asked
   let timer = null;
   // Why nothing is sent now: "signed-out", "somebody" else is signed in, "refused" (paused, handed in), or "".
   let halted = "";
@@ -87,6 +88,7 @@
   function settle({ status, body }, batch) {
     if (status === 200) {
       failures = 0;
+      missed = false;
       document.querySelector("#refusal [data-refused]:not([data-missing])")?.remove();
       results(body.results, batch);
       return true;
@@ -97,7 +99,10 @@
       document.dispatchEvent(new CustomEvent("consilium:signed-out"));
     } else if (status === 404) {
       halted = "refused";
-      whose(() => window.consilium.toast(text("elsewhere"), "error"));
+      // Somebody else may have been signed in for that moment only: once more, then it is gone for good.
+      const again = !missed;
+      missed = true;
+      whose(() => (again ? resume() : window.consilium.toast(text("elsewhere"), "error")));
     } else if (body?.detail) {
       halted = "refused"; // the reason stands above the criteria; the entries stay in this browser
       refuse(body.detail);

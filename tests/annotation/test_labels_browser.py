@@ -88,21 +88,3 @@ def test_nothing_is_lost_offline_and_nothing_overwritten(new_page: NewPage, ward
     expect(page.locator("#saved")).to_have_text(re.compile(r"^Saved"))
     answer = LabelAnswer.objects.get()
     assert (answer.value, answer.version) == ("non-emergent", 3)
-
-
-def test_pages_of_the_desk_pass_axe(new_page: NewPage, ward: Ward) -> None:
-    ward.say("a", "emergent", "emergent", "emergent")
-    ward.say("b", "emergent", "conditional")
-    page = new_page(ward.admin, reduced_motion="reduce")
-    for address in (
-        "",
-        "new/?from=asker",
-        f"{ward.urgency.public_id}/",
-        f"{ward.acuity.public_id}/edit/",
-        "new-batch/",
-    ):
-        page.goto(f"/b/ward/labels/{address}")
-        page.wait_for_load_state("networkidle")
-        for theme in ("light", "dark"):
-            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-            assert axe_violations(page) == [], address

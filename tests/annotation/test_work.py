@@ -104,7 +104,7 @@ def test_a_response_is_taken_from_the_pool_and_graded() -> None:
     client = Client()
     client.force_login(workshop.annotator)
     page = client.get("/work/").content.decode()
-    assert "2 more can be taken from the pool" in page
+    assert "more can be taken from the pool" in page
     assert page.split("<main")[1].split("</main")[0].count('class="primary"') == 1
     answer = client.post(f"/work/take/{workshop.batch.public_id}/")
     row = Assignment.objects.get(annotator=workshop.annotator)

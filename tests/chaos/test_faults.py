@@ -132,8 +132,9 @@ def shown(page: Page, criterion: int) -> tuple[Word, bool]:
     outcome, borderline, note, dialog = page.evaluate(
         """id => {
             const row = document.querySelector(`[data-row="${id}"]`);
-            const note = row.querySelector("[data-note]").value.trim();
-            return [row.dataset.outcome, row.dataset.borderline, note, Boolean(document.querySelector("dialog[open]"))];
+            const note = row.querySelector("textarea[data-note]")?.value ?? row.dataset.note;
+            const dialog = Boolean(document.querySelector("dialog[open]"));
+            return [row.dataset.outcome, row.dataset.borderline, note.trim(), dialog];
         }""",
         str(criterion),
     )

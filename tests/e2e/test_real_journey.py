@@ -55,7 +55,7 @@ def make_group(admin: Page, name: str) -> None:
     admin.get_by_role("button", name="Make the group").click()
     for role, keys in GROUPS[name].items():
         for key in keys:
-            admin.get_by_label("E-mail address").fill(f"{key}@example.org")
+            admin.locator("#id_email").fill(f"{key}@example.org")
             admin.locator("[name=name]").fill(f"Dr. {key.upper()}")
             admin.get_by_label("Part").select_option(role)
             admin.get_by_role("button", name="Add", exact=True).click()

@@ -21,7 +21,6 @@ from rubrics.models import Benchmark, BenchmarkRole, Candidate, Response, Rubric
 from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, Verdict
 from scoring.services.runs import RunFrame, create_run
 from scoring.work.chat import nonce_key
-from tests.axe import axe_violations
 from tests.factories import (
     BenchmarkFactory,
     BenchmarkRoleFactory,
@@ -508,23 +507,3 @@ def test_a_run_is_watched_live_to_its_end(
     assert page.locator("#run-progress[hx-get]").count() == 0
     page.get_by_role("link", name="Verdicts").click()
     assert page.locator("table.verdicts .outcome").count() == 36
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_have_no_axe_violations(
-    answered: Benchmark, loopback: Loopback, new_page: Callable[..., Page], scheme: str
-) -> None:
-    judge = chat_judge(answered, loopback)
-    chat_judge(answered, loopback, name=judge.name, seed=1)
-    run = judged(answered, lambda n: ["met", "not_met", "invalid", None][n % 4], judge=judge, status="incomplete")
-    JudgeRun.objects.filter(pk=run.pk).update(error="It stopped.")
-    page = new_page(admin_of(answered), color_scheme=scheme, reduced_motion="reduce")
-    for path in (
-        "", "new/chat/", "new/trained/", "runs/new/", f"{judge.public_id}/", f"runs/{run.public_id}/",
-        f"runs/{run.public_id}/verdicts/", f"runs/{run.public_id}/verdicts/?outcome=invalid",
-    ):  # fmt: skip
-        page.goto(f"{BASE}{path}")
-        if path == "runs/new/":
-            page.wait_for_selector("#size .tile")
-        assert axe_violations(page) == [], path
