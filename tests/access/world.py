@@ -45,6 +45,7 @@ from annotation.services.qualification import start_attempt
 from rubrics.models import Benchmark, Candidate, Case, ImportJob, Response
 from scoring.models import Judge, JudgeRun, JudgeRunItem, Verdict
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
+from tests.waiting import wait_until
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -246,8 +247,12 @@ def build_world(suffix: str = "") -> World:
         parameters={"rater_a": "group:Group A@first", "rater_b": canaries["judge"]},
     )  # fmt: skip
     reports.run(report_id=report.pk, clock=lambda: AT)
-    report.refresh_from_db()
-    assert report.status == "done", report.error
+
+    def done() -> bool:  # a worker of the session may have taken it first
+        report.refresh_from_db()
+        return report.status == "done"
+
+    wait_until(done, message="the report is done")
     job = ImportJob.objects.create(
         benchmark=benchmark, kind="cases", file="imports/none.jsonl", file_name="none.jsonl", status="done",
         created_by=users["admin"], created_at=AT,

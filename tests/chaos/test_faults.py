@@ -275,7 +275,13 @@ def keep_the_last_word(page: Page, desk: Desk) -> None:
             return False
         return state.get_attribute("data-state") == "saved"
 
-    wait_until(settled, within_s=30, message="the tab has saved everything")
+    try:
+        wait_until(settled, within_s=30)
+    except AssertionError:
+        raise AssertionError(
+            f"{state.text_content()}; {page.locator('#choice').text_content()}; "
+            f"{page.locator('#refusal').text_content()}; said {desk.last()}, stored {stored(desk.row)}"
+        ) from None
 
 
 def test_somebody_else_signs_in_elsewhere(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
