@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 import pytest
 from django.conf import settings
@@ -56,7 +57,9 @@ def test_no_page_has_a_violation_in_any_theme_or_language(new_page: NewPage, liv
 
 
 def read_in(page: Page, language: str, url: str) -> None:
-    page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": language, "url": url}])
+    # For the whole site: a cookie of an address further up would hide one of an address below it.
+    site = urljoin(url, "/")
+    page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": language, "url": site}])
     page.goto(url)
 
 
