@@ -28,7 +28,7 @@ from annotation.models import (
 from annotation.qualification_forms import KeyForm, KeyImportForm, RuleForm
 from annotation.services import keys as key_services
 from annotation.services.qualification import marked_rows, start_attempt
-from annotation.standing import seen_by, standings
+from annotation.standing import QUALIFICATION, WAITING, seen_by, standing_of, standings
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError, ImportRefused
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -295,9 +295,13 @@ def start(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """A finished attempt of one's own: each decision beside the agreed one, and why."""
+    """A finished attempt of one's own: each decision beside the agreed one, and why.
+
+    As long as the physician may try again, on the same responses, only how many differ.
+    """
     rows = QualificationAttempt.objects.filter(user=request.user).exclude(status=QualificationAttempt.Status.OPEN)
     attempt = get_object_or_404(rows.select_related("group__benchmark", "batch"), public_id=public_id)
+    again = standing_of(request.user, attempt.group, at=timezone.now()).reason in (QUALIFICATION, WAITING)
     marked: dict[int, dict[int, Any]] = {}
     for each in marked_rows(attempt):
         marked.setdefault(each.response, {})[each.criterion] = each
@@ -316,7 +320,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
                 "position": row.position,
                 "reading": screens.reading_of(row.case, ""),
                 "text": row.response.text,
-                "rows": shown,
+                "rows": [] if again else shown,
                 "differ": differ,
             }
         )
@@ -325,6 +329,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
         "attempt": attempt,
         "responses": responses,
         "differing": differing,
+        "again": again,
     }
     return render(request, "annotation/qualification_feedback.html", context)
 

@@ -140,6 +140,11 @@ def test_the_feedback_tells_each_criterion_and_only_afterwards() -> None:
         decide(row, "met")
     body = client.get(page).content.decode()
     assert "Not passed this time" in body
+    # The next attempt has the same responses, so the key stays shut until there is none.
+    assert "because" not in body and "agreed:" not in body
+    assert "no attempt is left" in body
+    desk.set_rule(pass_mark="0.9", attempts="1")
+    body = client.get(page).content.decode()
     assert "because 1.3" in body
     assert "canary-candidate" not in body
     assert body.count("agreed:") == 4  # met everywhere, where four are not met
