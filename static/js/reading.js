@@ -69,6 +69,9 @@
   }
   document.addEventListener("pointerdown", () => (pressed = true), true);
   for (const name of ["pointerup", "pointercancel", "dragend"]) document.addEventListener(name, () => pressed && setTimeout(release), true);
+  // A button that went up outside the window is not heard of; whoever types has let it go.
+  document.addEventListener("keydown", () => pressed && release(), true);
+  window.addEventListener("blur", () => pressed && release());
   const afterPress = (work) => (pressed ? held.push(work) : work());
   document.addEventListener("focusin", (event) => {
     const target = event.target.closest("#criteria [data-row]");

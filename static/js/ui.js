@@ -56,7 +56,7 @@
     document.querySelectorAll("details[data-menu][open]").forEach((menu) => {
       if (!menu.contains(event.target)) menu.open = false;
     });
-    if (event.target instanceof HTMLDialogElement && event.target.open && outside(event)) event.target.close();
+    if (event.target instanceof HTMLDialogElement && event.target.open && event.target.id !== "session-ended" && outside(event)) event.target.close();
     if (!target) return;
     if (target.dataset.themeChoice) chooseTheme(target.dataset.themeChoice);
     else if ("toastClose" in target.dataset) target.closest(".toast").remove();
@@ -65,6 +65,8 @@
     else if ("sessionCheck" in target.dataset) resumeSession();
     else if ("fill" in target.dataset) fill(target);
   });
+  // Escape for a note that was open when the session ended would close the only way to go on.
+  document.getElementById("session-ended")?.addEventListener("cancel", (event) => event.preventDefault());
   function outside(event) {
     const box = event.target.getBoundingClientRect();
     return event.clientX < box.left || event.clientX > box.right || event.clientY < box.top || event.clientY > box.bottom;
