@@ -57,10 +57,10 @@ def populate(*, cases: int, candidates: int, criteria: int) -> Any:
         cursor.execute(
             """
             INSERT INTO rubrics_case (public_id, benchmark_id, key, conversation, reference_answer, difficulty,
-                                      register, language, tags, metadata, created_at)
+                                      register, language, tags, label_tags, metadata, created_at)
             SELECT 'case-' || n, %(benchmark)s, 'case-' || lpad(n::text, 6, '0'), '[]', '',
                    (ARRAY['low', 'medium', 'high'])[1 + n %% 3], (ARRAY['lay', 'professional'])[1 + n %% 2], 'en',
-                   ARRAY['theme:' || n %% 7, 'specialty:' || n %% 22, 'task:' || n %% 16], '{}', now()
+                   ARRAY['theme:' || n %% 7, 'specialty:' || n %% 22, 'task:' || n %% 16], '{}', '{}', now()
             FROM generate_series(1, %(cases)s) AS n
             """,
             size,
@@ -113,9 +113,10 @@ def populate(*, cases: int, candidates: int, criteria: int) -> Any:
             cursor.execute(
                 """
                 INSERT INTO annotation_assignment (public_id, batch_id, case_id, response_id, rubric_id, annotator_id,
-                                                   status, round, position, to_check, submitted_at, accepted_at)
-                SELECT %(name)s || r.id, %(batch)s, r.case_id, r.id, u.id, %(user)s, 'accepted', 1, 0, false, now(),
-                       now()
+                                                   purpose, status, round, position, to_check, submitted_at,
+                                                   accepted_at)
+                SELECT %(name)s || r.id, %(batch)s, r.case_id, r.id, u.id, %(user)s, 'work', 'accepted', 1, 0, false,
+                       now(), now()
                 FROM rubrics_response r JOIN rubrics_rubric u ON u.case_id = r.case_id
                 JOIN rubrics_case c ON c.id = r.case_id WHERE c.benchmark_id = %(benchmark)s ORDER BY r.id
                 """,

@@ -39,14 +39,16 @@ def scratch_product() -> Iterator[Path]:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        yield home
-        from django.db import connections
+        try:
+            yield home
+        finally:
+            from django.db import connections
 
-        connections.close_all()
-        if "DATABASE_URL" not in os.environ:
-            from consilium.embedded import server_for
+            connections.close_all()
+            if "DATABASE_URL" not in os.environ:
+                from consilium.embedded import server_for
 
-            server_for(home).leave()
+                server_for(home).leave()
 
 
 def quantile(values: Sequence[float], share: float) -> float:
