@@ -58,12 +58,16 @@ class LabelQuestion(models.Model):
 
 @audited
 class LabelTask(models.Model):
-    """One physician's answers about one case: not started → draft → submitted."""
+    """One physician's answers about one case: not started → draft → submitted.
+
+    Or released: another physician of the group answers in their place; what was drafted stays on record.
+    """
 
     class Status(models.TextChoices):
         NOT_STARTED = "not_started", _("Not started")
         DRAFT = "draft", _("Draft")
         SUBMITTED = "submitted", _("Submitted")
+        RELEASED = "released", _("Released")
 
     OPEN = (Status.NOT_STARTED, Status.DRAFT)
 
@@ -75,6 +79,7 @@ class LabelTask(models.Model):
     position = models.PositiveIntegerField(default=0)  # in the annotator's own shuffled queue
     started_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
+    released_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["position", "pk"]

@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.groups import ExpertGroup
+from annotation.models.labels import LabelTask
 from annotation.models.outcomes import Outcome, RulingOutcome
 from annotation.models.work import Assignment, play_a_part
 from consilium.lib.audit import audited
@@ -152,17 +153,21 @@ class Attention(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     assignment = models.ForeignKey(Assignment, null=True, on_delete=models.PROTECT, related_name="attention")
     adjudication = models.ForeignKey(Adjudication, null=True, on_delete=models.PROTECT, related_name="attention")
+    label_task = models.ForeignKey(LabelTask, null=True, on_delete=models.PROTECT, related_name="attention")
     seconds = models.PositiveIntegerField(default=0)
     reported_at = models.DateTimeField()  # of the last report; no report may claim more time than passed since
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["user", "assignment", "adjudication"], nulls_distinct=False, name="annotation_attention_once"
+                fields=["user", "assignment", "adjudication", "label_task"],
+                nulls_distinct=False,
+                name="annotation_attention_once",
             ),
             models.CheckConstraint(
-                condition=Q(assignment=None, adjudication__isnull=False)
-                | Q(assignment__isnull=False, adjudication=None),
+                condition=Q(assignment__isnull=False, adjudication=None, label_task=None)
+                | Q(assignment=None, adjudication__isnull=False, label_task=None)
+                | Q(assignment=None, adjudication=None, label_task__isnull=False),
                 name="annotation_attention_of_one_thing",
             ),
         ]
