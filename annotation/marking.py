@@ -36,6 +36,7 @@ _GOLD = f"""
       AND a.status <> 'released'
       AND (%(user)s::int8 IS NULL OR a.annotator_id = %(user)s)
       AND (%(since)s::timestamptz IS NULL OR a.started_at > %(since)s)
+      AND (%(until)s::timestamptz IS NULL OR a.submitted_at <= %(until)s)
     ORDER BY 1, 2, d.criterion_id
 """
 
@@ -69,18 +70,21 @@ def _cells(known: Codes, theirs: Codes) -> Codes:
 
 
 def gold_pairs(
-    benchmark: int, *, user: int | None = None, since: datetime | None = None
+    benchmark: int, *, user: int | None = None, since: datetime | None = None, until: datetime | None = None
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """Columns user, response, said, key: what annotators (or one) decided on gold items, begun after ``since``."""
+    """Columns user, response, said, key: what annotators (or one) decided on gold items.
+
+    Of those begun after ``since`` and handed in by ``until``.
+    """
     return copy_columns(
         _GOLD,
-        {"benchmark": benchmark, "user": user, "since": since},
+        {"benchmark": benchmark, "user": user, "since": since, "until": until},
         types={"user": "int8", "response": "int8", "said": "int2", "key": "int2"},
     )
 
 
-def gold_mark(benchmark: int, user: int, since: datetime | None) -> Figure:
-    """MF1 of one annotator on all gold decisions in the benchmark since then; n is the number of decisions."""
-    found = gold_pairs(benchmark, user=user, since=since)
+def gold_mark(benchmark: int, user: int, *, since: datetime | None, until: datetime) -> Figure:
+    """MF1 of one annotator on their gold decisions in the benchmark in that time; n is the number of decisions."""
+    found = gold_pairs(benchmark, user=user, since=since, until=until)
     known, theirs, _compared = against_key(found["said"], found["key"])
     return macro_f1(ConfusionCounts.from_cells(_cells(known, theirs)))

@@ -23,3 +23,11 @@ def sweep_due_dates() -> None:
     from annotation.due import remind
 
     remind(at=timezone.now())
+
+
+@shared_task(ignore_result=True)
+def sweep_gold() -> None:
+    """Hold back whoever lies below the mark on gold items."""
+    from annotation.services.gold import hold_back_by_gold
+
+    hold_back_by_gold(at=timezone.now())

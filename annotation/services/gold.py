@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -32,6 +33,8 @@ from annotation.services.rules import spoken_rules
 from consilium.lib.errors import Conflict, DomainError
 from consilium.statistics.estimate import Estimate
 from rubrics.models import Benchmark, BenchmarkRole
+
+GOLD_RESTS = timedelta(hours=1)  # between handing a gold item in and being held back by it
 
 Name = tuple[str, str, str, int]  # case, candidate, setting, sample: what a response is called outside the database
 
@@ -190,35 +193,51 @@ def settle_beside(*, work: Assignment, at: datetime) -> None:
 # What comes of it -----------------------------------------------------------------------------------------------------
 
 
-@transaction.atomic
-def evaluate_gold(*, assignment: Assignment, at: datetime) -> None:
-    """After a gold item was handed in: hold its annotator back where their MF1 on gold lies below the mark.
+def hold_back_by_gold(*, at: datetime) -> int:
+    """Hold back whoever lies below the mark on gold, and tell the admins; how many were held back.
 
-    Only once the minimum of decisions is there, and in the same transaction as the hand-in. Admins are told.
+    Never at a hand-in: whoever was told right after one would know that it was gold. Only items handed in a while ago
+    are looked at, when other work lies between.
     """
-    benchmark = assignment.batch.group.benchmark
-    rule = QualificationRule.objects.filter(benchmark=benchmark).first()
-    if rule is None or rule.gold_mark is None:
-        return
-    member = (
-        Membership.objects.select_for_update()
-        .select_related("group__benchmark", "user")
-        .filter(group=assignment.batch.group_id, user=assignment.annotator_id, role=Membership.Role.ANNOTATOR)
-        .first()
+    until = at - GOLD_RESTS
+    rules = QualificationRule.objects.filter(gold_mark__isnull=False).select_related("benchmark")
+    given = Assignment.objects.filter(
+        batch__group=OuterRef("group"),
+        annotator=OuterRef("user"),
+        purpose=Assignment.Purpose.GOLD,
+        submitted_at__lte=until,
     )
-    if member is None or member.withheld_at is not None:
-        return
-    found = gold_mark(benchmark.pk, assignment.annotator_id, member.gold_since)
+    held = 0
+    for rule in rules:
+        members = Membership.objects.filter(
+            Exists(given),
+            group__benchmark=rule.benchmark,
+            role=Membership.Role.ANNOTATOR,
+            active=True,
+            withheld_at=None,
+        )
+        held += sum(_held_back_by_gold(member, rule, until, at) for member in members.values_list("pk", flat=True))
+    return held
+
+
+@transaction.atomic
+def _held_back_by_gold(membership: int, rule: QualificationRule, until: datetime, at: datetime) -> bool:
+    members = Membership.objects.select_for_update(of=("self",)).select_related("group__benchmark", "user")
+    member = members.get(pk=membership)
+    if member.withheld_at is not None:
+        return False
+    found = gold_mark(rule.benchmark_id, member.user_id, since=member.gold_since, until=until)
     if not isinstance(found, Estimate) or found.n < rule.gold_minimum or found.value >= rule.gold_mark:
-        return
-    with translation.override(settings.LANGUAGE_CODE):  # stored, and read by others than whoever hands in
+        return False
+    with translation.override(settings.LANGUAGE_CODE):  # stored, and read by admins of any language
         reason = _("MF1 of %(mf1).3f on %(n)d gold decisions, below the mark of %(mark).3f.") % {
             "mf1": found.value,
             "n": found.n,
             "mark": rule.gold_mark,
         }
     _hold(member, reason, at)
-    tell_admins(benchmark=benchmark, about=member, reason=reason, at=at)
+    tell_admins(benchmark=rule.benchmark, about=member, reason=reason, at=at)
+    return True
 
 
 @transaction.atomic

@@ -24,7 +24,7 @@ from annotation.models import (
     QualificationAttempt,
     QualificationRule,
 )
-from annotation.services.gold import evaluate_gold, tell_admins
+from annotation.services.gold import tell_admins
 from annotation.services.rules import spoken_rules
 from annotation.standing import QUALIFICATION, Standing, refuses_new_work, seen_by, standing_of, standings_of
 from consilium.lib.errors import Conflict, DomainError
@@ -139,10 +139,8 @@ def _place(seed: int, key: KeyedResponse) -> tuple[int, str, int, str, str, int]
 
 @transaction.atomic
 def after_handing_in(*, assignment: Assignment, at: datetime) -> None:
-    """What handing in a gold item or a piece of a qualification leads to; nothing for ordinary work."""
-    if assignment.purpose == Assignment.Purpose.GOLD:
-        evaluate_gold(assignment=assignment, at=at)
-    elif assignment.purpose == Assignment.Purpose.QUALIFICATION:
+    """What handing in a piece of a qualification leads to; nothing for other work, gold items among it."""
+    if assignment.purpose == Assignment.Purpose.QUALIFICATION:
         _finish(assignment.batch, at)
 
 

@@ -15,7 +15,7 @@ from accounts.models import User
 from annotation import access, services
 from annotation.models import Adjudication, Assignment, Batch, KeyedDecision, KeyedResponse, Membership
 from annotation.ratings import group_ratings
-from annotation.services.gold import gold_due
+from annotation.services.gold import gold_due, hold_back_by_gold
 from annotation.services.slots import settle_gold
 from annotation.standing import standing_of
 from rubrics.models import Benchmark, Response
@@ -31,6 +31,10 @@ from tests.factories import (
 )
 
 pytestmark = pytest.mark.django_db
+
+
+def later(minutes: int) -> datetime:
+    return timezone.now() + timedelta(minutes=minutes)
 
 
 def key(response: Response, *outcomes: str) -> KeyedResponse:
@@ -175,8 +179,14 @@ def test_gold_below_the_mark_holds_back_and_tells_the_admin() -> None:
     decide(begun, submit=False)
     # Everything met, where half is: F1 met = 8 / (8 + 4) = 2/3, F1 not met = 0, MF1 = 1/3. Four decisions are too few.
     decide(first, "met")
+    assert hold_back_by_gold(at=later(60)) == 0
     assert standing_of(scene.one, scene.group).may_get_work
     decide(second, "met")
+    # Not while the physician could tell which response it was.
+    assert hold_back_by_gold(at=later(50)) == 0
+    assert standing_of(scene.one, scene.group).may_get_work
+    assert hold_back_by_gold(at=later(61)) == 1
+    assert hold_back_by_gold(at=later(62)) == 0
     member = Membership.objects.get(group=scene.group, user=scene.one)
     assert member.withheld_at is not None
     assert "0.333" in member.withheld_reason
@@ -210,6 +220,7 @@ def test_gold_below_the_mark_holds_back_and_tells_the_admin() -> None:
     assert desk.post(f"{page}lift/", {"reason": "Talked it over."}).status_code == 302
     assert standing_of(scene.one, scene.group).may_get_work
     decide(untouched, "met")
+    assert hold_back_by_gold(at=later(120)) == 0
     assert standing_of(scene.one, scene.group).may_get_work
     member.refresh_from_db()
     assert member.withheld_reason == "Talked it over."
@@ -224,10 +235,11 @@ def test_gold_at_the_mark_holds_nobody_back() -> None:
     first, second = scene.queue(scene.one, "gold")
     decide(first, "met", "met", "not_met")
     decide(second, "met", "not_met", "not_met")
-    assert standing_of(scene.one, scene.group).may_get_work
     first, second = scene.queue(scene.two, "gold")
     decide(first, "met", "not_met", "not_met")
     decide(second, "met", "cannot_assess", "not_met")  # cannot assess on met counts as not met
+    assert hold_back_by_gold(at=later(61)) == 1
+    assert standing_of(scene.one, scene.group).may_get_work
     assert standing_of(scene.two, scene.group).reason == "withheld"
 
 
