@@ -72,7 +72,8 @@ class Scene:
             row.refresh_from_db()
             if row.status == "in_check":
                 services.amend(assignment=row, checker=w.checker, criterion=services.criteria_of(row)[2],
-                               outcome="met", reason="canary-amendment", at=timezone.now())  # fmt: skip
+                               outcome="cannot_assess", reason=f"canary-amendment-of-{row.annotator_id}.",
+                               at=timezone.now())  # fmt: skip
                 services.accept_check(assignment=row, checker=w.checker, at=timezone.now())
         services.claim_adjudication(adjudicator=w.adjudicator, waiting=access.open_adjudications(w.adjudicator))
 
@@ -138,7 +139,9 @@ def test_no_answer_of_a_physician_holds_anything_hidden(role: str) -> None:
     ]
     hidden += [f"annotator-{person.pk}" for person in others]
     if role == "annotator":
-        hidden += [f"canary-note-of-{p.pk}" for p in w.people() if p != user] + ["canary-amendment"]
+        colleagues = [p for p in w.people() if p != user]
+        hidden += [f"canary-note-of-{p.pk}" for p in colleagues]
+        hidden += [f"canary-amendment-of-{p.pk}." for p in colleagues]
     if role == "adjudicator":
         hidden += ["canary-return"]
     reached = 0
