@@ -5,8 +5,10 @@ from __future__ import annotations
 import secrets
 from datetime import datetime
 
+from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -172,7 +174,8 @@ def _finish(batch: Batch, at: datetime) -> None:
         member = Membership.objects.select_related("user").get(
             group=attempt.group, user=attempt.user, role=Membership.Role.ANNOTATOR
         )
-        reason = _("Qualification not passed in %(n)d attempts.") % {"n": len(standing.attempts)}
+        with translation.override(settings.LANGUAGE_CODE):  # handed in by a physician, read by admins of any language
+            reason = _("Qualification not passed in %(n)d attempts.") % {"n": len(standing.attempts)}
         tell_admins(benchmark=attempt.group.benchmark, about=member, reason=reason, at=at)
 
 

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
+from accounts.models import Notification, User
 from annotation.models import Assignment, Batch, KeyedResponse, Membership, QualificationAttempt, QualificationRule
 from annotation.ratings import group_ratings, physician_ratings
 from annotation.standing import standing_of
@@ -179,6 +179,7 @@ def test_who_has_not_qualified_begins_nothing_and_finishes_what_is_begun() -> No
 
 def test_a_retry_waits_and_the_last_failure_is_final() -> None:
     desk = Desk(attempts=2, wait_hours=24)
+    User.objects.filter(pk=desk.annotator.pk).update(language="zh-hans")
     wrong = tuple(tuple("met" if o == "not_met" else "not_met" for o in row) for row in desk.KEY)
     with time_machine.travel(NOW, tick=False):
         first = desk.attempt(*wrong)
@@ -195,6 +196,9 @@ def test_a_retry_waits_and_the_last_failure_is_final() -> None:
         desk.start()
         assert QualificationAttempt.objects.count() == 2
         assert "no attempt left" in desk.client.get(desk.base).content.decode()
+        # Handed in by a physician who reads Chinese, told to an admin who need not.
+        told = Notification.objects.get(user=desk.admin, kind="held_back")
+        assert told.values["reason"] == "Qualification not passed in 2 attempts."
         # The admin gives another attempt.
         desk.set_rule(attempts=3, wait_hours=0)
         assert desk.attempt(*desk.KEY).status == "passed"
