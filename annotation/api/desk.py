@@ -12,6 +12,7 @@ from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.mails import site_address
 from accounts.models import User
 from annotation import access, services
 from annotation.api import serializers as shapes
@@ -51,14 +52,21 @@ def group(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(methods=["POST"], request=shapes.MemberSerializer, responses={201: shapes.MemberSerializer})
 @api_view(["GET", "POST"])
 def members(request: Request, slug: str, public_id: str) -> Response:
-    """List the members of a group, or give a person a part in it."""
+    """List the members of a group, or give a person a part in it: they are invited by mail, or told where they read."""
     if request.method == "GET":
         row = access.get_group(request.user, slug, public_id)
         administers = Benchmark.objects.administered_by(request.user).filter(pk=row.benchmark_id).exists()
         rows = row.memberships.select_related("user").order_by("pk")
         return Response(_members(row, list(rows), administers=administers))
     row = access.get_administered_group(request.user, slug, public_id)
-    made = services.add_member(group=row, **_valid(shapes.MemberSerializer(data=request.data)))
+    assert isinstance(request.user, User)
+    made, _invitation = services.invite_member(
+        group=row,
+        by=request.user,
+        at=timezone.now(),
+        site=site_address(request),
+        **_valid(shapes.MemberSerializer(data=request.data)),
+    )
     return Response(_members(row, [made], administers=True)[0], status=status.HTTP_201_CREATED)
 
 

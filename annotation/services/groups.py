@@ -7,11 +7,12 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Q
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.models import User
-from accounts.services import person_of
+from accounts.models import Invitation, User
+from accounts.services import invitations, person_of
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership, Physician
 from annotation.services import slots
 from annotation.services.rules import spoken_rules
@@ -62,6 +63,26 @@ def add_member(
             membership.save(update_fields=["active"])
     physician_of(benchmark=group.benchmark, user=person)
     return membership
+
+
+@transaction.atomic
+def invite_member(
+    *, group: ExpertGroup, role: str, email: str, name: str = "", by: User, at: datetime, site: str
+) -> tuple[Membership, Invitation | None]:
+    """`add_member`, and tell the person: a mail with a link to who never signed in (the invitation), else a notice."""
+    membership = add_member(group=group, role=role, email=email, name=name)
+    slug = group.benchmark.slug
+    invitation = invitations.invite(
+        user=membership.user,
+        scope=slug,
+        title=group.benchmark.title,
+        part=role,
+        by=by,
+        at=at,
+        site=site,
+        url=reverse("annotation:work-in", args=[slug]),
+    )
+    return membership, invitation
 
 
 @transaction.atomic

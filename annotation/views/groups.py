@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.db import transaction
 from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -131,18 +129,9 @@ def add_member(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     form = MemberForm(request.POST)
     if form.is_valid():
         try:
-            with transaction.atomic():
-                membership = services.add_member(group=row, **form.cleaned_data)
-                invitation = invitations.invite(
-                    user=membership.user,
-                    scope=slug,
-                    title=row.benchmark.title,
-                    part=membership.role,
-                    by=request.user,
-                    at=timezone.now(),
-                    site=site_address(request),
-                    url=reverse("annotation:work-in", args=[slug]),
-                )
+            membership, invitation = services.invite_member(
+                group=row, by=request.user, at=timezone.now(), site=site_address(request), **form.cleaned_data
+            )
         except DomainError as refused:
             form.add_error(None, str(refused))
         else:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from rest_framework.test import APIClient
 
-from accounts.models import User
+from accounts.models import Invitation, User
 from annotation import services
 from annotation.models import Adjudication, Assignment, Batch, Decision
 from tests.annotation.conftest import TEXT, Workshop, build_workshop
@@ -121,6 +121,7 @@ def test_the_desk_through_the_api(workshop: Workshop) -> None:
     person = {"email": "new@example.org", "name": "Dr. New", "role": "annotator"}
     made = client.post(f"{base}/groups/{group['id']}/members/", person, format="json").json()
     assert made["pseudonym"].startswith("P-")
+    assert Invitation.objects.get().user.email == "new@example.org"  # a door without a mail lets nobody in
     new = {"title": "By API", "group": group["id"], "check_policy": "none", "seed": 5, "filter": {"draw": 2}}
     plan = client.post(f"{base}/batches/preview/", new, format="json").json()
     assert (plan["responses"], plan["in_frame"], plan["decisions"]) == (2, 3, 6)
