@@ -28,7 +28,7 @@ VOICES = {
 }
 # What a person reads of each kind where they set how to hear of it.
 ABOUT = {
-    Kind.NEW_WORK: gettext_lazy("Responses were given to you, or a pool you may take from was opened."),
+    Kind.NEW_WORK: gettext_lazy("Responses or cases were given to you, or a pool you may take from was opened."),
     Kind.RETURNED: gettext_lazy("A checker sent a response back to you with a note."),
     Kind.DUE: gettext_lazy("Three days and one day before work of yours is due, and once when it is overdue."),
     Kind.COMMENT: gettext_lazy("Somebody wrote about a response that you grade, check or run."),
@@ -102,6 +102,8 @@ def _due(values: dict[str, Any]) -> Words:
         text = _("“%(batch)s” is due on %(day)s.") % facts
     if checks:
         rest = ngettext("You hold %(count)d check.", "You hold %(count)d checks.", count)
+    elif values.get("what") == "cases":
+        rest = ngettext("You have %(count)d case open.", "You have %(count)d cases open.", count)
     else:
         rest = ngettext("You have %(count)d response open.", "You have %(count)d responses open.", count)
     return Words(f"{text} {rest % facts}")

@@ -124,8 +124,9 @@ def get_work_in_hand(user: AnyUser, public_id: str) -> tuple[Assignment | None, 
 
 
 def own_label_tasks(user: AnyUser) -> QuerySet[LabelTask]:
-    """Cases that the annotator answers questions about, whatever the state of their batches."""
-    return LabelTask.objects.filter(_in_group(user, Membership.Role.ANNOTATOR, "batch__group"), annotator=user.pk)
+    """Cases that the annotator answers questions about, whatever the state of their batches; not those given up."""
+    rows = LabelTask.objects.filter(_in_group(user, Membership.Role.ANNOTATOR, "batch__group"), annotator=user.pk)
+    return rows.exclude(status=LabelTask.Status.RELEASED)
 
 
 def get_own_label_task(user: AnyUser, public_id: str) -> LabelTask:

@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db import transaction
 
 from accounts.models import User
-from annotation.models import Adjudication, Assignment, Attention
+from annotation.models import Adjudication, Assignment, Attention, LabelTask
 
 
 @transaction.atomic
@@ -21,6 +21,7 @@ def record_attention(
     user: User,
     assignment: Assignment | None = None,
     adjudication: Adjudication | None = None,
+    label_task: LabelTask | None = None,
     seconds: int,
     at: datetime,
 ) -> int:
@@ -30,13 +31,12 @@ def record_attention(
     cover the time since.
     """
     begun = at
-    if assignment is not None and assignment.annotator_id == user.pk and assignment.started_at:
-        begun = min(at, assignment.started_at)
-    Attention.objects.bulk_create(
-        [Attention(user=user, assignment=assignment, adjudication=adjudication, reported_at=begun)],
-        ignore_conflicts=True,
-    )
-    row = Attention.objects.select_for_update().get(user=user, assignment=assignment, adjudication=adjudication)
+    own = assignment or label_task
+    if own is not None and own.annotator_id == user.pk and own.started_at:
+        begun = min(at, own.started_at)
+    what = {"assignment": assignment, "adjudication": adjudication, "label_task": label_task}
+    Attention.objects.bulk_create([Attention(user=user, reported_at=begun, **what)], ignore_conflicts=True)
+    row = Attention.objects.select_for_update().get(user=user, **what)
     believed = max(0, min(seconds, int((at - row.reported_at).total_seconds())))
     if at > row.reported_at:
         Attention.objects.filter(pk=row.pk).update(seconds=row.seconds + believed, reported_at=at)

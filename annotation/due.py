@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 
 from accounts.middleware import zone_of
 from accounts.models import Notification, User
 from accounts.services.notifications import notify
-from annotation.models import Assignment, Batch, Membership
+from annotation.models import Assignment, Batch, LabelTask, Membership
 
 # Before the daily mails go out, so that a reminder is in the one of its day.
 FROM = time(6)
@@ -32,14 +32,23 @@ def stage_of(due: date, today: date) -> str:
 
 def remind(*, at: datetime) -> None:
     """Remind annotators of open work and checkers of checks that they hold; each batch, due date and stage once."""
-    _remind(Membership.Role.ANNOTATOR, "annotator", Q(status__in=Assignment.OPEN), at)
-    _remind(Membership.Role.CHECKER, "checker", Q(status=Assignment.Status.IN_CHECK), at)
+    graded, checked = Q(status__in=Assignment.OPEN), Q(status=Assignment.Status.IN_CHECK)
+    _remind(Membership.Role.ANNOTATOR, "annotator", Assignment.objects.filter(graded), at)
+    _remind(Membership.Role.CHECKER, "checker", Assignment.objects.filter(checked), at)
+    labelled = LabelTask.objects.filter(status__in=LabelTask.OPEN)
+    _remind(Membership.Role.ANNOTATOR, "annotator", labelled, at, what="cases")
 
 
-def _remind(role: Membership.Role, who: str, still_theirs: Q, at: datetime) -> None:
+def _remind(
+    role: Membership.Role,
+    who: str,
+    still_theirs: QuerySet[Assignment] | QuerySet[LabelTask],
+    at: datetime,
+    **values: str,
+) -> None:
     # A day more on either side: what day it is depends on where the reader lives.
     days = (at.date() - timedelta(days=LONG_PAST + 1), at.date() + timedelta(days=FIRST + 1))
-    waiting = Assignment.objects.filter(still_theirs, batch__status=Batch.Status.OPEN, batch__due_date__range=days)
+    waiting = still_theirs.filter(batch__status=Batch.Status.OPEN, batch__due_date__range=days)
     counts = {
         (row["batch"], row[who]): row["n"] for row in waiting.order_by().values("batch", who).annotate(n=Count("pk"))
     }
@@ -56,10 +65,10 @@ def _remind(role: Membership.Role, who: str, still_theirs: Q, at: datetime) -> N
             continue
         stage = stage_of(batch.due_date, local.date())
         if stage:
-            _tell(batch, user, str(role), count, stage, at)
+            _tell(batch, user, str(role), count, stage, at, **values)
 
 
-def _tell(batch: Batch, user: User, part: str, count: int, stage: str, at: datetime) -> None:
+def _tell(batch: Batch, user: User, part: str, count: int, stage: str, at: datetime, **values: str) -> None:
     assert batch.due_date is not None  # only such batches were asked for
     due = batch.due_date.isoformat()
     notify(
@@ -75,4 +84,5 @@ def _tell(batch: Batch, user: User, part: str, count: int, stage: str, at: datet
         stage=stage,
         count=count,
         part=part,
+        **values,
     )

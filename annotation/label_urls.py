@@ -8,6 +8,7 @@ urlpatterns: list[URLPattern] = [
     path("work/labels/<str:public_id>/", labelling.label, name="label"),
     path("work/labels/<str:public_id>/answers/", labelling.answer, name="label-answer"),
     path("work/labels/<str:public_id>/submit/", labelling.submit, name="label-submit"),
+    path("work/labels/<str:public_id>/time/", labelling.time, name="label-time"),
     path("b/<slug:slug>/labels/", labels.questions, name="labels"),
     path("b/<slug:slug>/labels/new/", labels.new, name="label-new"),
     path("b/<slug:slug>/labels/new-batch/", labels.batch_new, name="label-batch-new"),

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
 
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Min, Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation import access
 from annotation.label_figures import Answer, Standing, Summary, summarise
-from annotation.models import Batch, LabelAnswer, LabelQuestion, LabelTask, Physician
+from annotation.models import Attention, Batch, LabelAnswer, LabelQuestion, LabelTask, Physician
 from consilium.statistics.estimate import Figure
 from consilium.statistics.krippendorff_alpha import krippendorff_alpha
 from consilium.statistics.ordinal_alpha import ordinal_alpha
@@ -39,6 +39,7 @@ class LabelWork:
     started: bool
     next_id: str  # public id of the task to go on with; empty where nothing is open
     next_position: int
+    seconds: int = 0  # spent on it by its annotator
 
     @property
     def open(self) -> int:
@@ -60,7 +61,7 @@ class LabelWork:
 def label_work(user: User, benchmark: Benchmark | None = None) -> list[LabelWork]:
     """The user's cases to label, a row for each batch, what is due first first; in one benchmark or in all.
 
-    Two queries, however many cases there are.
+    Few queries, however many cases there are.
     """
     own = access.own_label_tasks(user)
     if benchmark is not None:
@@ -86,11 +87,23 @@ def label_work(user: User, benchmark: Benchmark | None = None) -> list[LabelWork
         ).values_list("batch", "position", "public_id")
     }
     batches = Batch.objects.filter(pk__in=counts).select_related("group__benchmark")
+    rows = Attention.objects.filter(user=user, label_task__batch__in=counts)
+    spent = dict(rows.order_by().values_list("label_task__batch").annotate(Sum("seconds")))
     work = []
     for batch in batches.order_by("due_date", "created_at", "pk"):
         row = counts[batch.pk]
         next_id = following.get((batch.pk, row["next"]), "")
-        work.append(LabelWork(batch, row["total"], row["done"], row["started"] > 0, next_id, row["next"] or 0))
+        work.append(
+            LabelWork(
+                batch,
+                total=row["total"],
+                done=row["done"],
+                started=row["started"] > 0,
+                next_id=next_id,
+                next_position=row["next"] or 0,
+                seconds=spent.get(batch.pk, 0),
+            )
+        )
     return work
 
 
@@ -173,6 +186,7 @@ class LabelPlace:
 def label_place(task: LabelTask) -> LabelPlace:
     """Place of the task in its annotator's own queue."""
     rows = LabelTask.objects.filter(batch=task.batch_id, annotator=task.annotator_id)
+    rows = rows.exclude(status=LabelTask.Status.RELEASED)
     counts = rows.aggregate(total=Count("pk"), place=Count("pk", filter=Q(position__lte=task.position)))
     return LabelPlace(counts["place"], counts["total"])
 
@@ -261,6 +275,7 @@ def results_of(question: LabelQuestion) -> QuestionResults:
     given = _answers([question]).get(question.pk, {})
     asked = dict(
         LabelTask.objects.filter(batch__frame__questions__contains=[question.public_id])
+        .exclude(status=LabelTask.Status.RELEASED)
         .order_by()
         .values_list("case")
         .annotate(Count("annotator", distinct=True))

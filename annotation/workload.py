@@ -253,11 +253,13 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
 
 
 def _fill_in_time(user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]) -> int:
-    """The time spent at each batch by its annotator; returns all of the user's, with checks and adjudications."""
+    """The time spent at each batch by its annotator; returns all of the user's, checks and labels among it."""
     rows = Attention.objects.filter(user=user)
     if benchmark is not None:
         rows = rows.filter(
-            Q(assignment__batch__group__benchmark=benchmark) | Q(adjudication__group__benchmark=benchmark)
+            Q(assignment__batch__group__benchmark=benchmark)
+            | Q(adjudication__group__benchmark=benchmark)
+            | Q(label_task__batch__group__benchmark=benchmark)
         )
     spent = rows.values_list("assignment__batch", "assignment__annotator").annotate(seconds=Sum("seconds"))
     total = 0

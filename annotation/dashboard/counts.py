@@ -185,6 +185,7 @@ def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
 def _label_tasks(table: Table, batches: list[int], at: datetime) -> None:
     rows = (
         LabelTask.objects.filter(batch__in=batches)
+        .exclude(status=LabelTask.Status.RELEASED)
         .order_by()
         .values_list("batch", "annotator", "status")
         .annotate(number=Count("pk"), week=Count("pk", filter=Q(submitted_at__gt=at - WEEK)), first=Min("submitted_at"),

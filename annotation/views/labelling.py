@@ -14,10 +14,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identity import opaque_name
 from annotation import access, labels, screens, wire
+from annotation.attention import record_attention
 from annotation.label_forms import answer_of
 from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.services import labels as services
-from annotation.views.saving import somebody_else
+from annotation.views.saving import seconds_of, somebody_else
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 
@@ -84,6 +85,20 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
             "html": render_to_string(f"{PAGE}#sheet", context, request=request),
         }
     return JsonResponse({"next": next_, "work": reverse("annotation:work")})
+
+
+@require_POST
+@never_cache
+@signed_in
+def time(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Add ``{"seconds"}`` to the time spent at a case; its last minute is told when it has been handed in."""
+    task = access.get_own_label_task(request.user, public_id)
+    try:
+        seconds = seconds_of(request)
+    except DomainError as refused:
+        return _refusal(refused)
+    record_attention(user=request.user, label_task=task, seconds=seconds, at=timezone.now())
+    return HttpResponse(status=204)
 
 
 def _refusal(refused: DomainError) -> JsonResponse:

@@ -56,12 +56,18 @@ def time(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Add ``{"seconds"}`` to the time that the reader spent at a response: grading, checking or adjudicating it."""
     assignment, adjudication = access.get_work_in_hand(request.user, public_id)
     try:
-        seconds = wire.body_of(request, required={"seconds"})["seconds"]
-        if type(seconds) is not int or not 0 <= seconds <= LONGEST_REPORT_S:
-            raise wire.Malformed("seconds")
+        seconds = seconds_of(request)
     except DomainError as refused:
         return refusal(refused)
     record_attention(
         user=request.user, assignment=assignment, adjudication=adjudication, seconds=seconds, at=timezone.now()
     )
     return HttpResponse(status=204)
+
+
+def seconds_of(request: SignedInRequest) -> int:
+    """The ``{"seconds"}`` of a report of time; `Malformed` where no page would send that."""
+    seconds = wire.body_of(request, required={"seconds"})["seconds"]
+    if type(seconds) is not int or not 0 <= seconds <= LONGEST_REPORT_S:
+        raise wire.Malformed("seconds")
+    return seconds

@@ -222,6 +222,7 @@ DOORS |= {
     "annotation:label": Door(ANNOTATOR, label_task),
     "annotation:label-answer": Door(ANNOTATOR, label_task, writes_only=True),
     "annotation:label-submit": Door(ANNOTATOR, label_task, writes_only=True),
+    "annotation:label-time": Door(ANNOTATOR, label_task, writes_only=True),
     "annotation:labels": Door(STAFF, slug),
     "annotation:label-new": Door(ADMIN, slug),
     "annotation:label-batch-new": Door(ADMIN, slug),

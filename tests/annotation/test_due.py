@@ -14,6 +14,7 @@ from annotation import access, services
 from annotation.due import remind, stage_of
 from annotation.models import Batch, Membership
 from tests.annotation.conftest import Workshop, build_workshop
+from tests.annotation.ward import build_ward
 from tests.factories import decide
 
 DUE = date(2026, 3, 20)
@@ -80,6 +81,21 @@ def test_a_new_due_date_is_reminded_of_anew(due: Workshop) -> None:
     remind(at=at + timedelta(days=1))
     remind(at=at + timedelta(days=7))
     assert reminders(due.annotator) == ["3", "3"]
+
+
+@pytest.mark.django_db
+def test_open_cases_are_reminded_of_as_responses_are() -> None:
+    ward = build_ward()
+    Batch.objects.filter(pk=ward.batch.pk).update(due_date=DUE)
+    ward.say("a", "emergent")  # the first physician has handed one in
+    for _again in range(2):
+        remind(at=datetime(2026, 3, 17, 12, 0, tzinfo=UTC))
+    rows = Notification.objects.filter(kind="due").order_by("user")
+    assert [row.values["count"] for row in rows] == [3, 4, 4]
+    client = Client()
+    client.force_login(ward.people[0])
+    assert "You have 3 cases open." in client.get("/notifications/").content.decode()
+    assert 'class="overdue">was due' in client.get("/work/").content.decode()
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -276,6 +277,31 @@ def test_label_work_counts_and_names_the_next(ward: Ward) -> None:
     assert "No work yet" not in page
     assert f"/work/labels/{work.next_id}/" in signed_in(user).get("/").content.decode()
     assert labels.label_work(UserFactory()) == []
+
+
+def test_time_at_a_case_is_its_owners_and_never_more_than_the_clock_says(ward: Ward) -> None:
+    task = ward.tasks("a")[0]
+    client, url = signed_in(task.annotator), f"/work/labels/{task.public_id}/time/"
+
+    def report(seconds: object) -> int:
+        return client.post(url, {"seconds": seconds}, content_type="application/json").status_code
+
+    with time_machine.travel("2026-03-17 12:00", tick=False) as clock:
+        assert report(0) == 204  # starts the clock
+        clock.shift(150)
+        assert report(3000) == 204
+        assert report(60) == 204  # a second tab: no time has passed
+        ward.say("a", "emergent")
+        clock.shift(100)
+        assert report(40) == 204  # the last of it, once handed in
+    assert report(-1) == 400
+    [work] = labels.label_work(task.annotator)
+    assert work.seconds == 190
+    page = client.get("/work/in/ward/").content.decode()
+    assert "3 min of your time" in page
+    assert "Time you spent here: 3 min" in page
+    other = signed_in(ward.people[1])
+    assert other.post(url, {"seconds": 1}, content_type="application/json").status_code == 404
 
 
 def test_the_api_saves_and_hands_in(ward: Ward) -> None:
