@@ -53,6 +53,8 @@ class Amendment(models.Model):
     # Empty: the checker took the amendment back; the row stays for the record.
     outcome = models.CharField(max_length=15, choices=Outcome.choices, blank=True)
     reason = models.TextField()
+    version = models.PositiveIntegerField(default=1)  # one more with every save: what an overtaken tab is told by
+    client_id = models.UUIDField(null=True, blank=True)  # of the save that stands, so that a repeated one is known
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -127,8 +129,11 @@ class Ruling(models.Model):
 
     adjudication = models.ForeignKey(Adjudication, on_delete=models.PROTECT, related_name="rulings")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
-    outcome = models.CharField(max_length=15, choices=RulingOutcome.choices)
+    # Empty: the adjudicator took the ruling back. A finished adjudication has none of these.
+    outcome = models.CharField(max_length=15, choices=RulingOutcome.choices, blank=True)
     reason = models.TextField(blank=True)
+    version = models.PositiveIntegerField(default=1)  # as of an amendment
+    client_id = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
