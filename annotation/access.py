@@ -30,12 +30,6 @@ from rubrics.models import Benchmark
 AnyUser = User | AnonymousUser
 
 
-def roles_of(user: AnyUser, benchmark: Benchmark) -> list[str]:
-    """Parts that ``user`` plays in the expert groups of ``benchmark``."""
-    rows = Membership.objects.filter(user=user.pk, active=True, group__benchmark=benchmark)
-    return list(rows.values_list("role", flat=True).distinct().order_by("role"))
-
-
 def get_member_benchmark(user: AnyUser, slug: str) -> Benchmark:
     """The benchmark, for active members of its expert groups."""
     member = Membership.objects.filter(user=user.pk, active=True, group__benchmark=OuterRef("pk"))

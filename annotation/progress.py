@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Adjudication, Assignment, Batch, BatchItem, Physician, Slot
+from annotation.models import Adjudication, Assignment, Batch, BatchItem, Slot
 
 # Released work is nobody's any more: its slot counts again, under whoever takes it or as free.
 STAGES = tuple(status for status in Assignment.Status.values if status != Assignment.Status.RELEASED)
@@ -30,25 +30,6 @@ class Progress:
         """Those that count."""
         return self.by_status["accepted"]
 
-    @property
-    def handed_in(self) -> int:
-        """Those that the annotator is done with for now."""
-        return self.by_status["submitted"] + self.by_status["in_check"] + self.by_status["accepted"]
-
-    @property
-    def stages(self) -> list[tuple[str, int]]:
-        """Status and number, in the order of the work."""
-        return [(status, self.by_status[status]) for status in STAGES]
-
-
-@dataclass(slots=True)
-class PhysicianProgress(Progress):
-    """One annotator's part."""
-
-    pseudonym: str = ""
-    name: str = ""
-    active: bool = True
-
 
 def progress_of(batches: Iterable[Batch]) -> dict[int, Progress]:
     """Batch id → progress."""
@@ -69,20 +50,6 @@ def _counted(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
 
 def _holders() -> QuerySet[Assignment]:
     return Assignment.objects.filter(slot=OuterRef("pk")).exclude(status=Assignment.Status.RELEASED)
-
-
-def progress_by_physician(batch: Batch) -> list[PhysicianProgress]:
-    """The annotators of a batch, by pseudonym."""
-    found: dict[int, PhysicianProgress] = {}
-    rows = _counted(Assignment.objects.filter(batch=batch))
-    for annotator, status, number in rows.values_list("annotator", "status").annotate(Count("pk")):
-        found.setdefault(annotator, PhysicianProgress()).by_status[status] = number
-    people = Physician.objects.filter(benchmark=batch.group.benchmark_id, user__in=found).select_related("user")
-    members = set(batch.group.memberships.filter(role="annotator", active=True).values_list("user_id", flat=True))
-    for person in people:
-        row = found[person.user_id]
-        row.pseudonym, row.name, row.active = person.pseudonym, str(person.user), person.user_id in members
-    return sorted(found.values(), key=lambda row: row.pseudonym)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +85,3 @@ def conflicts_by_groups(benchmark_id: int) -> list[dict[str, object]]:
         .annotate(done=Count("pk", filter=Q(status="done")), total=Count("pk"))
     )
     return [dict(row) for row in rows]
-
-
-CSV_COLUMNS = ("batch", "physician", "active", "assigned", *STAGES)
-
-
-def progress_rows(batch: Batch) -> Iterator[dict[str, object]]:
-    """Rows of the progress CSV, a physician each, by pseudonym."""
-    for row in progress_by_physician(batch):
-        yield {
-            "batch": batch.title,
-            "physician": row.pseudonym,
-            "active": row.active,
-            "assigned": row.total,
-            **row.by_status,
-        }

@@ -12,8 +12,6 @@ from rubrics import imports, lists
 from rubrics.models import Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
 from rubrics.parsing.cases import FORMATS
 
-LARGEST_SHEET = 200_000
-
 
 class NewBenchmarkForm(forms.Form):
     """What a new benchmark needs."""

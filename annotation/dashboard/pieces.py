@@ -21,7 +21,6 @@ from rubrics.models import Case, Response
 
 PER_PAGE = 50
 FREE = "unassigned"
-STATUSES = ("open", "not_started", "draft", "returned", "submitted", "in_check", "accepted", "released", FREE)
 
 
 @dataclass(frozen=True, slots=True)

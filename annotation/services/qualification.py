@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from annotation.services.gold import tell_admins
 from annotation.services.rules import spoken_rules
-from annotation.standing import QUALIFICATION, Standing, refuses_new_work, seen_by, standing_of, standings_of
+from annotation.standing import QUALIFICATION, Standing, refuses_new_work, seen_by, standing_of
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from consilium.statistics.estimate import Estimate
@@ -51,14 +51,6 @@ def refuse_new_work(*, assignment: Assignment, at: datetime) -> None:
     standing = refuses_new_work(row, at=at)
     if standing is not None:
         raise Conflict(why_no_new_work(standing))
-
-
-def may_not_begin(after: Assignment, *, at: datetime) -> bool:
-    """Whether the annotator of ``after`` may begin nothing new in its batch."""
-    if after.purpose == Assignment.Purpose.QUALIFICATION:
-        return False
-    standing = standings_of(after.batch.group, [after.annotator_id], at=at).get(after.annotator_id)
-    return standing is not None and not standing.may_get_work
 
 
 def where_it_ends(assignment: Assignment) -> str:
