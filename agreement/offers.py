@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.models import Assignment, ExpertGroup, Physician
+from consilium.lib.order import natural
 from rubrics.models import Benchmark, Candidate
 from scoring.models import JudgeRun
 
@@ -77,7 +78,10 @@ def offers(benchmark: Benchmark) -> list[Offer]:
     ]
     with_work = _handed_in(benchmark)
     physicians = Physician.objects.filter(benchmark=benchmark, user__in=with_work.values("annotator"))
-    found += [Offer(f"physician:{one.pseudonym}", one.pseudonym, "physician") for one in physicians]
+    found += [
+        Offer(f"physician:{one.pseudonym}", one.pseudonym, "physician")
+        for one in sorted(physicians, key=lambda one: natural(one.pseudonym))
+    ]
     return found
 
 

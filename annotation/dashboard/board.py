@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -16,6 +15,7 @@ from annotation.dashboard.forecast import Forecast, forecast
 from annotation.dashboard.people import People, Person, people_of
 from annotation.dashboard.waiting import Scene, Section, waits_of
 from annotation.models import Adjudication, Batch, ExpertGroup
+from consilium.lib.order import natural
 from consilium.statistics.estimate import Undefined
 from rubrics.models import Benchmark
 
@@ -180,7 +180,7 @@ def batch_board(batch: Batch, people: People, *, at: datetime) -> tuple[BatchLin
         )
         for user, work in table.by_annotator().items()
     ]
-    physicians.sort(key=lambda line: line.person.pseudonym)
+    physicians.sort(key=lambda line: natural(line.person.shown))
     return _lines([batch], table, at)[1][0], physicians
 
 
@@ -221,7 +221,7 @@ def _physicians(
         )
         for (group, user), work in found.items()
     ]
-    return sorted(lines, key=lambda line: (line.group.name, line.person.pseudonym))
+    return sorted(lines, key=lambda line: (natural(line.group.name), natural(line.person.pseudonym)))
 
 
 def _conflicts(groups: dict[int, ExpertGroup]) -> tuple[dict[int, Conflicts], Conflicts]:
@@ -255,15 +255,9 @@ SORTS: dict[str, Callable[[PhysicianLine], Any]] = {
 }
 
 
-def natural(name: str) -> list[tuple[int, str, int]]:
-    """A key that puts A2 before A10."""
-    parts = re.split(r"(\d+)", name.casefold())
-    return [(1, "", int(part)) if part.isdecimal() else (0, part, 0) for part in parts]
-
-
 def ranked(lines: list[PhysicianLine], by: str) -> list[PhysicianLine]:
     """The lines by one of `SORTS`, what asks for attention first; by group for any other word."""
-    return sorted(sorted(lines, key=SORTS["physician"]), key=SORTS.get(by, lambda line: line.group.name))
+    return sorted(sorted(lines, key=SORTS["physician"]), key=SORTS.get(by, lambda line: natural(line.group.name)))
 
 
 # CSV: physicians by pseudonym, times in UTC, a rate with what it is of. ------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from annotation.models import Membership, Physician
+from consilium.lib.order import natural
 from rubrics.models import Benchmark
 
 
@@ -40,11 +41,11 @@ class People(dict[int, Person]):
         return self[user]
 
     def active(self, part: str, group: int) -> list[Person]:
-        """Who is active in this part of the group, in the order of their pseudonyms; found once."""
+        """Who is active in this part of the group, in the order of what they are called; found once."""
         key = part, group
         if key not in self._active:
             found = (person for person in self.values() if person.plays(part, group))
-            self._active[key] = sorted(found, key=lambda one: one.pseudonym)
+            self._active[key] = sorted(found, key=lambda one: natural(one.shown))
         return self._active[key]
 
 

@@ -17,6 +17,7 @@ from annotation.models import Assignment, Batch, Slot
 from annotation.services.slots.eligibility import annotators_of, refusals, stuck_slots
 from annotation.specialties import case_specialty, matching
 from annotation.standing import standings
+from consilium.lib.order import natural
 from rubrics.models import Case, Response
 
 PER_PAGE = 50
@@ -202,7 +203,9 @@ def hand_over_of(batch: Batch, rows: QuerySet[Assignment], people: People) -> Ha
     The rules are those of `annotation.services.slots.reassign`, which looks again when the work moves.
     """
     pieces = list(rows)
-    holders = sorted((people[user] for user in {piece.annotator_id for piece in pieces}), key=lambda p: p.pseudonym)
+    holders = sorted(
+        (people[user] for user in {piece.annotator_id for piece in pieces}), key=lambda p: natural(p.shown)
+    )
     able = _able(batch, people)
     load: dict[int, int] = dict(
         Assignment.objects.filter(annotator__in=able, status__in=OPEN, batch__group=batch.group_id)
@@ -218,7 +221,7 @@ def hand_over_of(batch: Batch, rows: QuerySet[Assignment], people: People) -> Ha
         room = None if capacity is None else max(0, capacity - load.get(user, 0))
         if fitting[:room]:
             takers.append(Taker(people[user], fitting[:room], load.get(user, 0), capacity))
-    takers.sort(key=lambda one: (-one.may_take, one.load, one.person.pseudonym))
+    takers.sort(key=lambda one: (-one.may_take, one.load, natural(one.person.shown)))
     return HandOver(batch, pieces, holders, takers)
 
 

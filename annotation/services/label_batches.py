@@ -20,6 +20,7 @@ from annotation.services.notices import tell_of_cases
 from annotation.services.rules import spoken_rules
 from annotation.standing import FAILED, WITHHELD, standings
 from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.order import natural
 from rubrics.models import Benchmark, Case
 
 
@@ -146,7 +147,7 @@ def plan_labels(
     names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
     loads = tuple(
         LabelLoad(user, names.get(user.pk, ""), allocation.load.get(user.pk, 0))
-        for user in User.objects.filter(pk__in=people).order_by("name", "pk")
+        for user in sorted(User.objects.filter(pk__in=people), key=lambda user: (natural(user.name), user.pk))
     )
     whole = (group.pk, [question.pk for question in questions], terms.annotators_per_case, allocation.slots)
     digest = sha256(repr(whole).encode()).hexdigest()

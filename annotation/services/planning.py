@@ -26,6 +26,7 @@ from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_
 from annotation.specialties import case_specialty, matching
 from annotation.standing import FAILED, WITHHELD, standings
 from consilium.lib.errors import DomainError
+from consilium.lib.order import natural
 from rubrics.models import Case, Rubric, RubricItem
 
 
@@ -358,5 +359,5 @@ def _loads(
             specialties.get(user.pk, ""),
             None if matches is None else fitting[user.pk],
         )
-        for user in User.objects.filter(pk__in=team.annotators).order_by("name", "pk")
+        for user in sorted(User.objects.filter(pk__in=team.annotators), key=lambda user: (natural(user.name), user.pk))
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpResponse
@@ -18,6 +20,7 @@ from annotation.forms import CapacityForm, GroupForm, MemberForm
 from annotation.models import ExpertGroup, Membership, Physician
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.order import natural
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
 
@@ -71,7 +74,14 @@ def _page(
 ) -> HttpResponse:
     pseudonyms = dict(Physician.objects.filter(benchmark=row.benchmark).values_list("user_id", "pseudonym"))
     held = services.held_in(row)
-    memberships = list(row.memberships.select_related("user").order_by("-active", "role", "user__name", "pk"))
+    administers = _administers(request, row.benchmark)
+
+    def place(membership: Membership) -> tuple[Any, ...]:
+        # By what the reader calls them: the order of names would tell a researcher something of who is who.
+        called = str(membership.user) if administers else pseudonyms.get(membership.user_id, "")
+        return not membership.active, membership.role, natural(called), membership.pk
+
+    memberships = sorted(row.memberships.select_related("user"), key=place)
     people = [membership.user for membership in memberships]
     states = invitations.states_of(scope=row.benchmark.slug, users=people, at=timezone.now())
     members = [
@@ -91,7 +101,7 @@ def _page(
         "form": form,
         "refused": refused,
         # Names and addresses are for the admin alone; researchers know physicians by pseudonym, as files do.
-        "administers": _administers(request, row.benchmark),
+        "administers": administers,
     }
     status = refused.status_code if refused else 422 if form.errors else 200
     return render(request, "annotation/group.html", context, status=status)

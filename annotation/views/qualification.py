@@ -32,6 +32,7 @@ from annotation.standing import QUALIFICATION, WAITING, seen_by, standing_of, st
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError, ImportRefused
 from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.order import natural
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark, Response, RubricItem
 
@@ -105,7 +106,7 @@ def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) ->
             name = str(users[user]) if names else pseudonyms.get(user, "")
             found.append({"name": name, "pseudonym": pseudonyms.get(user, ""), "standing": standing,
                           "known": known.get(user, 0), "set": len(active)})  # fmt: skip
-    return sorted(found, key=lambda row: (row["standing"].group.name, row["name"]))
+    return sorted(found, key=lambda row: (natural(row["standing"].group.name), natural(row["name"])))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

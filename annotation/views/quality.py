@@ -30,6 +30,7 @@ from annotation.standing import Standing, standings
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.order import natural
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
 
@@ -60,7 +61,7 @@ def _people(benchmark: Benchmark, role: str, *, names: bool) -> list[Person]:
         row.group.benchmark = benchmark
         pseudonym = pseudonyms.get(row.user_id, "")
         found.append(Person(row, str(row.user) if names and row.user.email else pseudonym, pseudonym))
-    return sorted(found, key=lambda person: (person.membership.group.name, person.name.casefold()))
+    return sorted(found, key=lambda person: (natural(person.membership.group.name), natural(person.name)))
 
 
 def _with_figures(benchmark: Benchmark, *, names: bool) -> tuple[list[Person], list[Person]]:

@@ -77,6 +77,29 @@ def test_a_group_with_members_is_made_through_the_pages() -> None:
     assert Physician.objects.get(user=known).pseudonym == pseudonym
 
 
+def test_physicians_stand_in_the_order_in_which_people_count() -> None:
+    admin, researcher = UserFactory(), UserFactory()
+    benchmark = BenchmarkFactory(admin=admin, researcher=researcher)
+    group = ExpertGroupFactory(benchmark=benchmark, annotators=3)
+    # By pseudonym for the researcher, by name for the admin: the one order does not follow from the other.
+    for person, pseudonym, name in zip(
+        group.people["annotator"], ("A10", "A2", "A1"), ("Z2", "Z1", "Z10"), strict=True
+    ):  # type: ignore[attr-defined]
+        Physician.objects.filter(user=person).update(pseudonym=pseudonym)
+        User.objects.filter(pk=person.pk).update(name=name)
+    pages = (
+        f"/b/{benchmark.slug}/groups/{group.public_id}/",
+        f"/b/{benchmark.slug}/quality/",
+        f"/b/{benchmark.slug}/progress/",
+    )
+    make_batch(group, cases=[ResponseFactory(case=CaseFactory(benchmark=benchmark, rubric=1)).case.key])
+    for page in pages:
+        for reader, expected in ((researcher, ["A1", "A2", "A10"]), (admin, ["Z1", "Z2", "Z10"])):
+            body = signed_in(reader).get(page).content.decode()
+            seen = re.findall(r'<th scope="row">(?:<a [^>]*>)?([AZ]\d+)<', body)
+            assert seen == expected, page
+
+
 def test_the_pages_say_why_a_member_cannot_be_added(desk: Workshop) -> None:
     client = signed_in(desk.admin)
     other = ExpertGroupFactory(benchmark=desk.benchmark)
