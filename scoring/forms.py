@@ -226,11 +226,14 @@ class RunForm(forms.Form):
 
 
 def benchmark_batches(benchmark: Benchmark) -> list[tuple[str, str]]:
-    """The batches of a benchmark as choices, the newest first."""
+    """The batches of responses of a benchmark as choices, the newest first.
+
+    Attempts to qualify and questions about cases are stored as batches, too; there is no response in them to judge.
+    """
     from annotation.models import Batch
 
-    rows = Batch.objects.filter(group__benchmark=benchmark).select_related("group").order_by("-created_at", "-pk")
-    return [(row.public_id, f"{row.title} ({row.group.name})") for row in rows]
+    rows = Batch.objects.filter(group__benchmark=benchmark, kind=Batch.Kind.GRADE).select_related("group")
+    return [(row.public_id, f"{row.title} ({row.group.name})") for row in rows.order_by("-created_at", "-pk")]
 
 
 def _answered(benchmark: Benchmark) -> list[str]:

@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
+from annotation.models import Batch
 from consilium.llm.prompts import JudgeItem, nonce_for
 from rubrics.models import Benchmark, BenchmarkRole, Candidate, Response, Rubric
 from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, Verdict
@@ -265,8 +266,12 @@ def test_a_run_over_a_batch(answered: Benchmark, loopback: Loopback, bells: Any)
     member(group)
     candidate = Candidate.objects.get(name="beta")
     batch = make_batch(group, candidates=[candidate.public_id])
+    Batch.objects.create(group=group, title="An attempt to qualify", kind="qualify", seed=1, check_fraction=0.0)
     judge = chat_judge(answered, loopback)
     client = client_of(answered)
+    offered = text_of(client.get(f"{BASE}runs/new/"))
+    assert batch.title in offered
+    assert "An attempt to qualify" not in offered
     page = client.post(f"{BASE}runs/new/", {"judge": judge.public_id, "replicates": "1", "batch": batch.public_id})[
         "Location"
     ]
