@@ -9,11 +9,12 @@
   const SLOW_DOWN_MS = 400; // between a keystroke in a note or a move of the slider and its saving
 
   // What belongs to the case on the page; `begin` sets all of it.
-  let page, writable, who, pending, trail, asked, lastSaved, current;
+  let page, writable, who, pending, early, trail, asked, lastSaved, current;
   let sending = null;
   let failures = 0;
   let retry = null;
   let halted = "";
+  let storable = true;
   const later = new Map();
 
   const all = () => [...page.querySelectorAll("[data-question]")];
@@ -34,6 +35,7 @@
   function show(one, state) {
     one.querySelectorAll("input[type=radio]").forEach((radio) => (radio.checked = radio.value === state.value));
     one.querySelector("[data-note]").value = state.note;
+    if (state.note) one.querySelector("details.note").open = true;
     showCertainty(one, state.certainty);
     summarise();
   }
@@ -47,7 +49,10 @@
   function summarise() {
     const rows = all();
     const done = rows.filter(answered).length;
-    rows.forEach((one) => one.classList.toggle("decided", answered(one)));
+    for (const one of rows) {
+      one.classList.toggle("decided", answered(one));
+      one.querySelector("[data-early]").hidden = !early.has(one.dataset.question);
+    }
     const bar = document.getElementById("answered");
     bar.max = rows.length || 1;
     bar.value = done;
@@ -59,9 +64,9 @@
     const count = pending.size;
     const stuck = count > 0 && (failures > 0 || !navigator.onLine || Boolean(halted) || asked.size > 0);
     savedBox.classList.toggle("offline", stuck);
-    savedBox.classList.toggle("saving", count > 0 && !stuck);
+    savedBox.classList.toggle("saving", !stuck && (count > 0 || early.size > 0));
     const offline = !navigator.onLine || (failures > 0 && !halted);
-    const words = stuck ? `${count} ${text(offline ? "waiting" : "kept")}` : count ? text("saving") : lastSaved ? `${text("saved")} ${lastSaved}` : text("saves");
+    const words = stuck ? `${count} ${text(offline ? "waiting" : "kept")}` : count ? text("saving") : early.size ? `${early.size} ${text("early")}` : lastSaved ? `${text("saved")} ${lastSaved}` : text("saves");
     if (savedBox.textContent !== words) savedBox.textContent = words;
   }
   function refuse(detail) {
@@ -99,8 +104,9 @@
   function keep(id, entry) {
     try {
       localStorage.setItem(keyOf(id), JSON.stringify(entry));
+      storable = true;
     } catch {
-      // Full or forbidden: it is kept as long as the page.
+      storable = false; // full or forbidden: it is kept as long as the page
     }
   }
   function forget(id) {
@@ -129,14 +135,32 @@
     const state = stateOf(one);
     clearTimeout(later.get(id));
     later.delete(id);
-    summarise();
-    if (!writable || !state.value) return; // a note or a certainty alone waits for its answer
+    if (!writable) return;
     const entry = { ...state, version: pending.get(id)?.version ?? Number(one.dataset.version), client_id: newId() };
+    if (!state.value) {
+      wait(id, entry);
+      return;
+    }
+    early.delete(id);
+    summarise();
     pending.set(id, entry);
     keep(id, entry);
     showSaving();
     flush();
   }
+  /* A note or a certainty without its answer waits here, and goes with it. */
+  function wait(id, entry) {
+    if (entry.note || entry.certainty !== null) {
+      early.add(id);
+      keep(id, entry);
+    } else {
+      early.delete(id);
+      forget(id);
+    }
+    summarise();
+    showSaving();
+  }
+  const putAll = () => all().forEach((one) => later.has(one.dataset.question) && put(one));
   function putLater(one) {
     const id = one.dataset.question;
     summarise();
@@ -259,7 +283,11 @@
     flush();
   });
   window.addEventListener("offline", showSaving);
-  window.addEventListener("beforeunload", (event) => pending.size && event.preventDefault());
+  window.addEventListener("pagehide", putAll);
+  window.addEventListener("beforeunload", (event) => {
+    putAll();
+    if (pending.size || (early.size && !storable)) event.preventDefault();
+  });
 
   /* Two versions of one answer: the person chooses ----------------------------------------------------------------------------- */
   function inWords(one, state) {
@@ -304,7 +332,7 @@
     submitting = true;
     document.getElementById("submit").setAttribute("aria-busy", "true");
     try {
-      all().forEach((one) => later.has(one.dataset.question) && put(one));
+      putAll();
       await flush();
       if (pending.size) {
         if (!halted) refuse(text("unsent"));
@@ -316,7 +344,8 @@
       else if (body?.reason === "somebody-else") refuse(text("somebody"));
       else {
         if (status === 403) renew();
-        refuse(body?.detail ?? text("unsent"));
+        const words = body?.detail ?? text("unsent");
+        refuse(body?.missing?.length && early.size ? `${words} ${text("earlyStays")}` : words);
         if (body?.missing?.length) select(find(body.missing[0]));
       }
     } finally {
@@ -334,6 +363,7 @@
     page.replaceWith(template.content);
     history.pushState({}, "", body.next.url);
     begin();
+    document.dispatchEvent(new CustomEvent("consilium:sheet"));
     document.getElementById("announce").textContent = page.dataset.heading;
   }
   window.addEventListener("popstate", () => location.reload());
@@ -403,11 +433,30 @@
     event.preventDefault();
   });
 
+  function restore(one) {
+    const id = one.dataset.question;
+    let left = kept(id);
+    if (!left) return;
+    const here = stateOf(one);
+    if (!left.value && here.value) {
+      // Answered elsewhere in the meantime: the note that waited for it goes along, over nothing.
+      left = { ...here, certainty: here.certainty ?? left.certainty, note: here.note || left.note, version: Number(one.dataset.version), client_id: newId() };
+      if (same(left, here)) {
+        forget(id);
+        return;
+      }
+      keep(id, left);
+    }
+    show(one, left);
+    if (left.value) pending.set(id, left);
+    else early.add(id);
+  }
   function begin() {
     page = document.getElementById("work");
     writable = page.dataset.writable === "1";
     who = page.dataset.who;
     pending = new Map();
+    early = new Set();
     trail = {};
     asked = new Map();
     lastSaved = page.dataset.saved;
@@ -420,10 +469,7 @@
     document.title = document.title.replace(/^[^·|–]*/, `${page.dataset.heading} `);
     for (const one of all()) {
       one.tabIndex = -1;
-      const left = writable ? kept(one.dataset.question) : null;
-      if (!left) continue;
-      show(one, left);
-      pending.set(one.dataset.question, left);
+      if (writable) restore(one);
     }
     summarise();
     showSaving();

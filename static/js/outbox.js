@@ -140,11 +140,13 @@
   async function clear(except) {
     for (const [assignment, left] of Object.entries(entries())) {
       if (assignment === except) continue;
+      let refused = null; // why the server will have none of it
       for (let attempt = 0; attempt < 2; attempt += 1) {
         const batch = entries(assignment);
         if (!Object.keys(batch).length) break;
         const { status, body } = await send(box.dataset.decisions.replace("ASSIGNMENT", encodeURIComponent(assignment)), batch);
         if (status === 0 || status === 401) return;
+        if (status === 404 || status === 409) refused = { status, detail: body?.detail ?? "" };
         if (status !== 200) break;
         let again = false;
         for (const result of body.results) {
@@ -157,7 +159,7 @@
         }
         if (!again) break;
       }
-      document.dispatchEvent(new CustomEvent("consilium:left", { detail: { assignment, left } }));
+      document.dispatchEvent(new CustomEvent("consilium:left", { detail: { assignment, left, refused } }));
     }
   }
   const left = (except) => Object.entries(entries()).filter(([assignment]) => assignment !== except);

@@ -281,6 +281,15 @@ def test_a_batch_that_is_paused_says_so_and_keeps_what_was_decided(new_page: New
     page.reload()
     saved(page)
     assert outcomes(row) == ["met"]
+    services.close_batch(batch=workshop.batch, at=timezone.now())
+    page.keyboard.press("n")
+    expect(page.locator("#saved")).to_have_text("1 waiting to be sent")
+    page.goto("/work/")
+    left = page.locator("#refused-left")
+    expect(left).to_contain_text("This batch is closed")
+    left.get_by_role("button", name="Forget them").click()
+    expect(left).to_be_hidden()
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('outbox')).length") == 0
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768)])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
+from accounts.identity import opaque_name
 from annotation.models import LabelAnswer, LabelTask
 from annotation.services.labels import AnswerInput, save_answer
 from tests.annotation.ward import Ward, build_ward
@@ -60,11 +62,23 @@ def test_cases_are_labelled_with_the_keyboard_alone(new_page: NewPage, ward: War
 
 
 def test_nothing_is_lost_offline_and_nothing_overwritten(new_page: NewPage, ward: Ward, watch: Watch) -> None:
-    watch.allow("ERR_FAILED", "status of 409")
+    watch.allow("ERR_FAILED", "status of 409", "status of 422")
     task = ward.tasks("a")[0]
     page = new_page(task.annotator)
     page.goto(f"/work/labels/{task.public_id}/")
     expect(page.locator(".question.current")).to_have_count(1)
+    page.keyboard.press("t")
+    page.keyboard.type("before the answer")
+    page.reload()
+    expect(page.locator("#saved")).to_have_text("1 waiting for an answer")
+    expect(page.locator("[data-note]").first).to_have_value("before the answer")
+    expect(page.locator("[data-early]:visible")).to_have_count(1)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_have_text(
+        "2 questions are not answered yet. "
+        "What you wrote or set without an answer stays in this browser until you answer."
+    )
+    assert not LabelAnswer.objects.exists()
 
     def cut(route: Route) -> None:
         route.abort()
@@ -76,7 +90,8 @@ def test_nothing_is_lost_offline_and_nothing_overwritten(new_page: NewPage, ward
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()  # what was not sent is still there
     expect(page.locator("#saved")).to_have_text(re.compile(r"^Saved"))
-    assert LabelAnswer.objects.get().value == "emergent"
+    assert LabelAnswer.objects.values_list("value", "note").get() == ("emergent", "before the answer")
+    expect(page.locator("[data-early]:visible")).to_have_count(0)
     elsewhere = AnswerInput(ward.urgency.public_id, "conditional", version=1)
     save_answer(task=task, annotator=task.annotator, change=elsewhere, at=timezone.now())
     page.keyboard.press("k")
@@ -88,3 +103,32 @@ def test_nothing_is_lost_offline_and_nothing_overwritten(new_page: NewPage, ward
     expect(page.locator("#saved")).to_have_text(re.compile(r"^Saved"))
     answer = LabelAnswer.objects.get()
     assert (answer.value, answer.version) == ("non-emergent", 3)
+
+
+def test_what_cannot_be_sent_any_more_is_shown_and_can_be_forgotten(
+    new_page: NewPage, ward: Ward, watch: Watch
+) -> None:
+    watch.allow("status of 409", "status of 404", "status of 422")
+    ward.say("b", "emergent")
+    (open_, theirs), (handed_in, *_others), (waits, *_others) = ward.tasks("a")[:2], ward.tasks("b"), ward.tasks("c")
+    user = open_.annotator
+    page = new_page(user, reduced_motion="reduce")
+    page.goto("/work/")
+    entry = {"value": "conditional", "certainty": None, "note": "kept words", "version": 0, "client_id": str(uuid4())}
+    for task, value in ((theirs, "conditional"), (handed_in, ""), (waits, "")):
+        key = f"consilium.labels:{opaque_name(user)}:{task.public_id}:{ward.urgency.public_id}"
+        page.evaluate(
+            "([key, entry]) => localStorage.setItem(key, JSON.stringify(entry))", [key, entry | {"value": value}]
+        )
+    for url in (f"/work/labels/{open_.public_id}/", "/work/"):
+        page.goto(url)
+        left = page.locator("#labels-left .notice")
+        expect(left).to_have_count(2)  # the third only waits for its answer
+        expect(left.filter(has_text="is not yours any more")).to_contain_text("conditional · kept words")
+        expect(left.filter(has_text="handed in already")).to_contain_text("kept words")
+    assert axe_violations(page) == []
+    left.filter(has_text="is not yours").get_by_role("button").click()
+    expect(left).to_have_count(1)
+    left.get_by_role("button").click()
+    expect(page.locator("#labels-left")).to_be_hidden()
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('consilium.labels:')).length") == 1
