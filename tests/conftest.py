@@ -44,6 +44,30 @@ def pytest_configure(config: pytest.Config) -> None:
         ensure_template(database["TEST"]["TEMPLATE"], database=database, home=settings.CONSILIUM_HOME)
 
 
+# What these modules set up, their tests share; it takes longer than the tests do.
+TOGETHER = ("tests/demo/test_load.py", "tests/infra/test_up.py", "tests/agreement/test_real_agreement_file.py")
+# These hold the longest tests. Begun last, one of them would run alone while the other process has nothing left.
+FIRST = ("tests/e2e/", "tests/chaos/", "tests/access/", "tests/infra/", "tests/scoring/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests."""
+    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Single tests to whichever process is free; tests that share a costly fixture to one process."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByCost(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            module = nodeid.split("::")[0]
+            return module if module in TOGETHER else nodeid
+
+    return ByCost(config, log)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A skipped test tests nothing: the run fails."""

@@ -87,6 +87,8 @@ def test_the_canaries_are_there_for_those_who_may_see_them(world: World) -> None
     admin = world.users["admin"]
     assert admin is not None
     client.force_login(admin)
-    text = "".join(text_of(response) for _, response in answers(client, world, "admin"))
+    pages = (reverse(name, kwargs=door.arguments(world) if door.arguments else None)
+             for name, door in DOORS.items() if "admin" in door.roles and not door.framework)  # fmt: skip
+    text = "".join(text_of(client.get(url)) for url in pages)
     for fact in ("candidate", "other candidate", "judge", "group B", "group B's batch"):
         assert world.canaries[fact].lower() in text, fact

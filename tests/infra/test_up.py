@@ -15,8 +15,6 @@ import pytest
 from tests.processes import ROOT
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.xdist_group("up")
-
 
 def free_port():
     with socket.socket() as probe:
