@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import User
 from annotation.dashboard.forecast import Forecast, after, daily_rates, forecast
 from annotation.models import Assignment, Batch, Membership, Skip
-from annotation.services import accept_check, claim_check, return_check
+from annotation.services import accept_check, claim_check, return_check, submit
 from consilium.statistics.estimate import Undefined
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, decide, make_batch, member
@@ -172,6 +172,33 @@ def test_who_waits_for_whom(desk: Workshop) -> None:
     page = signed_in(desk.admin).get(f"/b/{desk.benchmark.slug}/progress/").content.decode()
     assert "Add a checker" in page
     assert f"/groups/{desk.group.public_id}/" in page
+
+
+def test_what_a_checker_holds_waits_for_that_checker_until_they_are_stopped(desk: Workshop) -> None:
+    first, second = busy(desk)
+    one, two = desk.people("checker")
+    names = {user.pk: user.pseudonyms.get().pseudonym for user in (first, second, one, two)}
+    submit(assignment=Assignment.objects.get(status="returned"), annotator=first, at=timezone.now())
+    waiting = Assignment.objects.filter(annotator=second, status="submitted")
+    assert claim_check(checker=two, waiting=waiting, at=timezone.now())
+
+    def waits() -> set[tuple[str, str, str, str]]:
+        rows = table(signed_in(desk.admin), f"/b/{desk.benchmark.slug}/progress/waiting.csv")
+        return {(row["kind"], row["who"], row["waits_for"], row["pieces"]) for row in rows}
+
+    # Sent back, it comes in again to who sent it back.
+    again = ("checker", names[first.pk], names[one.pk], "1")
+    assert waits() == {again, ("checker", names[second.pk], names[two.pk], "1")}
+    parts = Membership.objects.filter(role="checker")
+    parts.filter(user=two).update(active=False)
+    assert waits() == {again, ("nobody", names[second.pk], f"{names[two.pk]}, who was stopped", "1")}
+    # What the stopped one has not taken yet, the other may take.
+    parts.filter(user=two).update(active=True)
+    parts.filter(user=one).update(active=False)
+    assert waits() == {
+        ("any_checker", names[first.pk], names[two.pk], "1"),
+        ("checker", names[second.pk], names[two.pk], "1"),
+    }
 
 
 def test_ends_that_wait_for_the_admin(db: None) -> None:

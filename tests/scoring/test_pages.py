@@ -266,7 +266,14 @@ def test_a_run_over_a_batch(answered: Benchmark, loopback: Loopback, bells: Any)
     member(group)
     candidate = Candidate.objects.get(name="beta")
     batch = make_batch(group, candidates=[candidate.public_id])
-    Batch.objects.create(group=group, title="An attempt to qualify", kind="qualify", seed=1, check_fraction=0.0)
+    Batch.objects.create(
+        group=group,
+        title="An attempt to qualify",
+        kind="qualify",
+        seed=1,
+        check_fraction=0.0,
+        created_at=timezone.now(),
+    )
     judge = chat_judge(answered, loopback)
     client = client_of(answered)
     offered = text_of(client.get(f"{BASE}runs/new/"))
