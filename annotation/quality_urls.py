@@ -6,6 +6,7 @@ from annotation.views import qualification, quality
 
 urlpatterns: list[URLPattern] = [
     path("work/quality/", quality.own, name="own-quality"),
+    path("work/quality.csv", quality.own_csv, name="own-quality-csv"),
     path("work/qualification/<str:public_id>/", qualification.feedback, name="qualification-feedback"),
     path("work/qualification/<str:public_id>/start/", qualification.start, name="qualification-start"),
     path("b/<slug:slug>/quality/", quality.quality, name="quality"),

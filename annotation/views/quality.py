@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.models import User
 from annotation.models import ExpertGroup, Membership, Physician
 from annotation.qualification_forms import ReasonForm
 from annotation.quality import (
@@ -27,7 +28,7 @@ from annotation.quality import (
 )
 from annotation.services.gold import hold_back, lift_hold
 from annotation.standing import Standing, standings
-from consilium.lib.csvfile import stream_csv
+from annotation.views.dashboard import csv_file
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.order import natural
@@ -36,6 +37,8 @@ from rubrics.models import Benchmark
 
 ANNOTATOR, CHECKER = Membership.Role.ANNOTATOR, Membership.Role.CHECKER
 CSV_COLUMNS = ("physician", "group", "part", "figure", "value", "unit", "n", "responses", "low", "high", "note")
+# A physician who read how they do on gold items would know that some are gold; an upheld amendment tells of conflicts.
+NOT_ONES_OWN = {"mf1_with_gold", "raw_agreement_with_gold", "amendments_upheld"}
 TEXT = ("physician", "group", "part", "figure", "unit", "note")
 
 
@@ -103,16 +106,12 @@ def quality_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """All figures, one a line: physicians by pseudonym."""
     benchmark = get_benchmark(request.user, slug)
     annotators, checkers = _with_figures(benchmark, names=False)
-    return _csv([*annotators, *checkers], f"quality-{slug}.csv")
+    return _csv([*annotators, *checkers], f"quality-{slug}")
 
 
 def _csv(people: list[Person], name: str) -> StreamingHttpResponse:
     rows = (row for person in people for row in _rows(person))
-    response = StreamingHttpResponse(
-        stream_csv(CSV_COLUMNS, rows, text_columns=TEXT), content_type="text/csv; charset=utf-8"
-    )
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return csv_file(name, CSV_COLUMNS, rows, TEXT)
 
 
 def _rows(person: Person) -> Iterator[dict[str, Any]]:
@@ -205,7 +204,7 @@ def person_csv(request: SignedInRequest, slug: str, membership: int) -> Streamin
     """One member's figures, one a line, their weeks among them."""
     benchmark = get_benchmark(request.user, slug)
     shown = _person(benchmark, _membership(benchmark, membership), names=False)
-    return _csv([shown], f"quality-{shown.pseudonym}.csv")
+    return _csv([shown], f"quality-{shown.pseudonym}")
 
 
 def _drift(row: AnnotatorQuality) -> dict[str, Any] | None:
@@ -269,18 +268,39 @@ def _change(request: SignedInRequest, slug: str, pk: int, *, hold: bool) -> Http
 @signed_in
 def own(request: SignedInRequest) -> HttpResponse:
     """The reader's own figures in every group that they work for; nobody else's, and nothing that would unblind."""
-    members = Membership.objects.filter(user=request.user, active=True, role__in=[ANNOTATOR, CHECKER])
+    parts = _own_parts(request.user)
+    drifts = [_drift(part.annotator) if part.annotator else None for part in parts]
+    context = {"parts": list(zip(parts, drifts, strict=True)), "enough": ENOUGH}
+    return render(request, "annotation/quality_own.html", context)
+
+
+@require_safe
+@never_cache
+@signed_in
+def own_csv(request: SignedInRequest) -> StreamingHttpResponse:
+    """What the page shows of the reader, one figure a line."""
+    rows = (
+        {"benchmark": part.membership.group.benchmark.title, **row}
+        for part in _own_parts(request.user)
+        for row in _rows(part)
+        if row["figure"] not in NOT_ONES_OWN
+    )
+    columns = ["benchmark", *(name for name in CSV_COLUMNS if name not in ("physician", "group"))]
+    picked = ({name: row[name] for name in columns} for row in rows)
+    return csv_file("my-figures", columns, picked, ("benchmark", *TEXT))
+
+
+def _own_parts(user: User) -> list[Person]:
     parts = []
+    members = Membership.objects.filter(user=user, active=True, role__in=[ANNOTATOR, CHECKER])
     for row in members.select_related("group__benchmark").order_by("group__benchmark__title", "role"):
-        benchmark, user = row.group.benchmark, request.user.pk
-        part: dict[str, Any] = {"benchmark": benchmark, "role": row.get_role_display()}
+        benchmark, part = row.group.benchmark, Person(row, "", "")
         if row.role == ANNOTATOR:
-            part["annotator"] = annotator_figures(benchmark, [user], own_view=True)[user]
-            part["drift"] = _drift(part["annotator"])
+            part.annotator = annotator_figures(benchmark, [user.pk], own_view=True)[user.pk]
         else:
-            part["checker"] = checker_figures(benchmark, [user], own_view=True)[user]
+            part.checker = checker_figures(benchmark, [user.pk], own_view=True)[user.pk]
         parts.append(part)
-    return render(request, "annotation/quality_own.html", {"parts": parts, "enough": ENOUGH})
+    return parts
 
 
 def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:

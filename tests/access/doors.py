@@ -194,6 +194,7 @@ of_member = of(membership=lambda world: world.membership)
 a_key = of(public_id=lambda world: world.key.public_id)
 DOORS |= {
     "annotation:own-quality": Door(SIGNED_IN),
+    "annotation:own-quality-csv": Door(SIGNED_IN),
     "annotation:qualification-feedback": Door(ANNOTATOR, bare(public_id=lambda world: world.attempt.public_id)),
     "annotation:qualification-start": Door(
         frozenset({"annotator", "second_annotator"}),

@@ -184,6 +184,14 @@ def test_a_physician_sees_their_own_figures_without_gold_and_only_of_closed_batc
     services.close_batch(batch=scene.batch, at=timezone.now())
     own = annotator_figures(scene.benchmark, [scene.annotator.pk], own_view=True)[scene.annotator.pk]
     assert (own.mf1.responses, own.mf1.figure.value, own.gold.responses) == (12, 1.0, 0)
+    text = b"".join(client.get("/work/quality.csv")).decode()  # type: ignore[call-overload]
+    lines = {line["figure"]: line for line in csv.DictReader(text.splitlines())}
+    assert (lines["mf1_with_final"]["value"], lines["mf1_with_final"]["responses"]) == ("1.0", "12")
+    # As on the page: nothing of gold, and nobody's name, a pseudonym least of all.
+    assert not {"mf1_with_gold", "raw_agreement_with_gold", "amendments_upheld"} & set(lines)
+    assert set(lines["mf1_with_final"]) == {
+        "benchmark", "part", "figure", "value", "unit", "n", "responses", "low", "high", "note",
+    }  # fmt: skip
     # Those who run the benchmark see the two apart.
     theirs = annotator_figures(scene.benchmark, [scene.annotator.pk])[scene.annotator.pk]
     assert (theirs.mf1.responses, theirs.gold.responses, theirs.handed_in) == (11, 1, 11)
