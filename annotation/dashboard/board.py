@@ -14,7 +14,7 @@ from annotation.dashboard.counts import STAGES, Table, Work, count_work, days_of
 from annotation.dashboard.forecast import Forecast, forecast
 from annotation.dashboard.people import People, Person, people_of
 from annotation.dashboard.waiting import Scene, Section, waits_of
-from annotation.models import Adjudication, Batch, ExpertGroup
+from annotation.models import Adjudication, Batch, ExpertGroup, QualificationAttempt
 from consilium.lib.order import natural
 from consilium.statistics.estimate import Undefined
 from rubrics.models import Benchmark
@@ -120,6 +120,11 @@ def batches_of(benchmark: Benchmark) -> QuerySet[Batch]:
     """The batches that are work; a qualification attempt is stored as one, too, and is none of them."""
     rows = Batch.objects.filter(group__benchmark=benchmark).exclude(kind=Batch.Kind.QUALIFY)
     return rows.select_related("group")
+
+
+def attempts_in(benchmark: Benchmark) -> int:
+    """How many attempts to qualify the benchmark has; none of them is among `batches_of`."""
+    return QualificationAttempt.objects.filter(group__benchmark=benchmark).count()
 
 
 def board_of(benchmark: Benchmark, *, at: datetime, names: bool) -> Board:

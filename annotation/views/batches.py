@@ -52,6 +52,7 @@ def batches(request: SignedInRequest, slug: str) -> HttpResponse:
         "all": len(lines),
         "stages": STAGES,
         "groups": benchmark.groups.count(),
+        "attempts": boards.attempts_in(benchmark),
         "administers": _administers(request, benchmark),
     }
     return render(request, "annotation/batches.html", context)

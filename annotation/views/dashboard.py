@@ -58,6 +58,7 @@ def progress(request: SignedInRequest, slug: str) -> HttpResponse:
         "day_columns": (_("Day"), _("Handed in")),
         "day_rows": [(date_format(day, pgettext("date", "D j N Y")), f"{number:,}") for day, number in board.days],
         "zone": timezone.get_current_timezone_name(),
+        "attempts": boards.attempts_in(benchmark),
         "administers": administers,
     }
     return render(request, "annotation/dashboard.html", context)

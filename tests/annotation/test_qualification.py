@@ -116,6 +116,11 @@ def test_an_attempt_is_marked_by_mf1_over_all_pairs() -> None:
     assert attempt.mf1 == pytest.approx(13 / 21)
     assert (attempt.status, attempt.pairs, attempt.pass_mark) == ("failed", 8, 0.74)
     assert attempt.batch.status == Batch.Status.CLOSED
+    # It is stored as a batch, and is none of the work; the pages of the work say where it is.
+    for page in ("batches", "progress"):
+        body = desk.client.get(f"/b/{desk.benchmark.slug}/{page}/").content.decode()
+        assert "1 attempt to qualify is not counted here" in body
+        assert attempt.batch.title not in body
     # The mark is the one of the beginning: a lower one now changes nothing of what is done.
     desk.set_rule(pass_mark="0.1")
     attempt.refresh_from_db()
