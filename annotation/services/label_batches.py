@@ -114,8 +114,8 @@ def plan_labels(
     cases = tuple(filter.cases(group, questions).values_list("pk", flat=True))
     if not cases:
         raise DomainError(_("No case matches. Cases that this group was asked about before may be left out."))
-    warnings: list[str] = []
-    people = _able(group, warnings)
+    people, left_out = able_annotators(group)
+    warnings = [_left_out(left_out)] if left_out else []
     asked = terms.annotators_per_case
     if len(people) < asked:
         raise DomainError(
@@ -154,24 +154,22 @@ def plan_labels(
     return LabelPlan(group, tuple(questions), terms, filter, cases, allocation, loads, tuple(warnings), digest)
 
 
-def _able(group: ExpertGroup, warnings: list[str]) -> list[int]:
-    """Annotators who may be given work; who is held back is left out, and it is said."""
+def able_annotators(group: ExpertGroup) -> tuple[list[int], int]:
+    """Annotators who may be given cases, and how many are held back."""
     members = Membership.objects.filter(
         group=group, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True
     ).values_list("user_id", flat=True)
     known = standings(group)
     able = [user for user in members if user not in known or known[user].reason not in (FAILED, WITHHELD)]
-    left_out = len(members) - len(able)
-    if left_out:
-        warnings.append(
-            ngettext(
-                "%(number)d annotator gets no new work for now and is left out.",
-                "%(number)d annotators get no new work for now and are left out.",
-                left_out,
-            )
-            % {"number": left_out}
-        )
-    return able
+    return able, len(members) - len(able)
+
+
+def _left_out(number: int) -> str:
+    return ngettext(
+        "%(number)d annotator gets no new work for now and is left out.",
+        "%(number)d annotators get no new work for now and are left out.",
+        number,
+    ) % {"number": number}
 
 
 @transaction.atomic

@@ -41,6 +41,11 @@ def tell_of_cases(*, batch: Batch, at: datetime) -> None:
     _new_work(batch, Counter(batch.label_tasks.values_list("annotator_id", flat=True)), at, what="cases")
 
 
+def tell_of_passed_cases(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
+    """One notice for each who takes over cases (user → how many) of somebody else. It does not say whose they were."""
+    _new_work(batch, counts, at, what="cases")
+
+
 def _new_work(batch: Batch, counts: Counter[int], at: datetime, **values: str) -> None:
     benchmark = batch.group.benchmark
     notify_each(

@@ -19,6 +19,7 @@ from annotation.dashboard.people import people_of
 from annotation.dashboard.pieces import HandOver, hand_over_of, movable
 from annotation.models import Batch
 from annotation.services import slots
+from annotation.views.label_handover import hand_over_cases
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 
@@ -33,6 +34,8 @@ def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     ``piece`` names pieces, ``physician`` (a pseudonym) all open work of one person. A dialog's content to htmx.
     """
     batch = access.get_administered_batch(request.user, slug, public_id)
+    if batch.kind == Batch.Kind.LABEL:
+        return hand_over_cases(request, batch)
     people = people_of(batch.group.benchmark, names=True)
     asked = request.POST if request.method == "POST" else request.GET
     physician, pieces = asked.get("physician", ""), asked.getlist("piece")

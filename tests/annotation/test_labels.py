@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -16,10 +17,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.identity import opaque_name
-from accounts.models import User
+from accounts.models import Notification, User
 from agreement.frame import read_frame
 from annotation import labels
-from annotation.models import Assignment, Batch, LabelAnswer, LabelQuestion, LabelTask
+from annotation.models import Assignment, Batch, LabelAnswer, LabelQuestion, LabelTask, Membership, Physician
 from annotation.services import close_batch, pause_batch
 from annotation.services.label_batches import (
     write_tags,
@@ -302,6 +303,43 @@ def test_time_at_a_case_is_its_owners_and_never_more_than_the_clock_says(ward: W
     assert "Time you spent here: 3 min" in page
     other = signed_in(ward.people[1])
     assert other.post(url, {"seconds": 1}, content_type="application/json").status_code == 404
+
+
+def test_open_cases_of_who_leaves_go_to_others_and_nobody_is_asked_twice(ward: Ward) -> None:
+    group = ExpertGroupFactory(benchmark=ward.benchmark, annotators=3)
+    batch = give_out(group, ward.urgency, annotators=1)  # 4 cases: 2, 1 and 1
+    first, second, leaver = sorted(
+        group.people["annotator"], key=lambda user: LabelTask.objects.filter(batch=batch, annotator=user).count()
+    )
+    held = UserFactory()
+    Membership.objects.create(
+        group=group, user=held, role="annotator", created_at=timezone.now(), withheld_at=timezone.now()
+    )
+    one, other = LabelTask.objects.filter(batch=batch, annotator=leaver).order_by("position")
+    answer = AnswerInput(ward.urgency.public_id, "emergent")
+    save_answer(task=one, annotator=leaver, change=answer, at=timezone.now())
+    LabelTask.objects.create(batch=ward.batch, case=one.case, annotator=first)  # was asked that before
+    Membership.objects.filter(group=group, user=leaver).update(active=False)
+    client, page = signed_in(ward.admin), f"/b/ward/batches/{batch.public_id}/"
+    name = Physician.objects.get(user=leaver, benchmark=ward.benchmark).pseudonym
+    assert f"{page}handover/?physician={quote(name)}" in client.get(page).content.decode()
+    offered = client.get(f"{page}handover/", {"physician": name})
+    assert [(taker.user, load, may) for taker, load, may in offered.context["takers"]] == [
+        (second.pk, 1, 2), (first.pk, 1, 1),
+    ]  # fmt: skip
+    told = client.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True).content.decode()
+    assert "2 cases were handed over." in told
+    rows = LabelTask.objects.filter(batch=batch, case__in=(one.case, other.case)).exclude(annotator=leaver)
+    assert dict(rows.values_list("case", "annotator")) == {one.case_id: second.pk, other.case_id: first.pk}
+    assert set(LabelTask.objects.filter(batch=batch, annotator=leaver).values_list("status")) == {("released",)}
+    assert LabelAnswer.objects.get().task == one
+    assert [labels.label_work(user)[0].open for user in (first, second)] == [2, 2]
+    assert Notification.objects.filter(user=second, kind="new_work").latest("pk").values["count"] == 1
+    # Of the ward's three each, and one here; the case that was asked about once more has one more.
+    asked = {case.key: case.asked for case in labels.results_of(ward.urgency).cases}
+    assert asked == {key: 5 if key == one.case.key else 4 for key in "abcd"}
+    again = client.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True).content.decode()
+    assert "handed in or given away already" in again
 
 
 def test_the_api_saves_and_hands_in(ward: Ward) -> None:
