@@ -9,10 +9,10 @@ from zoneinfo import available_timezones
 from django import forms
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
-from django.core.validators import RegexValidator
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
+from accounts.countries import country_choices
 from accounts.models import Notification, NotificationSetting, User
 from accounts.notices import ABOUT
 
@@ -120,13 +120,11 @@ class PhysicianWelcomeForm(WelcomeForm):
         required=False,
         help_text=_("Cases of your own field come to you first where a benchmark asks for that."),
     )
-    licence_country = forms.CharField(
-        label=_("Country of licence"),
-        max_length=2,
+    licence_country = forms.ChoiceField(
+        label=_("Country or region of licence"),
+        choices=country_choices,
         required=False,
-        help_text=_("Two letters, such as DE, US or CN."),
-        validators=[RegexValidator(r"^[A-Za-z]{2}$", _("Two letters, such as DE, US or CN."))],
-        widget=forms.TextInput(attrs={"autocomplete": "country"}),
+        widget=forms.Select(attrs={"autocomplete": "country"}),
     )
     years_in_practice = forms.IntegerField(label=_("Years in practice"), min_value=0, max_value=80, required=False)
 
@@ -134,7 +132,7 @@ class PhysicianWelcomeForm(WelcomeForm):
         """Fields of `PhysicianProfile`."""
         return {
             "specialty": self.cleaned_data["specialty"],
-            "licence_country": self.cleaned_data["licence_country"].upper(),
+            "licence_country": self.cleaned_data["licence_country"],
             "years_in_practice": self.cleaned_data["years_in_practice"],
         }
 

@@ -73,7 +73,7 @@ def test_staff_are_invited_too(admin: Client, commit: Any) -> None:
     assert "as researcher" in mail.outbox[0].body
     assert "invited" in admin.get("/b/cardio/people/").content.decode()
     page = Client().get(link()).content.decode()
-    assert "Country of licence" not in page  # asked of physicians alone
+    assert "licence_country" not in page  # asked of physicians alone
 
 
 def test_the_link_makes_a_password_signs_in_and_leads_to_the_work(admin: Client, group: str, commit: Any) -> None:
@@ -82,7 +82,10 @@ def test_the_link_makes_a_password_signs_in_and_leads_to_the_work(admin: Client,
     visitor = Client()
     page = visitor.get(link()).content.decode()
     assert "Ada Admin invites you to “Cardiology pilot” as annotator" in page
-    profile = {"specialty": "Cardiology", "licence_country": "cn", "years_in_practice": "12"}
+    assert '<option value="DE">Germany</option>' in page
+    in_chinese = Client(headers={"accept-language": "zh-hans"}).get(link()).content.decode()
+    assert '<option value="DE">德国</option>' in in_chinese
+    profile = {"specialty": "Cardiology", "licence_country": "CN", "years_in_practice": "12"}
     answer = visitor.post(link(), {"name": "Bo Li", **NEW, **profile}, follow=True)
     assert answer.redirect_chain[-1][0] == "/work/"
     user = User.objects.get(email="bo@example.org")

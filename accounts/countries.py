@@ -1,0 +1,25 @@
+"""Countries and regions by the codes of ISO 3166, named in the reader's language.
+
+`countries.json` holds the names of the Unicode CLDR, each language's in its own order; a new language of the interface
+needs its names there, and has the English ones until then.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+from django.utils.translation import get_language
+
+
+@cache
+def _names() -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("countries.json").read_text("utf-8"))
+    return found
+
+
+def country_choices() -> list[tuple[str, str]]:
+    """Code and name of each, after an empty choice."""
+    names = _names().get(get_language() or "en", _names()["en"])
+    return [("", "–"), *names.items()]
