@@ -24,7 +24,7 @@ from annotation.services.labels import (
     OptionRefused,
     QuestionInput,
 )
-from annotation.wire import LARGEST_VERSION, Malformed
+from annotation.wire import LARGEST_VERSION, Malformed, note_of
 from rubrics.models import Benchmark, Difficulty, slug_characters
 
 Row = tuple[str, Promise | str, Promise | str]
@@ -279,7 +279,7 @@ def answer_of(row: Any) -> AnswerInput:
             question=values["question"],
             value=values["value"],
             certainty=certainty,
-            note=values["note"].replace("\r\n", "\n").strip(),
+            note=note_of(values["note"]),
             version=values["version"],
             client_id=UUID(values["client_id"]),
         )

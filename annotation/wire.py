@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,7 @@ from consilium.lib.errors import DomainError
 MOST_DECISIONS = 500
 LARGEST_ID = 2**63 - 1
 LARGEST_VERSION = 2**31 - 2
+HALVES = re.compile("[\x00\ud800-\udfff]")
 REQUIRED = {"criterion": int, "outcome": str, "version": int, "client_id": str}
 OPTIONAL = {"borderline": bool, "note": str, "evidence": list}
 
@@ -67,11 +69,20 @@ def _checked(row: Mapping[str, Any]) -> DecisionInput:
         criterion=values["criterion"],
         outcome=values["outcome"] or None,
         borderline=values.get("borderline", False),
-        note=values.get("note", "").replace("\r\n", "\n").strip(),
+        note=note_of(values.get("note", "")),
         evidence=evidence,
         version=values["version"],
         client_id=UUID(values["client_id"]),
     )
+
+
+def note_of(text: str) -> str:
+    """A note as it can be stored.
+
+    What a page may send and no database takes (NUL, half of a character whose other half a box has cut off) becomes
+    U+FFFD. To refuse it would hold up the outcome beside the note as well.
+    """
+    return HALVES.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n")).strip()
 
 
 def told_as_json(told: Told) -> dict[str, Any]:
