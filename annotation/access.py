@@ -188,6 +188,20 @@ def get_held_check(user: AnyUser, public_id: str) -> Assignment:
     return get_object_or_404(rows, public_id=public_id)
 
 
+def get_done_check(user: AnyUser, public_id: str, number: int | None = None) -> Check:
+    """A check that this person has finished, to read: of round ``number``, or their last one of that work."""
+    rows = done_checks(user).filter(assignment__public_id=public_id)
+    if number is not None:
+        rows = rows.filter(round=number)
+    rows = rows.select_related(
+        "assignment__batch__group__benchmark", "assignment__case", "assignment__response", "assignment__rubric"
+    )
+    found = rows.order_by("-round").first()
+    if found is None:
+        raise Http404
+    return found
+
+
 # Adjudicators -------------------------------------------------------------------------------------------------------
 
 
@@ -234,6 +248,12 @@ def get_held_adjudication(user: AnyUser, public_id: str) -> Adjudication:
     """An open adjudication that this person holds, with what its page shows."""
     rows = open_adjudications(user).filter(adjudicator=user.pk)
     rows = rows.select_related("response__case", "rubric", "group__benchmark", "other_group")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+def get_done_adjudication(user: AnyUser, public_id: str) -> Adjudication:
+    """An adjudication that this person has finished, to read."""
+    rows = done_adjudications(user).select_related("response__case", "rubric", "group__benchmark", "other_group")
     return get_object_or_404(rows, public_id=public_id)
 
 

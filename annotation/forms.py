@@ -15,18 +15,30 @@ from annotation.services import BatchTerms, ResponseFilter
 from rubrics.models import Benchmark, Candidate, Difficulty, Register
 
 
-class AmendmentForm(forms.Form):
+class SeenForm(forms.Form):
+    """Which version the sender saw (0: none), and the name of this very save."""
+
+    version = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 2)
+    client_id = forms.UUIDField(required=False)
+
+
+class AmendmentForm(SeenForm):
     """A checker's other outcome, with the reason."""
 
     outcome = forms.ChoiceField(choices=Outcome.choices)
     reason = forms.CharField(required=False, max_length=2_000)
 
 
-class RulingForm(forms.Form):
-    """An adjudicator's word on a conflict."""
+class RulingForm(SeenForm):
+    """An adjudicator's word on a conflict; the outcome ``none`` takes it back."""
 
-    outcome = forms.ChoiceField(choices=RulingOutcome.choices)
+    outcome = forms.ChoiceField(choices=[("none", ""), *RulingOutcome.choices])
     reason = forms.CharField(required=False, max_length=2_000)
+
+    def clean_outcome(self) -> str:
+        """``none`` takes the ruling back; a request that names no outcome at all is refused and takes nothing back."""
+        said: str = self.cleaned_data["outcome"]
+        return "" if said == "none" else said
 
 
 class ReturnForm(forms.Form):

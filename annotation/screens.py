@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Count, Q
 from django.utils.crypto import salted_hmac
@@ -191,6 +192,9 @@ class CheckRow:
     given: GradingRow
     outcome: str = ""
     reason: str = ""
+    version: int = 0  # of what is saved, taken back or not; 0: nothing ever was
+    client_id: UUID | None = None
+    saved_at: datetime | None = None
 
     @property
     def effective(self) -> str:
@@ -198,10 +202,11 @@ class CheckRow:
         return self.outcome or self.given.outcome
 
 
-def check_rows(assignment: Assignment, criterion: int | None = None) -> list[CheckRow]:
-    """Rows of the round under check; of one criterion alone where given."""
-    decisions = Decision.objects.filter(assignment=assignment, round=assignment.round)
-    amendments = Amendment.objects.filter(check_row__assignment=assignment, check_row__round=assignment.round)
+def check_rows(assignment: Assignment, criterion: int | None = None, *, number: int | None = None) -> list[CheckRow]:
+    """Rows of the round under check, or of round ``number``; of one criterion alone where given."""
+    number = assignment.round if number is None else number
+    decisions = Decision.objects.filter(assignment=assignment, round=number)
+    amendments = Amendment.objects.filter(check_row__assignment=assignment, check_row__round=number)
     wanted = assignment.criteria
     if criterion is not None:
         decisions, amendments = decisions.filter(criterion=criterion), amendments.filter(criterion=criterion)
@@ -217,9 +222,14 @@ def check_rows(assignment: Assignment, criterion: int | None = None) -> list[Che
                 grading_row(line, said.get(line.id)),
                 amendment.outcome if amendment else "",
                 amendment.reason if amendment and amendment.outcome else "",
+                **_saved(amendment),
             )
         )
     return rows
+
+
+def _saved(row: Amendment | Ruling | None) -> dict[str, Any]:
+    return {} if row is None else {"version": row.version, "client_id": row.client_id, "saved_at": row.updated_at}
 
 
 # Adjudication -------------------------------------------------------------------------------------------------------
@@ -243,6 +253,9 @@ class AdjudicationRow:
     in_conflict: bool
     outcome: str = ""
     reason: str = ""
+    version: int = 0  # of what is saved, taken back or not; 0: nothing ever was
+    client_id: UUID | None = None
+    saved_at: datetime | None = None
 
     @property
     def evidence_json(self) -> str:
@@ -284,6 +297,7 @@ def adjudication_rows(
                 line.id in conflicts,
                 ruling.outcome if ruling else "",
                 ruling.reason if ruling else "",
+                **_saved(ruling),
             )
         )
     return rows

@@ -60,7 +60,15 @@ def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
         "held": held.order_by("submitted_at", "pk").values(*columns),
         "done": done.annotate(amended=Count("amendments", filter=~Q(amendments__outcome="")))
         .order_by("-finished_at", "-pk")
-        .values("result", "note", "round", "finished_at", "amended", "assignment__batch__title"),
+        .values(
+            "result",
+            "note",
+            "round",
+            "finished_at",
+            "amended",
+            "assignment__public_id",
+            "assignment__batch__title",
+        ),
     }
     in_hand = list(held.order_by("submitted_at", "pk").values_list("public_id", flat=True))
     return CheckLists(waiting.count(), in_hand, done.count(), rows)

@@ -276,6 +276,7 @@ class CheckRowSerializer(Plain):
     given = GradingRowSerializer()
     outcome = serializers.CharField()
     reason = serializers.CharField()
+    version = serializers.IntegerField()
 
 
 class CheckSerializer(CheckListSerializer):
@@ -285,7 +286,14 @@ class CheckSerializer(CheckListSerializer):
     rows = CheckRowSerializer(many=True)
 
 
-class AmendmentSerializer(StrictSerializer, Plain):
+class SeenSerializer(StrictSerializer, Plain):
+    """``version`` is the one last seen, 0 for none, left out by who does not look; ``client_id`` names the save."""
+
+    version = serializers.IntegerField(required=False, min_value=0, max_value=2**31 - 2)
+    client_id = serializers.UUIDField(required=False)
+
+
+class AmendmentSerializer(SeenSerializer):
     """Another outcome for a criterion; the annotator's own outcome takes an amendment back."""
 
     criterion = serializers.IntegerField()
@@ -347,6 +355,7 @@ class AdjudicationRowSerializer(Plain):
     sides = SideSerializer(many=True)
     outcome = serializers.CharField()
     reason = serializers.CharField()
+    version = serializers.IntegerField()
 
 
 class AdjudicationSerializer(AdjudicationListSerializer):
@@ -356,9 +365,9 @@ class AdjudicationSerializer(AdjudicationListSerializer):
     rows = AdjudicationRowSerializer(many=True)
 
 
-class RulingSerializer(StrictSerializer, Plain):
-    """A ruling on one conflict; faulty needs a reason."""
+class RulingSerializer(SeenSerializer):
+    """A ruling on one conflict; faulty needs a reason, an empty outcome takes the ruling back."""
 
     criterion = serializers.IntegerField()
-    outcome = serializers.ChoiceField(choices=RulingOutcome.choices)
+    outcome = serializers.ChoiceField(choices=RulingOutcome.choices, allow_blank=True)
     reason = serializers.CharField(allow_blank=True, default="", max_length=2_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -174,14 +175,28 @@ def _check(row: Assignment) -> dict[str, Any]:
     return dict(shapes.CheckSerializer(row).data)
 
 
-@extend_schema(request=shapes.AmendmentSerializer, responses=shapes.CheckSerializer)
+@extend_schema(request=shapes.AmendmentSerializer, responses={200: shapes.CheckSerializer, 409: OpenApiTypes.OBJECT})
 @api_view(["POST"])
 def amendments(request: Request, public_id: str) -> Response:
-    """Put another outcome over the annotator's, with the reason."""
+    """Put another outcome over the annotator's, with the reason. 409 with ``current`` where ``version`` is old."""
     row = access.get_held_check(request.user, public_id)
     data = _valid(shapes.AmendmentSerializer(data=request.data))
-    services.amend(assignment=row, checker=_me(request), at=timezone.now(), **data)
+    try:
+        services.amend(assignment=row, checker=_me(request), at=timezone.now(), **data)
+    except services.StaleReview as stale:
+        return _overtaken(stale, screens.check_rows(row, data["criterion"]))
     return Response(_check(row))
+
+
+def _overtaken(stale: services.StaleReview, rows: Sequence[screens.CheckRow | screens.AdjudicationRow]) -> Response:
+    current = {
+        "criterion": rows[0].line.id,
+        "outcome": rows[0].outcome,
+        "reason": rows[0].reason,
+        "version": rows[0].version,
+        "saved_at": rows[0].saved_at,
+    }
+    return Response({"detail": str(stale), "current": current}, status=stale.status_code)
 
 
 @extend_schema(request=None, responses={204: None})
@@ -257,13 +272,19 @@ def _adjudication(row: Adjudication) -> dict[str, Any]:
     return dict(shapes.AdjudicationSerializer(row).data)
 
 
-@extend_schema(request=shapes.RulingSerializer, responses=shapes.AdjudicationSerializer)
+@extend_schema(
+    request=shapes.RulingSerializer, responses={200: shapes.AdjudicationSerializer, 409: OpenApiTypes.OBJECT}
+)
 @api_view(["POST"])
 def rulings(request: Request, public_id: str) -> Response:
-    """Decide one conflict."""
+    """Decide one conflict, or take the ruling back. 409 with ``current`` where ``version`` is old."""
     row = access.get_held_adjudication(request.user, public_id)
     data = _valid(shapes.RulingSerializer(data=request.data))
-    services.rule(adjudication=row, adjudicator=_me(request), at=timezone.now(), **data)
+    try:
+        services.rule(adjudication=row, adjudicator=_me(request), at=timezone.now(), **data)
+    except services.StaleReview as stale:
+        criterion = data["criterion"]
+        return _overtaken(stale, screens.adjudication_rows(row, everything=True, criterion=criterion))
     return Response(_adjudication(row))
 
 

@@ -29,6 +29,7 @@ from annotation.services.groups import (
     set_capacity,
     set_member_active,
 )
+from annotation.services.overtaken import StaleReview
 from annotation.services.planning import BatchPlan, BatchTerms, PhysicianLoad, new_seed, plan_batch
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Saved",
     "Stale",
     "StaleDecision",
+    "StaleReview",
     "Unanswered",
     "accept_check",
     "add_member",

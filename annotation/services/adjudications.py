@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -12,6 +13,7 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.models import Adjudication, Batch, ExpertGroup, Ruling, RulingOutcome
+from annotation.services.overtaken import stands_already
 from annotation.services.rules import spoken_rules
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -39,27 +41,40 @@ def claim_adjudication(*, adjudicator: User, waiting: QuerySet[Adjudication]) ->
 
 @transaction.atomic
 def rule(
-    *, adjudication: Adjudication, adjudicator: User, criterion: int, outcome: str, reason: str = "", at: datetime
-) -> Ruling:
-    """Decide one conflict: met, not met, cannot assess, or that the criterion itself is faulty, with the reason."""
+    *,
+    adjudication: Adjudication,
+    adjudicator: User,
+    criterion: int,
+    outcome: str,
+    reason: str = "",
+    at: datetime,
+    version: int | None = None,
+    client_id: UUID | None = None,
+) -> Ruling | None:
+    """Decide one conflict: met, not met, cannot assess, or that the criterion itself is faulty, with the reason.
+
+    An empty outcome takes the ruling back; None where there is none. A repeated save (same ``client_id``) changes
+    nothing; `StaleReview` where ``version`` is given and is not the one that stands.
+    """
     row = _held(adjudication, adjudicator)
     if criterion not in row.criteria:
         raise DomainError(_("The raters agree on this criterion; there is nothing to decide."))
-    if outcome not in RulingOutcome.values:
+    if outcome and outcome not in RulingOutcome.values:
         raise DomainError(_("The outcome is met, not met, cannot assess or faulty."))
-    reason = reason.strip()
+    reason = reason.strip() if outcome else ""
     if outcome == RulingOutcome.FAULTY and not reason:
         raise DomainError(_("Say what is wrong with the criterion."))
-    known = Ruling.objects.filter(adjudication=row, criterion_id=criterion).first()
-    before = (known.outcome, known.reason) if known else ("", "")
-    ruling, made = Ruling.objects.get_or_create(
-        adjudication=row,
-        criterion_id=criterion,
-        defaults={"outcome": outcome, "reason": reason, "created_at": at, "updated_at": at},
-    )
-    if not made:
-        ruling.outcome, ruling.reason, ruling.updated_at = outcome, reason, at
-        ruling.save(update_fields=["outcome", "reason", "updated_at"])
+    ruling = Ruling.objects.filter(adjudication=row, criterion_id=criterion).first()
+    if stands_already(ruling, version=version, client_id=client_id):
+        return ruling
+    if ruling is None:
+        if not outcome:
+            return None
+        ruling = Ruling(adjudication=row, criterion_id=criterion, version=0, created_at=at)
+    before = (ruling.outcome, ruling.reason)
+    ruling.outcome, ruling.reason = outcome, reason
+    ruling.version, ruling.client_id, ruling.updated_at = ruling.version + 1, client_id, at
+    ruling.save()
     if (outcome, reason) != before and RulingOutcome.FAULTY in (outcome, before[0]):
         _ask_for_a_revision(row, ruling, by=adjudicator, at=at)
     return ruling
@@ -98,7 +113,8 @@ def _ask_for_a_revision(row: Adjudication, ruling: Ruling, *, by: User, at: date
 def finish_adjudication(*, adjudication: Adjudication, adjudicator: User, at: datetime) -> None:
     """End the adjudication once every conflict has a ruling."""
     row = _held(adjudication, adjudicator)
-    ruled = set(Ruling.objects.filter(adjudication=row).values_list("criterion_id", flat=True))
+    rulings = Ruling.objects.filter(adjudication=row).exclude(outcome="")
+    ruled = set(rulings.values_list("criterion_id", flat=True))
     missing = len(set(row.criteria) - ruled)
     if missing:
         text = ngettext("%(number)d conflict is not decided yet.", "%(number)d conflicts are not decided yet.", missing)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Case, QuerySet, Value, When
+from django.db.models import Case, F, QuerySet, Value, When
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -13,6 +14,7 @@ from annotation.models import Amendment, Assignment, Check, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.gold import settle_beside
 from annotation.services.notices import tell_of_return
+from annotation.services.overtaken import stands_already
 from annotation.services.rules import hold_batch, refuse_unless_open, spoken_rules
 from annotation.services.slots import release_if_left
 from consilium.lib.errors import Conflict, DomainError
@@ -54,17 +56,27 @@ def release_check(*, assignment: Assignment, checker: User) -> None:
     """Put claimed work back, so that another checker may take it; amendments made so far stay in the record."""
     row, check = _held(assignment, checker)
     # Amendments are the checker's own word: the next one starts from what the annotator decided.
-    check.amendments.exclude(outcome="").update(outcome="")
+    # A tab that still shows them has to be told, so this counts as a save.
+    check.amendments.exclude(outcome="").update(outcome="", version=F("version") + 1, client_id=None)
     transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
 
 
 @transaction.atomic
 def amend(
-    *, assignment: Assignment, checker: User, criterion: int, outcome: str, reason: str, at: datetime
+    *,
+    assignment: Assignment,
+    checker: User,
+    criterion: int,
+    outcome: str,
+    reason: str,
+    at: datetime,
+    version: int | None = None,
+    client_id: UUID | None = None,
 ) -> Amendment | None:
     """Put another outcome over the annotator's for one criterion, with the reason.
 
-    The annotator's own outcome takes an earlier amendment back; None where there is none to take back.
+    The annotator's own outcome takes an earlier amendment back; None where there is none to take back. A repeated save
+    (same ``client_id``) changes nothing; `StaleReview` where ``version`` is given and is not the one that stands.
     """
     row, check = _held(assignment, checker)
     if outcome not in Outcome.values:
@@ -73,20 +85,21 @@ def amend(
     if decision is None:
         raise DomainError(_("This criterion is not part of the work."))
     known = Amendment.objects.filter(check_row=check, criterion=criterion).first()
-    reason = reason.strip()
-    if outcome == decision.outcome:
-        if known is not None:
-            known.outcome, known.updated_at = "", at
-            known.save(update_fields=["outcome", "updated_at"])
+    if stands_already(known, version=version, client_id=client_id):
         return known
-    if not reason:
+    reason = reason.strip()
+    taken_back = outcome == decision.outcome
+    if not taken_back and not reason:
         raise DomainError(_("Say why: an amendment needs a reason."))
     if known is None:
-        return Amendment.objects.create(
-            check_row=check, criterion_id=criterion, outcome=outcome, reason=reason, created_at=at, updated_at=at
-        )
-    known.outcome, known.reason, known.updated_at = outcome, reason, at
-    known.save(update_fields=["outcome", "reason", "updated_at"])
+        if taken_back:
+            return None
+        known = Amendment(check_row=check, criterion_id=criterion, version=0, created_at=at)
+    known.outcome = "" if taken_back else outcome
+    if not taken_back:
+        known.reason = reason  # one that was taken back keeps its reason for the record
+    known.version, known.client_id, known.updated_at = known.version + 1, client_id, at
+    known.save()
     return known
 
 

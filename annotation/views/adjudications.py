@@ -85,7 +85,9 @@ def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication]) -> HttpRes
 @never_cache
 @signed_in
 def adjudication(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """The response, what the raters said where they differ, and the rulings."""
+    """The response, what the raters said where they differ, and the rulings; once finished, to read alone."""
+    if access.done_adjudications(request.user).filter(public_id=public_id).exists():
+        return _page(request, access.get_done_adjudication(request.user, public_id))
     return _page(request, access.get_held_adjudication(request.user, public_id))
 
 
@@ -105,15 +107,17 @@ def _context(row: Adjudication, *, everything: bool) -> dict[str, Any]:
         "everything": everything,
         "conflicts": len(row.criteria),
         "ruled": sum(bool(one.outcome) for one in rows),
+        "writable": row.status == Adjudication.Status.OPEN,
     }
 
 
 @require_POST
 @signed_in
 def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpResponse:
-    """Save a ruling and show its row."""
+    """Save a ruling, or take it back, and show its row: with 409 as somebody else has saved it since."""
     row = access.get_held_adjudication(request.user, public_id)
     form = RulingForm(request.POST)
+    status = 200
     try:
         if not form.is_valid():
             raise DomainError(_("The outcome is met, not met, cannot assess or faulty."))
@@ -124,10 +128,13 @@ def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRes
             at=timezone.now(),
             **form.cleaned_data,
         )
+    except services.StaleReview as stale:
+        status = stale.status_code
     except DomainError as refused:
         return refusal(request, refused)
     shown = screens.adjudication_rows(row, everything=True, criterion=criterion_id)
-    return render(request, f"{PAGE}#criterion", {"row": shown[0], "adjudication": row, "outcomes": BUTTONS})
+    context = {"row": shown[0], "adjudication": row, "writable": True, "outcomes": BUTTONS}
+    return render(request, f"{PAGE}#criterion", context, status=status)
 
 
 @require_POST

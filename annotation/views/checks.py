@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.contrib import messages
@@ -18,7 +19,7 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
 from annotation import access, screens, services
 from annotation.forms import AmendmentForm, ReturnForm
-from annotation.models import Assignment, Batch, Outcome
+from annotation.models import Assignment, Batch, Check, Outcome
 from annotation.screens_review import check_lists
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in, swap_into
@@ -86,8 +87,13 @@ def _claim(request: SignedInRequest, waiting: QuerySet[Assignment]) -> HttpRespo
 @never_cache
 @signed_in
 def check(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """The response, and the annotator's decisions on it."""
-    return _page(request, access.get_held_check(request.user, public_id))
+    """The response, and the annotator's decisions on it; of a check that is done, to read alone."""
+    number = request.GET.get("round", "")
+    # A round that is done is asked for by its number; without one it is what they hold that they go on with.
+    done = int(number) if re.fullmatch(r"[1-9]\d{0,3}", number, re.ASCII) else None
+    if done is None and access.held_checks(request.user).filter(public_id=public_id).exists():
+        return _page(request, access.get_held_check(request.user, public_id))
+    return render(request, PAGE, _context_of_done(access.get_done_check(request.user, public_id, done)))
 
 
 def _page(
@@ -99,6 +105,19 @@ def _page(
 
 def _context(assignment: Assignment) -> dict[str, Any]:
     rows = screens.check_rows(assignment)
+    return _shown(assignment, rows) | {
+        "round": assignment.round,
+        "writable": assignment.batch.status == Batch.Status.OPEN,
+    }
+
+
+def _context_of_done(done: Check) -> dict[str, Any]:
+    """The same page as it stood when the check was finished, without a form."""
+    rows = screens.check_rows(done.assignment, number=done.round)
+    return _shown(done.assignment, rows) | {"round": done.round, "writable": False, "done": done}
+
+
+def _shown(assignment: Assignment, rows: list[screens.CheckRow]) -> dict[str, Any]:
     return {
         "assignment": assignment,
         "batch": assignment.batch,
@@ -107,27 +126,29 @@ def _context(assignment: Assignment) -> dict[str, Any]:
         "rows": rows,
         "outcomes": BUTTONS,
         "amended": sum(bool(row.outcome) for row in rows),
-        "writable": assignment.batch.status == Batch.Status.OPEN,
     }
 
 
 @require_POST
 @signed_in
 def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpResponse:
-    """Put another outcome over the annotator's, and show the row."""
+    """Put another outcome over the annotator's, and show the row: with 409 as somebody else has saved it since."""
     assignment = access.get_held_check(request.user, public_id)
     form = AmendmentForm(request.POST)
+    status = 200
     try:
         if not form.is_valid():
             raise DomainError(_("The outcome is met, not met or cannot assess."))
         services.amend(
             assignment=assignment, checker=request.user, criterion=criterion_id, at=timezone.now(), **form.cleaned_data
         )
+    except services.StaleReview as stale:
+        status = stale.status_code
     except DomainError as refused:
         return refusal(request, refused)
     row = screens.check_rows(assignment, criterion_id)[0]
     context = {"row": row, "assignment": assignment, "writable": True, "outcomes": BUTTONS}
-    return render(request, f"{PAGE}#criterion", context)
+    return render(request, f"{PAGE}#criterion", context, status=status)
 
 
 @require_POST

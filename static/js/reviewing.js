@@ -13,10 +13,13 @@
   const dialog = document.getElementById("send-back");
   const returning = document.getElementById("return-form");
   const form = document.getElementById("finish-form");
+  const choice = document.getElementById("choice");
   let work = "";
   let adjudicating = false;
   let writable = false;
   let pending = new Map(); // criterion → what is on its way
+  let questions = new Map(); // criterion → the row as it was saved elsewhere, until the person has chosen
+  let busy = false; // an accept, a return or a finish is under way
   let history = [];
   let savedAt = "";
   let halted = "";
@@ -67,15 +70,16 @@
     bar.max = Number(reading.page.dataset.conflicts);
     bar.value = rows.filter((one) => one.dataset.conflict && one.dataset.outcome).length;
     document.getElementById("graded-text").textContent = `${bar.value} / ${bar.max}`;
-    document.getElementById("submit").classList.toggle("ready", bar.value === bar.max);
+    document.getElementById("submit")?.classList.toggle("ready", bar.value === bar.max);
   }
   function showSaving() {
     const saved = document.getElementById("saved");
     if (!saved) return;
     const lost = pending.size && (failures || halted || !navigator.onLine);
-    saved.className = lost ? "saved offline" : pending.size ? "saved saving" : "saved";
-    saved.dataset.state = lost ? "waiting" : pending.size ? "saving" : "saved";
-    saved.textContent = lost ? `${pending.size} ${text("waiting")}` : pending.size ? text("saving") : savedAt ? `${text("saved")} ${savedAt}` : text("saves");
+    const saving = busy || pending.size;
+    saved.className = lost ? "saved offline" : saving ? "saved saving" : "saved";
+    saved.dataset.state = lost ? "waiting" : saving ? "saving" : "saved";
+    saved.textContent = lost ? `${pending.size} ${text("waiting")}` : saving ? text("saving") : savedAt ? `${text("saved")} ${savedAt}` : text("saves");
   }
   function refuse(message) {
     const notice = document.createElement("div");
@@ -123,13 +127,15 @@
     }
     return true;
   }
+  const toSend = () => Array.from(pending.keys()).some((id) => !questions.has(id));
   let sending = null;
   function flush() {
     sending ??= drain().finally(() => {
       sending = null;
       showSaving();
       // A new sheet came while the old one was sending.
-      if (pending.size && !halted && !failures) flush();
+      if (toSend() && !halted && !failures) flush();
+      ask();
     });
     return sending;
   }
@@ -141,22 +147,30 @@
   async function drain() {
     const of = work;
     for (const [id, entry] of pending) {
+      if (questions.has(id)) continue;
       const target = row(id);
       if (!target) {
         pending.delete(id);
         continue;
       }
-      const answer = await post(target.dataset.url, { outcome: entry.outcome, reason: entry.reason });
+      const answer = await post(target.dataset.url, {
+        // An empty outcome takes a ruling back.
+        outcome: entry.outcome || "none",
+        reason: entry.reason,
+        version: entry.version,
+        client_id: entry.client_id,
+      });
       if (of !== work) return;
       if (answer.status === 200) {
         failures = 0;
         halted = "";
         savedAt = new Date().toLocaleTimeString(undefined, { hour12: false });
+        const made = rowOf(answer.html);
         if (pending.get(id) === entry) {
           pending.delete(id);
           keep(id, null);
-          renewRow(id, answer.html);
-        } else if (pending.has(id)) pending.get(id).was = entry.outcome;
+          renewRow(id, made);
+        } else if (pending.has(id)) rebase(id, made, { was: entry.outcome });
         document.getElementById("refusal").replaceChildren();
       } else if (answer.status === 401) {
         halted = "signed-out";
@@ -174,21 +188,24 @@
         }
         giveUp(id, entry);
         refuse(text("gone"));
-      } else {
+      } else if (answer.status === 409 && rowOf(answer.html)) overtaken(id, entry, rowOf(answer.html));
+      else {
         giveUp(id, entry);
         refuse(sentence(answer.html));
       }
       summarise();
     }
   }
+  const rowOf = (html) => parse(html).querySelector("[data-row]");
   /* The row as the server has it; a reason that is being written in the old one is not disturbed. */
-  function renewRow(id, html) {
+  function renewRow(id, made) {
     const old = row(id);
-    const made = parse(html).querySelector("[data-row]");
     if (!old || !made) return;
     const box = old.querySelector("[data-reason-box]");
     if (box && !box.hidden) {
-      for (const name of ["outcome", "amended"]) if (name in made.dataset) old.dataset[name] = made.dataset[name];
+      const { value, defaultValue } = reasonOf(old);
+      if (value && value !== defaultValue && !pending.has(id)) keep(id, { outcome: box.dataset.outcome, reason: value, unsent: false });
+      for (const name of ["outcome", "amended", "version", "client", "at"]) if (name in made.dataset) old.dataset[name] = made.dataset[name];
       return;
     }
     const was = current() === old;
@@ -196,6 +213,79 @@
     old.replaceWith(made);
     if (was) select(made, { focus: focused || document.activeElement === document.body });
   }
+  /* What the person chose last goes on from the version that stands. */
+  function rebase(id, made, more = {}) {
+    const entry = { ...pending.get(id), ...more, version: Number(made?.dataset.version ?? pending.get(id).version) };
+    pending.set(id, entry);
+    keep(id, { ...entry, unsent: true });
+    if (made && row(id)) row(id).dataset.version = made.dataset.version;
+  }
+
+  /* Two versions of one criterion: the person chooses -------------------------------------------------------------------- */
+  const savedReason = (made) => made.querySelector("[data-reason]")?.defaultValue ?? "";
+  function overtaken(id, sent, made) {
+    const entry = pending.get(id);
+    if (!entry) return;
+    // What takes an amendment back needs no reason, and a ruling's reason is part of it.
+    const takesBack = !adjudicating && entry.outcome === made.dataset.default;
+    const same = made.dataset.outcome === entry.outcome && (takesBack || savedReason(made) === entry.reason.trim());
+    // Ours, though its answer was lost; or it says the same: no question.
+    if (same) {
+      pending.delete(id);
+      keep(id, null);
+      renewRow(id, made);
+    } else if (entry.after.includes(made.dataset.client)) rebase(id, made, { was: made.dataset.outcome });
+    else questions.set(id, made);
+  }
+  function inWords(outcome, reason) {
+    const word = outcome ? text(outcome) : text("undecided");
+    return [word, reason].filter(Boolean).join(" · ");
+  }
+  function ask({ evenWhileTyping = false } = {}) {
+    const [next] = questions;
+    // Somebody who is typing would answer it with a stray Enter: it comes up when they leave the field.
+    if (!next || !choice || choice.open || busy) return;
+    if (!evenWhileTyping && document.activeElement?.matches("[data-reason], textarea")) return;
+    const [id, made] = next;
+    const entry = pending.get(id);
+    if (!entry) {
+      questions.delete(id);
+      ask();
+      return;
+    }
+    const untouched = made.dataset.amended === "" && "default" in made.dataset;
+    choice.dataset.of = id;
+    choice.querySelector("[data-changed]").textContent = text("changed").replace("NUMBER", made.dataset.number);
+    choice.querySelector("[data-theirs]").textContent = [inWords(made.dataset.outcome, untouched ? text("own") : savedReason(made)), made.dataset.at].filter(Boolean).join(" · ");
+    choice.querySelector("[data-mine]").textContent = inWords(entry.outcome, entry.reason);
+    choice.showModal();
+    document.getElementById("choice-title").focus();
+  }
+  choice?.addEventListener("click", (event) => {
+    const id = choice.dataset.of;
+    const made = questions.get(id);
+    const keepMine = event.target.closest("[data-keep-mine]");
+    if (!made || !(keepMine || event.target.closest("[data-take-saved]"))) return;
+    questions.delete(id);
+    choice.close();
+    if (keepMine && pending.has(id)) rebase(id, made, { was: made.dataset.outcome });
+    else {
+      pending.delete(id);
+      keep(id, null);
+      history = history.filter((one) => one.id !== id); // what it led back to is not what stands
+      renewRow(id, made);
+    }
+    select(row(id));
+    summarise();
+    showSaving();
+    flush();
+    ask();
+  });
+  // Escape would leave the question open with nothing to answer it.
+  choice?.addEventListener("cancel", (event) => event.preventDefault());
+  choice?.addEventListener("close", () => setTimeout(ask)); // a second Escape closes it all the same
+  document.addEventListener("focusout", () => questions.size && setTimeout(ask));
+
   function giveUp(id, entry) {
     if (pending.get(id) !== entry) return; // what was chosen since goes its own way
     pending.delete(id);
@@ -242,12 +332,18 @@
     field.value = field.defaultValue;
     field.removeAttribute("aria-invalid");
     target.querySelector("[data-reason-box]").hidden = true;
-    keep(target.dataset.row, null);
+    const unsent = pending.get(target.dataset.row);
+    keep(target.dataset.row, unsent ? { ...unsent, unsent: true } : null);
     press(target, target.dataset.outcome);
     target.focus();
   }
+  /* Nothing is chosen or written while the piece is being finished: it would come too late and be lost. */
+  function free() {
+    if (busy) window.consilium.toast(text("busy"));
+    return writable && !busy;
+  }
   function choose(outcome, target = current()) {
-    if (!writable || !target || !target.querySelector(`[data-set="${outcome}"]`)) return;
+    if (!free() || !target || !target.querySelector(`[data-set="${outcome}"]`)) return;
     const same = outcome === target.dataset.outcome;
     if (same && (adjudicating || !target.dataset.amended)) {
       goOn(target);
@@ -263,7 +359,16 @@
   function save(target, outcome, reason, { remember = true } = {}) {
     const id = target.dataset.row;
     if (remember) history.push({ id, outcome: target.dataset.outcome, reason: reasonOf(target)?.defaultValue ?? "" });
-    const entry = { outcome, reason, was: pending.get(id)?.was ?? target.dataset.outcome };
+    const before = pending.get(id);
+    const entry = {
+      outcome,
+      reason,
+      was: before?.was ?? target.dataset.outcome,
+      version: before?.version ?? Number(target.dataset.version),
+      client_id: outbox.newId(),
+      // Saves of ours that may have arrived though no answer did.
+      after: before ? [...before.after, before.client_id] : [],
+    };
     // At the end of the queue: who changes their mind before it was sent is sent once.
     pending.delete(id);
     pending.set(id, entry);
@@ -273,12 +378,14 @@
     press(target, outcome);
     const box = target.querySelector("[data-reason-box]");
     if (box) box.hidden = true;
-    goOn(target);
+    if (remember) goOn(target);
+    else select(target);
     showSaving();
     summarise();
     flush();
   }
   function send(target) {
+    if (!free()) return;
     const box = target.querySelector("[data-reason-box]");
     const reason = reasonOf(target);
     if (!reason.value.trim() && needsReason(target, box.dataset.outcome)) {
@@ -297,8 +404,7 @@
     }
     reading.applyFilter("all");
     select(row(last.id));
-    if (!last.outcome) window.consilium.toast(text("ruled"));
-    else save(row(last.id), last.outcome, last.reason, { remember: false });
+    save(row(last.id), last.outcome, last.reason, { remember: false });
   }
   function nextFlagged() {
     const next = following((one) => one.dataset.flagged && one !== current());
@@ -312,11 +418,12 @@
     const set = event.target.closest("[data-set]");
     if (set) choose(set.dataset.set, target);
     else if (event.target.closest("[data-send]")) send(target);
-    else if (event.target.closest("[data-do=reason]") && target.dataset.outcome) openReason(target, target.dataset.outcome);
+    else if (event.target.closest("[data-do=reason]") && target.dataset.outcome && free()) openReason(target, target.dataset.outcome);
   });
   document.addEventListener("input", (event) => {
     if (event.target.matches("[data-reason]")) {
       const target = event.target.closest("[data-row]");
+      if (pending.has(target.dataset.row)) return; // what was sent off before is kept first
       const outcome = target.querySelector("[data-reason-box]").dataset.outcome;
       keep(target.dataset.row, event.target.value ? { outcome, reason: event.target.value, unsent: false } : null);
     } else if (returning?.contains(event.target)) keep("note", event.target.value ? { note: event.target.value } : null);
@@ -334,7 +441,17 @@
   });
 
   /* Finishing, and the next ------------------------------------------------------------------------------------------ */
-  let busy = false;
+  function setBusy(now) {
+    const focused = document.activeElement;
+    busy = now;
+    const list = document.getElementById("criteria");
+    // An inert field takes no more letters; what is chosen by key is held back by free().
+    list.inert = now;
+    list.setAttribute("aria-busy", String(now));
+    if (returning) returning.elements.note.readOnly = now;
+    if (!now && (focused === document.body || !focused) && !document.querySelector("dialog[open]")) current()?.focus({ preventScroll: true });
+    showSaving();
+  }
   async function finish(url, values, say) {
     if (busy || !writable) return;
     const typed = reading.all().find((one) => {
@@ -350,9 +467,15 @@
       }
       return;
     }
-    busy = true;
+    let leaving = false;
+    setBusy(true);
     try {
+      takeUp();
       await flush();
+      if (questions.size) {
+        say(text("asked"));
+        return;
+      }
       if (pending.size) {
         say(text(halted === "somebody" ? "somebody" : "unsent"));
         return;
@@ -360,8 +483,7 @@
       const answer = await post(url, values);
       if (answer.status === 200) {
         forgetAll();
-        if (answer.leave) location.assign(answer.leave);
-        else goToNext(answer);
+        leaving = !goToNext(answer);
       } else if (answer.status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
       else if (answer.status === 0 || answer.status >= 500) say(text("lost"));
       else if (answer.status === 403 || answer.status === 404) {
@@ -372,15 +494,17 @@
         if (open) select(open);
       }
     } finally {
-      busy = false;
-      showSaving();
+      if (!leaving) setBusy(false);
+      ask({ evenWhileTyping: true });
     }
   }
-  function goToNext({ html, told }) {
+  /* True where the next piece is on the page by now; else another page is under way. */
+  function goToNext({ html, told, leave }) {
     const made = parse(html).querySelector("#work");
-    if (!made) {
-      location.reload();
-      return;
+    if (leave || !made) {
+      if (leave) location.assign(leave);
+      else location.reload();
+      return false;
     }
     if (dialog?.open) dialog.close();
     returning?.reset();
@@ -394,6 +518,7 @@
     window.consilium.toast(said);
     document.getElementById("announce").textContent = `${said} ${heading}`;
     document.dispatchEvent(new CustomEvent("consilium:sheet"));
+    return true;
   }
   const accept = () => form && finish(reading.page.dataset.finishUrl, {}, refuse);
   function sayInDialog(message) {
@@ -411,7 +536,7 @@
     sendBack();
   });
   function openReturn() {
-    if (!writable || !dialog || dialog.open) return;
+    if (!free() || !dialog || dialog.open) return;
     sayInDialog("");
     const note = returning.elements.note;
     note.value ||= kept().note?.note ?? "";
@@ -446,8 +571,8 @@
   reading.on(["n"], () => choose("not_met"));
   reading.on(["c"], () => choose("cannot_assess"));
   reading.on(["f"], () => (adjudicating ? choose("faulty") : nextFlagged()));
-  reading.on(["t"], () => writable && current()?.dataset.outcome && (adjudicating || current().dataset.amended) && openReason(current(), current().dataset.outcome));
-  reading.on(["u"], () => writable && undo());
+  reading.on(["t"], () => writable && current()?.dataset.outcome && (adjudicating || current().dataset.amended) && free() && openReason(current(), current().dataset.outcome));
+  reading.on(["u"], () => free() && undo());
   reading.on(["r"], openReturn);
   reading.on(["l"], () => {
     if (adjudicating) return;
@@ -456,26 +581,32 @@
   });
   reading.on(["a"], () => document.querySelector(".segmented a:is([data-everything], [data-conflicts-only]):not([aria-current])")?.click());
 
+  /* What this browser holds and no server has, from before a reload or from another tab of the same work. */
+  function takeUp() {
+    for (const [id, entry] of Object.entries(kept())) {
+      const target = row(id);
+      if (!target || !entry?.unsent || pending.has(id)) continue;
+      pending.set(id, { version: Number(target.dataset.version), client_id: outbox.newId(), after: [], ...entry, was: target.dataset.outcome });
+      target.dataset.outcome = entry.outcome;
+      press(target, entry.outcome);
+    }
+  }
   /* A sheet starts: what the browser still holds of it is shown, and sent. */
   function begin() {
     const { dataset } = reading.page;
     work = dataset.work;
     adjudicating = dataset.reasonFor === "faulty";
     writable = Boolean(dataset.writable);
-    [pending, history, failures, halted, savedAt] = [new Map(), [], 0, "", ""];
+    [pending, questions, history, failures, halted, savedAt] = [new Map(), new Map(), [], 0, "", ""];
     reading.renew();
     if (form) form.action = dataset.finishUrl;
     if (returning) returning.action = dataset.returnUrl;
     const release = document.getElementById("release-form");
     if (release) release.action = dataset.releaseUrl;
+    if (writable) takeUp();
     for (const [id, entry] of Object.entries(writable ? kept() : {})) {
       const target = row(id);
-      if (!target || !entry?.outcome) continue;
-      if (entry.unsent) {
-        pending.set(id, { outcome: entry.outcome, reason: entry.reason, was: target.dataset.outcome });
-        target.dataset.outcome = entry.outcome;
-        press(target, entry.outcome);
-      } else showReason(target, entry.outcome, entry.reason);
+      if (target && entry?.outcome && !entry.unsent) showReason(target, entry.outcome, entry.reason);
     }
     summarise();
     select(reading.all().find((one) => one.dataset.conflict && !one.dataset.outcome) ?? reading.all()[0]);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -76,6 +77,37 @@ def test_a_faulty_criterion_asks_for_a_revision_until_the_adjudicator_thinks_aga
     assert list(RevisionRequest.objects.values_list("status", flat=True)) == ["dismissed"]
     rule(client, row, criterion, "faulty", "They do not belong together.")
     assert sorted(RevisionRequest.objects.values_list("status", flat=True)) == ["dismissed", "open"]
+
+
+def test_a_ruling_can_be_taken_back_and_an_overtaken_one_overwrites_nothing(
+    held: tuple[Workshop, Adjudication, Client],
+) -> None:
+    _workshop, row, client = held
+    one, two = row.criteria
+    url = f"/work/adjudications/{row.public_id}/criteria/{one}/"
+    faulty = {"outcome": "faulty", "reason": "It asks for two things.", "version": 0, "client_id": uuid4()}
+    assert client.post(url, faulty).status_code == 200
+    assert client.post(url, faulty).status_code == 200
+    assert Ruling.objects.get().version == 1
+    stale = client.post(url, {"outcome": "met", "version": 0, "client_id": uuid4()})
+    assert stale.status_code == 409
+    assert 'data-outcome="faulty"' in stale.content.decode()
+    assert 'value="It asks for two things."' in stale.content.decode()
+    assert client.post(url, {"reason": "No outcome is named."}).status_code == 422
+    assert Ruling.objects.values_list("outcome", "version").get() == ("faulty", 1)
+    assert RevisionRequest.objects.exists()
+    back = client.post(url, {"outcome": "none", "version": 1, "client_id": uuid4()})
+    assert 'data-outcome=""' in back.content.decode()
+    assert "It asks for two things." not in back.content.decode()
+    assert not RevisionRequest.objects.exists()
+    assert rule(client, row, two, "met") == 200
+    refused = client.post(f"/work/adjudications/{row.public_id}/finish/")
+    assert (refused.status_code, refused.content.decode().count("1 conflict is not decided yet")) == (422, 1)
+    assert client.post(url, faulty | {"client_id": uuid4()}).status_code == 409  # the row that was taken back counts on
+    assert client.post(url, faulty | {"client_id": uuid4(), "version": 2}).status_code == 200
+    assert rule(client, row, two, "none") == 200
+    assert rule(client, row, two, "not_met") == 200
+    assert client.post(f"/work/adjudications/{row.public_id}/finish/").status_code == 302
 
 
 def test_two_groups_that_find_the_same_fault_make_one_request_with_both_reasons(

@@ -88,7 +88,13 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     other = "not_met" if said == "met" else "met"
     assert client.post(f"{url}amendments/", {"criterion": first, "outcome": other}, format="json").status_code == 422
     amended = client.post(f"{url}amendments/", {"criterion": first, "outcome": other, "reason": "r"}, format="json")
-    assert amended.json()["rows"][0]["outcome"] == other
+    assert [amended.json()["rows"][0][key] for key in ("outcome", "version")] == [other, 1]
+    late = {"criterion": first, "outcome": said, "version": 0, "client_id": str(uuid4())}
+    stale = client.post(f"{url}amendments/", late, format="json")
+    assert stale.status_code == 409
+    standing = stale.json()["current"]
+    assert standing.pop("saved_at")
+    assert standing == {"criterion": first, "outcome": other, "reason": "r", "version": 1}
     assert client.post(f"{url}accept/").status_code == 204
     second = client.post(f"{API}/work/checks/next/").json()
     assert (
@@ -109,7 +115,11 @@ def test_checking_and_adjudicating_through_the_api() -> None:
         if row["in_conflict"]:
             assert [side["letter"] for side in row["sides"]] == ["A", "B"]
             body = {"criterion": row["criterion"]["id"], "outcome": "cannot_assess"}
-            assert judge.post(f"{url}rulings/", body, format="json").status_code == 200
+            assert judge.post(f"{url}rulings/", body | {"version": 0}, format="json").status_code == 200
+            assert judge.post(f"{url}rulings/", body | {"version": 0}, format="json").status_code == 409
+            taken_back = judge.post(f"{url}rulings/", body | {"outcome": "", "version": 1}, format="json").json()
+            assert {"outcome": "", "version": 2}.items() <= taken_back["rows"][conflict["rows"].index(row)].items()
+            assert judge.post(f"{url}rulings/", body, format="json").status_code == 200  # no version: not looked at
     assert judge.post(f"{url}finish/").status_code == 204
     assert Adjudication.objects.get().status == "done"
 

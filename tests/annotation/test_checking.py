@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -16,7 +17,7 @@ from annotation.ratings import consensus_ratings, group_ratings
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.ratings import Outcome
 from tests.annotation.conftest import Workshop, build_workshop
-from tests.factories import ExpertGroupFactory, decide, make_batch, member
+from tests.factories import ExpertGroupFactory, UserFactory, decide, make_batch, member
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +54,7 @@ def test_accept_makes_the_work_count(checked: Workshop) -> None:
     assert row.status == "accepted"
     assert Check.objects.get().result == "accepted"
     assert group_ratings(checked.group, "checked").outcome.tolist() == [1, 0, 0]
-    assert client.get(f"/work/checks/{row.public_id}/").status_code == 404
+    assert client.post(f"/work/checks/{row.public_id}/accept/").status_code == 404
 
 
 def test_an_amendment_needs_a_reason_stands_beside_the_decision_and_can_be_taken_back(checked: Workshop) -> None:
@@ -74,6 +75,82 @@ def test_an_amendment_needs_a_reason_stands_beside_the_decision_and_can_be_taken
     assert group_ratings(checked.group, "first").outcome.tolist() == [1, 1, 1]
     assert group_ratings(checked.group, "checked").outcome.tolist() == [0, 1, 1]
     assert Amendment.objects.get(criterion=second).outcome == ""  # taken back; the row stays for the record
+
+
+def test_an_overtaken_amendment_overwrites_nothing_and_is_told_what_stands(checked: Workshop) -> None:
+    decide(checked.queue()[0], "met")
+    client = signed_in(checked.checker)
+    row = take(checked, client)
+    first = services.criteria_of(row)[0]
+    url = f"/work/checks/{row.public_id}/criteria/{first}/"
+    one = {"outcome": "not_met", "reason": "It names no dose.", "version": 0, "client_id": uuid4()}
+    assert client.post(url, one).status_code == 200
+    assert client.post(url, one).status_code == 200  # its answer was lost; nothing is saved a second time
+    assert Amendment.objects.get().version == 1
+    other = {"outcome": "cannot_assess", "reason": "Unclear.", "version": 0, "client_id": uuid4()}
+    stale = client.post(url, other)
+    assert stale.status_code == 409
+    told = stale.content.decode()
+    assert 'data-outcome="not_met"' in told
+    assert 'value="It names no dose."' in told
+    assert f'data-version="1" data-client="{one["client_id"]}"' in told
+    assert re.search(r'data-at="\d\d:\d\d:\d\d"', told)
+    assert Amendment.objects.values_list("outcome", "reason").get() == ("not_met", "It names no dose.")
+    assert client.post(url, other | {"version": 1}).status_code == 200
+    assert client.post(url, one | {"client_id": uuid4(), "version": 1}).status_code == 409
+    # Taken back, the row stays and counts on, so that the other tab is told of that, too.
+    assert client.post(url, {"outcome": "met", "version": 2, "client_id": uuid4()}).status_code == 200
+    assert client.post(url, other | {"version": 2, "client_id": uuid4()}).status_code == 409
+    assert Amendment.objects.values_list("outcome", "version").get() == ("", 3)
+    client.post(url, other | {"version": 3, "client_id": uuid4()})
+    # Putting the work back blanks what was amended: that is a change as well.
+    client.post(f"/work/checks/{row.public_id}/release/")
+    take(checked, client)
+    assert client.post(url, one | {"client_id": uuid4(), "version": 4}).status_code == 409
+    assert Amendment.objects.values_list("outcome", "version").get() == ("", 5)
+
+
+def only_reads(page: str) -> bool:
+    """Nothing on the page can be chosen, and it sends nothing but comments and what the top bar sends."""
+    chosen = re.findall(r"<button[^>]*data-set=[^>]*>", page)
+    forms = ("finish-form", "release-form", "return-form", "data-attention-url", 'data-writable="1"')
+    return bool(chosen) and all("disabled" in one for one in chosen) and not any(name in page for name in forms)
+
+
+def test_a_done_check_is_there_to_read_for_its_checker_alone_as_it_stood(checked: Workshop) -> None:
+    row = checked.queue()[0]
+    decide(row, "met")
+    client = signed_in(checked.checker)
+    take(checked, client)
+    first = services.criteria_of(row)[0]
+    amended = {"outcome": "not_met", "reason": "It names no dose."}
+    assert not only_reads(client.get(f"/work/checks/{row.public_id}/").content.decode())
+    client.post(f"/work/checks/{row.public_id}/criteria/{first}/", amended)
+    client.post(f"/work/checks/{row.public_id}/return/", {"note": "Look at the first again."})
+    page = client.get(f"/work/checks/{row.public_id}/").content.decode()
+    assert "You returned this work" in page
+    assert "Look at the first again." in page
+    assert "It names no dose." in page
+    assert only_reads(page)
+    row.refresh_from_db()
+    version = Decision.objects.get(assignment=row, round=2, criterion=first).version
+    change = services.DecisionInput(criterion=first, outcome="cannot_assess", version=version)
+    services.save_decision(assignment=row, annotator=checked.annotator, change=change, at=timezone.now())
+    services.submit(assignment=row, annotator=checked.annotator, at=timezone.now())
+    take(checked, client)
+    assert "Check, round 2" in client.get(f"/work/checks/{row.public_id}/").content.decode()
+    assert (
+        'href="/work/checks/' + row.public_id + '/?round=1"' in client.get("/work/checks/?show=done").content.decode()
+    )
+    before = client.get(f"/work/checks/{row.public_id}/?round=1").content.decode()
+    assert only_reads(before)
+    assert 'data-default="cannot_assess"' not in before  # what the annotator said since is not in it
+    client.post(f"/work/checks/{row.public_id}/accept/")
+    assert "You accepted this work" in client.get(f"/work/checks/{row.public_id}/").content.decode()
+    for number in ("", "?round=1", "?round=2"):
+        other = signed_in(checked.people("checker")[1])
+        assert other.get(f"/work/checks/{row.public_id}/{number}").status_code == 404
+    assert client.get(f"/work/checks/{row.public_id}/?round=3").status_code == 404
 
 
 def test_return_opens_a_second_round_and_the_first_stays(checked: Workshop) -> None:
@@ -229,8 +306,16 @@ def test_rulings_settle_the_group_and_finish_refuses_until_all_are_made(twice: W
     assert client.post(finish)["Location"] == "/work/adjudications/"
     assert group_ratings(twice.group, "final").outcome.tolist() == [Outcome.MET, Outcome.FAULTY, Outcome.MET]
     assert group_ratings(twice.group, "checked").outcome.tolist()[:2] == [Outcome.UNDECIDED] * 2
-    assert client.get(f"/work/adjudications/{row.public_id}/").status_code == 404
+    # Once finished it can be read, by whoever settled it, and nothing in it changes.
+    done = client.get("/work/adjudications/?show=done").content.decode()
+    assert f'href="/work/adjudications/{row.public_id}/"' in done
+    page = client.get(f"/work/adjudications/{row.public_id}/").content.decode()
+    assert "You finished this adjudication" in page
+    assert "It asks for two things." in page
+    assert only_reads(page)
     assert client.post(f"{url}{one}/", {"outcome": "not_met"}).status_code == 404
+    member(twice.group, "adjudicator", other := UserFactory())
+    assert signed_in(other).get(f"/work/adjudications/{row.public_id}/").status_code == 404
     assert Ruling.objects.count() == 2
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Ruling
@@ -101,7 +101,7 @@ def test_an_amendment_waits_out_a_lost_connection_and_a_closed_tab(new_page: New
     assert Amendment.objects.get().reason == "No dose is named."
 
 
-def test_conflicts_are_settled_with_the_keyboard(new_page: NewPage) -> None:
+def test_conflicts_are_settled_with_the_keyboard(new_page: NewPage, watch: Watch) -> None:
     workshop = build_workshop(annotators_per_item=2, criteria=3)
     workshop.conflict()
     page = new_page(workshop.adjudicator)
@@ -111,14 +111,61 @@ def test_conflicts_are_settled_with_the_keyboard(new_page: NewPage) -> None:
     expect(page.locator(".criterion.current .n")).to_have_text("1")
     page.keyboard.press("m")
     expect(page.locator(".criterion.current .n")).to_have_text("2")
+    page.keyboard.press("u")  # the first ruling is taken back to none
+    expect(page.locator("#graded-text")).to_have_text("0 / 2")
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    assert Ruling.objects.get().outcome == ""
+    page.keyboard.press("m")
     page.keyboard.press("f")
     page.keyboard.type("It asks for two things at once.")
     page.keyboard.press("Enter")
     expect(page.locator("#graded-text")).to_have_text("2 / 2")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    # Another tab rules on the first; this one, which has not seen it, overwrites nothing and is asked.
+    row = Adjudication.objects.get()
+    services.rule(
+        adjudication=row,
+        adjudicator=workshop.adjudicator,
+        criterion=row.criteria[0],
+        outcome="not_met",
+        reason="No dose.",
+        at=timezone.now(),
+    )
+    watch.allow(rf"criteria/{row.criteria[0]}/")
+    page.keyboard.press("Home")
+    page.keyboard.press("c")
+    choice = page.get_by_role("dialog", name="Changed elsewhere")
+    expect(choice.locator("[data-theirs]")).to_contain_text("Not met · No dose. · ")
+    expect(choice.locator("[data-mine]")).to_have_text("Cannot assess")
+    page.keyboard.press("Control+Enter")  # nothing is finished over an open question
+    expect(choice).to_be_visible()
+    assert Ruling.objects.filter(outcome="not_met").exists()
+    choice.get_by_role("button", name="Take the saved one").click()
+    expect(page.locator(".criterion.current [aria-pressed=true]")).to_have_text("Not met")
+    services.rule(
+        adjudication=row,
+        adjudicator=workshop.adjudicator,
+        criterion=row.criteria[0],
+        outcome="met",
+        at=timezone.now(),
+    )
+    page.keyboard.press("c")
+    choice.get_by_role("button", name="Keep mine").click()
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    assert Ruling.objects.filter(outcome="cannot_assess").exists()
+    # What is pressed while the finish is under way would be lost: it is held back.
+    finishing: list[Route] = []
+    page.route("**/finish/", lambda route: finishing.append(route))
     page.keyboard.press("Control+Enter")
+    expect(page.locator("#criteria")).to_have_attribute("aria-busy", "true")
+    page.keyboard.press("n")
+    expect(page.locator(".toast")).to_contain_text("just being finished")
+    expect(page.locator(".criterion").first.locator("[aria-pressed=true]")).to_have_text("Cannot")
+    finishing[0].continue_()
     expect(page).to_have_url(re.compile("/work/adjudications/$"))
     assert list(Ruling.objects.order_by("criterion").values_list("outcome", "reason")) == [
-        ("met", ""),
+        ("cannot_assess", "No dose."),  # the reason that stood beside it goes on
         ("faulty", "It asks for two things at once."),
     ]
     assert Adjudication.objects.get().status == "done"
