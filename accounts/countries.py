@@ -1,7 +1,7 @@
 """Countries and regions by the codes of ISO 3166, named in the reader's language.
 
-`countries.json` holds the names of the Unicode CLDR 47 (Unicode License v3), each language’s in its own order; a new one
-needs its names there, and shows the English ones until then.
+`countries.json` holds the names of the Unicode CLDR 47 (Unicode License v3), those of each language in its own order.
+A new language of the interface needs its names there, and shows the English ones until then.
 """
 
 from __future__ import annotations
