@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
@@ -291,9 +291,3 @@ def tell_admins(*, benchmark: Benchmark, about: Membership, reason: str, at: dat
         url=reverse("annotation:quality-person", args=[benchmark.slug, about.pk]),
         at=at,
     )
-
-
-def gold_shares(batch: Batch) -> Counter[int]:
-    """User → how many gold items they have in the batch."""
-    rows = Assignment.objects.filter(batch=batch, purpose=Assignment.Purpose.GOLD)
-    return Counter(rows.values_list("annotator_id", flat=True))
