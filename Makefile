@@ -55,19 +55,19 @@ $(STAMP): requirements/dev.txt .venv/bin/uv
 	@test -x $(PY) || $(PYTHON) -m venv .venv
 	@.venv/bin/pip install --quiet --disable-pip-version-check uv
 
-# The browser tests drive the system's Chromium; one test wants a Redis server.
+# The browser tests drive the system's Chromium, in its lighter form where there is one; one test wants a Redis server.
 browser:
-	@missing=""; \
-	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
-	  || [ -n "$${CHROMIUM:-}" ] || missing="chromium"; \
-	command -v redis-server >/dev/null || missing="$$missing redis-server"; \
-	if [ -n "$$missing" ]; then \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "Installing $$missing …"; \
-	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; } \
-	      >/dev/null; \
-	  else echo "The tests need: $$missing. Install it (Debian: sudo apt-get install $$missing) and run again." >&2; exit 1; fi; \
-	fi
+	@there() { command -v "$$1" >/dev/null; }; \
+	install() { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$1; }; \
+	may_install() { [ "$$(id -u)" = 0 ] && there apt-get; }; \
+	need() { \
+	  if may_install; then echo "Installing $$1 …"; install "$$1" >/dev/null; \
+	  else echo "The tests need $$1. Install it (Debian: sudo apt-get install $$1) and run again." >&2; exit 1; fi; }; \
+	if [ -z "$${CHROMIUM:-}" ] && ! there chromium-headless-shell; then \
+	  { may_install && echo "Installing chromium-headless-shell …" && install chromium-headless-shell >/dev/null 2>&1; } \
+	  || there chromium || there chromium-browser || there google-chrome || need chromium; \
+	fi; \
+	there redis-server || need redis-server
 
 clean:
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

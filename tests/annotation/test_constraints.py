@@ -92,8 +92,8 @@ def test_a_returned_check_has_a_note_and_an_amendment_a_reason() -> None:
     check = Check.objects.get()
     refused("UPDATE annotation_check SET result = 'returned', note = '' WHERE id = %s", check.pk,
             name="annotation_return_has_a_note")  # fmt: skip
-    refused("INSERT INTO annotation_amendment (check_row_id, criterion_id, outcome, reason, created_at, updated_at) "
-            "VALUES (%s, %s, 'met', '', now(), now())", check.pk, services.criteria_of(row)[0],
+    refused("INSERT INTO annotation_amendment (check_row_id, criterion_id, outcome, reason, version, created_at, "
+            "updated_at) VALUES (%s, %s, 'met', '', 1, now(), now())", check.pk, services.criteria_of(row)[0],
             name="annotation_amendment_has_a_reason")  # fmt: skip
 
 
