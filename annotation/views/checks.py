@@ -21,7 +21,7 @@ from annotation import access, screens, services
 from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Check, Outcome
 from annotation.screens_review import check_lists
-from consilium.lib.errors import DomainError
+from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in, swap_into
 from rubrics.models import Benchmark
 
@@ -129,6 +129,12 @@ def _shown(assignment: Assignment, rows: list[screens.CheckRow]) -> dict[str, An
     }
 
 
+def _refuse_former_round(request: SignedInRequest, assignment: Assignment) -> None:
+    """A tab left open since the work was returned shows decisions that are not those under check any more."""
+    if request.GET.get("round", str(assignment.round)) != str(assignment.round):
+        raise Conflict(_("This page shows an earlier round of the work. Load it again."))
+
+
 @require_POST
 @signed_in
 def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpResponse:
@@ -137,6 +143,7 @@ def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRe
     form = AmendmentForm(request.POST)
     status = 200
     try:
+        _refuse_former_round(request, assignment)
         if not form.is_valid():
             raise DomainError(_("The outcome is met, not met or cannot assess."))
         services.amend(
@@ -157,6 +164,7 @@ def accept(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Accept the work and go on with the next."""
     assignment = access.get_held_check(request.user, public_id)
     try:
+        _refuse_former_round(request, assignment)
         services.accept_check(assignment=assignment, checker=request.user, at=timezone.now())
     except DomainError as refused:
         return refusal(request, refused) if request.htmx else _page(request, assignment, refused)
@@ -170,6 +178,7 @@ def send_back(request: SignedInRequest, public_id: str) -> HttpResponse:
     assignment = access.get_held_check(request.user, public_id)
     note = request.POST.get("note", "").replace("\x00", "")[:5_000]
     try:
+        _refuse_former_round(request, assignment)
         services.return_check(assignment=assignment, checker=request.user, note=note, at=timezone.now())
     except DomainError as refused:
         return refusal(request, refused) if request.htmx else _page(request, assignment, refused, note)

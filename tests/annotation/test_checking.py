@@ -188,7 +188,14 @@ def test_return_opens_a_second_round_and_the_first_stays(checked: Workshop) -> N
     other = checked.people("checker")[1]
     assert not access.waiting_checks(other).exists()
     assert take(checked, client) == row
-    client.post(f"/work/checks/{row.public_id}/accept/")
+    # What the checker's own tab of round 1 still shows is not what they would accept now.
+    page = f"/work/checks/{row.public_id}/"
+    for former in ("accept/?round=1", "return/?round=1", f"criteria/{first}/?round=1"):
+        data = {"outcome": "met", "reason": "r", "note": "n"}
+        assert client.post(page + former, data, headers={"HX-Request": "true"}).status_code == 409
+    accept = re.search(r'data-finish-url="([^"]+)"', client.get(page).content.decode())
+    assert accept is not None
+    assert client.post(accept[1]).status_code == 302
     assert group_ratings(checked.group, "first").outcome.tolist() == [1, 1, 1]
     assert group_ratings(checked.group, "checked").outcome.tolist() == [0, 1, 1]
 
