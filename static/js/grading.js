@@ -5,7 +5,7 @@
   const reading = window.consilium?.reading;
   const outbox = window.consilium?.outbox;
   if (!reading || !outbox) return;
-  const { row, current, select, following, text } = reading;
+  const { row, current, inSight, select, following, text } = reading;
   const { stateOf, same, show, extraOf, showExtra, marks, changeOrder, renew } = window.consilium.rows;
   const savedBox = document.getElementById("saved");
   const choice = document.getElementById("choice");
@@ -297,7 +297,7 @@
     summarise();
     put(target.dataset.row, after);
   }
-  function decide(outcome, target = current(), more = {}) {
+  function decide(outcome, target = inSight(), more = {}) {
     if (!writable || !target) return;
     select(target, { focus: false });
     const next = following((one) => one !== target && !one.dataset.outcome);
@@ -322,7 +322,7 @@
     change(row(last.id), last.before, { remember: false });
   }
   function attach(span) {
-    const target = current();
+    const target = inSight();
     if (!target || !span) return;
     const evidence = JSON.parse(target.dataset.evidence);
     if (!evidence.some((one) => one.start === span.start && one.end === span.end)) change(target, { evidence: [...evidence, span] });
@@ -336,7 +336,7 @@
       reading.pick(attach);
     }
   }
-  function openNote(target = current()) {
+  function openNote(target = inSight()) {
     if (!writable || !target) return;
     select(target, { focus: false });
     const extra = extraOf(target);
@@ -500,12 +500,12 @@
 
   reading.on(["m"], () => decide("met"));
   reading.on(["n"], () => decide("not_met"));
-  reading.on(["shift+m"], () => decide("met", current(), { borderline: true }));
-  reading.on(["shift+n"], () => decide("not_met", current(), { borderline: true }));
+  reading.on(["shift+m"], () => decide("met", inSight(), { borderline: true }));
+  reading.on(["shift+n"], () => decide("not_met", inSight(), { borderline: true }));
   reading.on(["c"], () => decide("cannot_assess"));
-  reading.on(["b"], () => toggleBorderline(current()));
+  reading.on(["b"], () => toggleBorderline(inSight()));
   reading.on(["shift+b"], toggleLast);
-  reading.on(["Delete", "Backspace"], () => current() && change(current(), { outcome: "" }));
+  reading.on(["Delete", "Backspace"], () => inSight() && change(inSight(), { outcome: "" }));
   reading.on(["e"], () => writable && evidence());
   reading.on(["t"], () => openNote());
   reading.on(["u"], () => writable && undo());

@@ -13,6 +13,8 @@
   const row = (id) => document.getElementById(`criterion-${id}`);
   let currentId = null;
   const current = () => (currentId === null ? null : row(currentId));
+  /* The current row unless a filter hides it: keys change nothing that is out of sight. */
+  const inSight = () => (current()?.hidden ? null : current());
 
   function select(target, { focus = true } = {}) {
     if (!target) return;
@@ -306,5 +308,5 @@
     get filter() {
       return filter;
     },
-    renew, quote, all, shown, row, current, select, move, following, on, typing, selected, paint, pick, filters, applyFilter, text };
+    renew, quote, all, shown, row, current, inSight, select, move, following, on, typing, selected, paint, pick, filters, applyFilter, text };
 })();

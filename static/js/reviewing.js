@@ -6,7 +6,7 @@
   "use strict";
   const reading = window.consilium?.reading;
   if (!reading) return;
-  const { row, current, select, following, text } = reading;
+  const { row, current, inSight, select, following, text } = reading;
   const outbox = window.consilium.outbox;
   const who = outbox?.who ?? "";
   const words = document.getElementById("words");
@@ -342,7 +342,7 @@
     if (busy) window.consilium.toast(text("busy"));
     return writable && !busy;
   }
-  function choose(outcome, target = current()) {
+  function choose(outcome, target = inSight()) {
     if (!free() || !target || !target.querySelector(`[data-set="${outcome}"]`)) return;
     const same = outcome === target.dataset.outcome;
     if (same && (adjudicating || !target.dataset.amended)) {
@@ -571,7 +571,7 @@
   reading.on(["n"], () => choose("not_met"));
   reading.on(["c"], () => choose("cannot_assess"));
   reading.on(["f"], () => (adjudicating ? choose("faulty") : nextFlagged()));
-  reading.on(["t"], () => writable && current()?.dataset.outcome && (adjudicating || current().dataset.amended) && free() && openReason(current(), current().dataset.outcome));
+  reading.on(["t"], () => writable && inSight()?.dataset.outcome && (adjudicating || inSight().dataset.amended) && free() && openReason(inSight(), inSight().dataset.outcome));
   reading.on(["u"], () => free() && undo());
   reading.on(["r"], openReturn);
   reading.on(["l"], () => {

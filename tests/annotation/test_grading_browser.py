@@ -377,6 +377,24 @@ def test_borderline_by_one_key_order_by_axis_and_keys_that_belong_to_others(new_
     assert axe_violations(page) == []
 
 
+def test_keys_leave_alone_what_a_filter_hides(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=2)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    page.keyboard.press("o")
+    page.keyboard.press("m")
+    page.keyboard.press("n")
+    expect(page.locator("#none-shown")).to_be_visible()
+    for key in ("m", "c", "b", "t", "Delete"):
+        page.keyboard.press(key)
+    saved(page)
+    assert outcomes(row) == ["met", "not_met"]
+    page.keyboard.press("o")
+    page.keyboard.press("c")
+    expect(page.locator(".criterion.current [data-set=cannot_assess]")).to_have_attribute("aria-pressed", "true")
+
+
 def test_two_tabs_tell_each_other_and_show_the_same(new_page: NewPage) -> None:
     workshop = build_workshop(criteria=4)
     row = workshop.queue()[0]
