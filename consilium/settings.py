@@ -233,6 +233,7 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_USER_DISPLAY = str  # the name or the address: the username is internal
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts are made by an admin, who knows the address
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
