@@ -79,9 +79,14 @@ class AdjudicationLists:
     """How many conflicts there are for an adjudicator, and the rows behind each number."""
 
     open: int
-    held: int
+    in_hand: list[str]  # public ids, the lowest agreement first
     done: int
     rows: dict[str, QuerySet[Any, dict[str, Any]]]
+
+    @property
+    def held(self) -> int:
+        """How many this adjudicator has taken and not finished."""
+        return len(self.in_hand)
 
     def page(self, show: str, number: Any) -> Page[Any]:
         """A page of what is open, or of what is ``done``."""
@@ -101,7 +106,17 @@ def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationL
         .order_by("-finished_at", "-pk")
         .values("faulty", *columns),
     }
-    return AdjudicationLists(open_.count(), open_.filter(adjudicator=user.pk).count(), done.count(), rows)
+    held = open_.filter(adjudicator=user.pk).order_by("agreement", "pk")
+    return AdjudicationLists(open_.count(), list(held.values_list("public_id", flat=True)), done.count(), rows)
+
+
+# What a check said --------------------------------------------------------------------------------------------------
+
+
+def note_of_the_round_before(assignment: Assignment, number: int) -> str:
+    """With which note the work was last sent back before round ``number``; empty in the first."""
+    rows = Check.objects.filter(assignment=assignment, round__lt=number, result=Check.Result.RETURNED)
+    return rows.order_by("-round").values_list("note", flat=True).first() or ""
 
 
 # What a check changed -----------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from annotation import access, screens, services
 from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Check, Outcome
-from annotation.screens_review import check_lists
+from annotation.screens_review import check_lists, note_of_the_round_before
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in, swap_into
 from rubrics.models import Benchmark
@@ -107,6 +107,7 @@ def _context(assignment: Assignment) -> dict[str, Any]:
     rows = screens.check_rows(assignment)
     return _shown(assignment, rows) | {
         "round": assignment.round,
+        "note_before": note_of_the_round_before(assignment, assignment.round),
         "writable": assignment.batch.status == Batch.Status.OPEN,
     }
 
@@ -114,7 +115,12 @@ def _context(assignment: Assignment) -> dict[str, Any]:
 def _context_of_done(done: Check) -> dict[str, Any]:
     """The same page as it stood when the check was finished, without a form."""
     rows = screens.check_rows(done.assignment, number=done.round)
-    return _shown(done.assignment, rows) | {"round": done.round, "writable": False, "done": done}
+    return _shown(done.assignment, rows) | {
+        "round": done.round,
+        "note_before": note_of_the_round_before(done.assignment, done.round),
+        "writable": False,
+        "done": done,
+    }
 
 
 def _shown(assignment: Assignment, rows: list[screens.CheckRow]) -> dict[str, Any]:

@@ -138,7 +138,9 @@ def test_a_done_check_is_there_to_read_for_its_checker_alone_as_it_stood(checked
     services.save_decision(assignment=row, annotator=checked.annotator, change=change, at=timezone.now())
     services.submit(assignment=row, annotator=checked.annotator, at=timezone.now())
     take(checked, client)
-    assert "Check, round 2" in client.get(f"/work/checks/{row.public_id}/").content.decode()
+    again = client.get(f"/work/checks/{row.public_id}/").content.decode()
+    assert "Check, round 2" in again
+    assert "Look at the first again." in again  # what they asked for
     assert (
         'href="/work/checks/' + row.public_id + '/?round=1"' in client.get("/work/checks/?show=done").content.decode()
     )
