@@ -221,7 +221,10 @@ def extend(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         form = ExtendForm(request.POST)
         if not form.is_valid():
             raise DomainError(_("Write the date as year-month-day."))
-        services.extend_batch(batch=row, due_date=form.cleaned_data["due_date"])
+        due = form.cleaned_data["due_date"]
+        services.extend_batch(batch=row, due_date=due)
+        if due is not None and due < timezone.localdate():
+            messages.warning(request, _("That day has passed already: the batch is overdue from now on."))
 
     return _switch(request, slug, public_id, change, _("The due date is set."))
 

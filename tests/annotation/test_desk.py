@@ -304,6 +304,8 @@ def test_pause_open_extend_and_close(desk: Workshop) -> None:
     assert state() == "open"
     client.post(f"{url}extend/", {"due_date": "2031-02-03"})
     assert Batch.objects.get().due_date == date(2031, 2, 3)
+    passed = client.post(f"{url}extend/", {"due_date": "2020-02-03"}, follow=True).content.decode()
+    assert "That day has passed already" in passed
     client.post(f"{url}close/")
     assert state() == "closed"
     assert Batch.objects.get().closed_at is not None
