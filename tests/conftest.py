@@ -253,7 +253,13 @@ def new_page(chromium: Browser, live_server: Any, watch: Watch) -> Iterator[Call
 
     def open_page(user: Any = None, **options: Any) -> Page:
         context = chromium.new_context(
-            **{"base_url": live_server.url, "viewport": {"width": 1280, "height": 800}, "locale": "en-GB", **options}
+            **{
+                "base_url": live_server.url,
+                "viewport": {"width": 1280, "height": 800},
+                "locale": "en-GB",
+                "reduced_motion": "reduce",  # frames of transitions are drawn for nobody
+                **options,
+            }
         )
         contexts.append(context)
         context.set_default_timeout(15_000)

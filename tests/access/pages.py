@@ -74,7 +74,9 @@ def documents(world: World) -> list[Page]:
     clients: dict[str, Client] = {}
     found = []
     for page in pages(world):
-        answer = clients.setdefault(page.role, client_of(world, page.role)).get(page.url)
+        if page.role not in clients:
+            clients[page.role] = client_of(world, page.role)
+        answer = clients[page.role].get(page.url)
         if answer.status_code == 200 and not answer.streaming and b"<html" in answer.content:
             found.append(page)
     return found
