@@ -265,10 +265,14 @@
       lastSaved = message.at;
       showSaving();
     } else if (message.type === "entry") {
-      // The storage that both share: what one tab puts there, either may send.
-      if (message.entry) mine[message.id] = message.entry;
+      // The storage that both share: what one tab puts there, either may send. What it holds by now, because the word of
+      // an older entry may come after a newer one was put there.
+      const entry = outbox.entries(assignment)[message.id];
+      if (entry) mine[message.id] = entry;
       else if (mine[message.id]?.client_id === message.before?.client_id) delete mine[message.id];
       showSaving();
+      // The tab that put it there sends it; where that one cannot, this one does.
+      if (entry) setTimeout(flush, 2_000);
     }
   });
   /* Whose browser is it by now? Asked when the person comes back to this tab. */
