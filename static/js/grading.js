@@ -32,6 +32,7 @@
   reading.filters.flagged = (one) => one.dataset.borderline === "1" || one.dataset.outcome === "cannot_assess";
 
   /* Sending ---------------------------------------------------------------------------------------------------------------- */
+  const made = new Set(); // ids of the entries made on this page
   let sending = null; // the request under way
   let failures = 0;
   let missed = false; // the server knew nothing of this work when it was last asked
@@ -57,6 +58,7 @@
     const after = [...(trail[id] ?? [])].slice(-20);
     const evidence = state.evidence.map(({ start, end }) => ({ start, end }));
     (trail[id] ??= []).push(clientId);
+    made.add(clientId);
     mine[id] = { outcome: state.outcome, borderline: state.borderline, note: state.note, evidence, version, client_id: clientId, after };
     outbox.put(assignment, id, mine[id]);
     outbox.say({ type: "shown", assignment, id, state, client: clientId });
@@ -231,6 +233,19 @@
     outbox.say({ type: "hello", assignment });
     setTimeout(showOthers, 300);
   }
+  /* The storage that both share has changed: what one tab puts there, either may send. Word of it comes late and in no
+     order, so what it holds by now counts; and an entry made here stays until the server has it, or a later one stands
+     on it, whatever another tab did to the storage in the meantime. */
+  function shared(id, before) {
+    const entry = outbox.entries(assignment)[id];
+    const held = mine[id];
+    if (entry && (!held || entry.client_id === held.client_id || entry.after?.includes(held.client_id))) mine[id] = entry;
+    else if (entry ? held.after.includes(entry.client_id) : held && made.has(held.client_id)) outbox.put(assignment, id, held);
+    else if (!entry && held?.client_id === before?.client_id) delete mine[id];
+    showSaving();
+    // The tab that made it sends it; where that one cannot, this one does.
+    if (mine[id]) setTimeout(flush, 2_000);
+  }
   outbox.hear((message) => {
     if (message.assignment !== assignment) {
       if (others.delete(message.tab)) showOthers();
@@ -260,19 +275,14 @@
       (trail[message.id] ??= []).push(message.client);
       stood[message.id] = message.state;
       target.dataset.version = String(Math.max(message.version, Number(target.dataset.version)));
-      if (mine[message.id]?.client_id === message.client) delete mine[message.id];
-      else if (mine[message.id] && mine[message.id].version < message.version && mine[message.id].after.includes(message.client)) rebase(message.id, message.version);
+      if (mine[message.id]?.client_id === message.client) {
+        outbox.drop(assignment, message.id, message.client);
+        delete mine[message.id];
+      } else if (mine[message.id] && mine[message.id].version < message.version && mine[message.id].after.includes(message.client)) rebase(message.id, message.version);
       lastSaved = message.at;
       showSaving();
     } else if (message.type === "entry") {
-      // The storage that both share: what one tab puts there, either may send. What it holds by now, because the word of
-      // an older entry may come after a newer one was put there.
-      const entry = outbox.entries(assignment)[message.id];
-      if (entry) mine[message.id] = entry;
-      else if (mine[message.id]?.client_id === message.before?.client_id) delete mine[message.id];
-      showSaving();
-      // The tab that put it there sends it; where that one cannot, this one does.
-      if (entry) setTimeout(flush, 2_000);
+      shared(message.id, message.before);
     }
   });
   /* Whose browser is it by now? Asked when the person comes back to this tab. */
