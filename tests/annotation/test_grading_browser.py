@@ -173,6 +173,49 @@ def test_a_closed_tab_loses_nothing(new_page: NewPage, watch: object) -> None:
     expect(again.locator("#graded-text")).to_have_text("2 / 4")
 
 
+def test_what_was_decided_here_outlives_what_another_tab_does_to_the_storage(new_page: NewPage, watch: object) -> None:
+    watch.allow("ERR_FAILED")  # type: ignore[attr-defined]
+    workshop = build_workshop(criteria=3)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    other = page.context.new_page()
+    other.goto("/healthz")  # of this site, and without a script of its own
+    page.route("**/decisions/", lambda route: route.abort())
+    page.keyboard.press("n")
+    expect(page.locator("#saved")).to_have_text("1 waiting, offline")
+    # Another tab, saving an older entry, may take this one along; and what was put there under it may be older, too.
+    other.evaluate(
+        """() => {
+            const key = Object.keys(localStorage).find((one) => one.startsWith("consilium.outbox:"));
+            const entry = JSON.parse(localStorage.getItem(key));
+            const older = { ...entry, outcome: "met", client_id: crypto.randomUUID(), after: [] };
+            localStorage.setItem(key, JSON.stringify(older));
+            localStorage.removeItem(key);
+        }"""
+    )
+    page.wait_for_function("() => Object.keys(localStorage).some((one) => one.startsWith('consilium.outbox:'))")
+    page.unroute("**/decisions/")
+    saved(page)
+    assert outcomes(row) == ["not_met"]
+
+
+def test_what_a_dead_tab_left_is_sent_by_the_one_that_is_open(new_page: NewPage, watch: object) -> None:
+    watch.allow("ERR_FAILED")  # type: ignore[attr-defined]
+    workshop = build_workshop(criteria=3)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    dying = page.context.new_page()
+    open_work(dying, row)
+    dying.route("**/decisions/", lambda route: route.abort())
+    dying.keyboard.press("n")
+    expect(dying.locator("#saved")).to_have_text("1 waiting, offline")
+    dying.close(run_before_unload=False)
+    saved(page)
+    assert outcomes(row) == ["not_met"]
+
+
 def test_an_answer_that_is_lost_on_the_way_back_does_not_ask_or_overwrite(new_page: NewPage, watch: object) -> None:
     watch.allow("ERR_FAILED", "htmx:sendError", "htmx:afterRequest", "409")  # type: ignore[attr-defined]
     workshop = build_workshop(criteria=3)
