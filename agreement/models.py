@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pgtrigger
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -19,6 +22,10 @@ class Report(models.Model):
         FIDELITY = "fidelity", _("Judge fidelity")
         SCORES = "scores", _("Scores")
         CALIBRATION = "calibration", _("Calibration")
+        COMPARISON = "comparison", _("Two judges")
+        ALTERNATIVE = "alternative", _("Alternative annotator test")
+        ITEMS = "items", _("Item analysis")
+        POWERED = "powered", _("Prediction-powered scores")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="reports")
@@ -62,4 +69,102 @@ SECTION_OF: dict[str, str] = {
     Report.Kind.FIDELITY: "agreement",
     Report.Kind.SCORES: "scores",
     Report.Kind.CALIBRATION: "calibration",
+    Report.Kind.COMPARISON: "agreement",
+    Report.Kind.ALTERNATIVE: "agreement",
+    Report.Kind.ITEMS: "agreement",
+    Report.Kind.POWERED: "scores",
 }
+
+
+class ReportTable(models.Model):
+    """A table of a finished report. Its rows stand apart, so that a page reads only the tables it shows."""
+
+    report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="tables")
+    name = models.SlugField(max_length=40)
+    position = models.PositiveSmallIntegerField()
+    columns = models.JSONField()
+    text = models.JSONField(default=list)  # the names of the columns that hold text
+    n_rows = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["report", "position"]
+        constraints = [models.UniqueConstraint(fields=["report", "name"], name="agreement_reporttable_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ReportRows(models.Model):
+    """Some thousand rows of a table, from row ``start`` on: a table of any size is written and read in pieces."""
+
+    table = models.ForeignKey(ReportTable, on_delete=models.CASCADE, related_name="pieces")
+    start = models.PositiveIntegerField()
+    rows = models.JSONField()
+
+    class Meta:
+        ordering = ["table", "start"]
+        constraints = [models.UniqueConstraint(fields=["table", "start"], name="agreement_reportrows_start")]
+
+    def __str__(self) -> str:
+        return f"{self.table} from {self.start}"
+
+
+class ThresholdChoice(models.Model):
+    """The threshold k that a benchmark's scores go by: who settled on it, when, why, and on which calibration.
+
+    A new choice is a new version; what was signed stands.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="threshold_choices")
+    version = models.PositiveIntegerField()
+    k = models.PositiveIntegerField(validators=[MinValueValidator(1)])
+    report = models.ForeignKey(Report, null=True, blank=True, on_delete=models.PROTECT, related_name="choices")
+    facts = models.JSONField(default=dict)  # of the calibration: n, mean, its k and the ends of both intervals
+    input_digest = models.CharField(max_length=64, blank=True)
+    reason = models.TextField(blank=True)
+    signed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    signed_as = models.CharField(max_length=200)  # the name as it was then
+    signed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["benchmark", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "version"], name="agreement_thresholdchoice_version"),
+            models.CheckConstraint(condition=Q(k__gte=1, version__gte=1), name="agreement_thresholdchoice_from_one"),
+        ]
+        triggers = [pgtrigger.Protect(name="signed", operation=pgtrigger.Update | pgtrigger.Delete)]
+
+    def __str__(self) -> str:
+        return f"k = {self.k} (version {self.version})"
+
+
+class NamedSlice(models.Model):
+    """A part of a benchmark's cases that was drawn up by a rule, kept by name: ``subset:SLUG`` in tables."""
+
+    class Rule(models.TextChoices):
+        HARD = "hard", _("The hardest cases")
+        CONSENSUS = "consensus", _("Cases that some candidate meets something of")
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="named_slices")
+    slug = models.SlugField(max_length=60)
+    title = models.CharField(max_length=200)
+    rule = models.CharField(max_length=12, choices=Rule.choices)
+    parameters = models.JSONField(default=dict)  # the rater, the candidates, how many cases
+    case_ids = ArrayField(models.BigIntegerField())  # in ascending order
+    input_digest = models.CharField(max_length=64)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    retired_at = models.DateTimeField(null=True, blank=True)  # no longer offered; reports that name it stand
+
+    class Meta:
+        ordering = ["benchmark", "slug"]
+        constraints = [models.UniqueConstraint(fields=["benchmark", "slug"], name="agreement_namedslice_slug")]
+        triggers = [
+            pgtrigger.ReadOnly(
+                name="drawn_up", fields=["benchmark", "slug", "rule", "parameters", "case_ids", "input_digest"]
+            ),
+            pgtrigger.Protect(name="not_deleted", operation=pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
