@@ -1,0 +1,89 @@
+"""The threshold k that a benchmark's scores go by: signed by a person, numbered, never changed afterwards."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from agreement.models import Report, ThresholdChoice
+from consilium.lib.errors import Conflict, DomainError
+from rubrics.models import Benchmark, JobStatus
+
+# What a choice keeps of its calibration, beside the report's digest.
+FACTS = ("k", "k_low", "k_high", "n", "n_criteria", "mean", "mean_low", "mean_high", "rater", "candidate")
+LARGEST_K = 1000
+
+
+class WrongThreshold(DomainError):
+    """What was to be signed cannot be."""
+
+
+def threshold_choices(benchmark: Benchmark) -> QuerySet[ThresholdChoice]:
+    """Every signed choice of a benchmark with its calibration, the newest first."""
+    choices = ThresholdChoice.objects.filter(benchmark=benchmark).select_related("report", "signed_by")
+    return choices.defer("report__result").order_by("-version")
+
+
+def threshold_in_force(benchmark: Benchmark, at: datetime | None = None) -> ThresholdChoice | None:
+    """The newest signed choice, or the newest that was signed by ``at``; None where nobody has signed one."""
+    choices = threshold_choices(benchmark)
+    return (choices if at is None else choices.filter(signed_at__lte=at)).first()
+
+
+@transaction.atomic
+def sign_threshold(
+    *, benchmark: Benchmark, k: int, report: Report | None, reason: str, seen: int, by: User, at: datetime
+) -> ThresholdChoice:
+    """Sign ``k`` as the threshold of the benchmark, on the calibration ``report`` or on none.
+
+    A k other than the calibrated one, or one without a calibration, takes a ``reason``. ``seen`` is the version that
+    was in force on the signer's screen, 0 for none: `Conflict` where somebody has signed since.
+    """
+    # Whoever signs at the same time waits here, so that no two choices take one number.
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    current = threshold_in_force(benchmark)
+    version = current.version if current else 0
+    if seen != version:
+        if current is None:
+            raise Conflict(_("No threshold is signed on this benchmark yet. Look at it again, then sign."))
+        raise Conflict(
+            _("%(who)s has signed k = %(k)s meanwhile (version %(version)s). Look at it, then sign again.")
+            % {"who": current.signed_as, "k": current.k, "version": current.version}
+        )
+    reason = reason.strip()
+    facts = _facts(benchmark, report)
+    largest = facts.get("n_criteria", LARGEST_K)
+    if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= largest:
+        raise WrongThreshold(_("k is a whole number from 1 to %(largest)s.") % {"largest": largest})
+    if report is None and not reason:
+        raise WrongThreshold(_("A threshold without a calibration takes a reason: where does k come from?"))
+    if report is not None and k != facts["k"] and not reason:
+        raise WrongThreshold(
+            _("The calibration gives k = %(calibrated)s: say why you sign %(k)s.") % {"calibrated": facts["k"], "k": k}
+        )
+    return ThresholdChoice.objects.create(
+        benchmark=benchmark,
+        version=version + 1,
+        k=k,
+        report=report,
+        facts=facts,
+        input_digest=report.input_digest if report else "",
+        reason=reason,
+        signed_by=by,
+        signed_as=str(by),
+        signed_at=at,
+    )
+
+
+def _facts(benchmark: Benchmark, report: Report | None) -> dict[str, Any]:
+    if report is None:
+        return {}
+    if report.benchmark_id != benchmark.pk or report.kind != Report.Kind.CALIBRATION or report.status != JobStatus.DONE:
+        raise WrongThreshold(_("k is signed on a finished calibration of the same benchmark."))
+    found = report.result["facts"]
+    return {name: found[name] for name in FACTS}
