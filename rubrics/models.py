@@ -12,7 +12,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.audit import audited
+from consilium.lib.audit import audited, audited_fields
 from consilium.lib.identifiers import new_public_id
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ class Register(models.TextChoices):
     PROFESSIONAL = "professional", _("Professional")
 
 
+@audited_fields("CaseLabelsEvent", "benchmark", "difficulty", "register", "tags", "label_tags")
 class Case(models.Model):
     """One clinical situation. Its content is frozen once a rubric of it is published."""
 
