@@ -1,0 +1,84 @@
+"""The rank of each candidate, and how far it may be chance: a 95% range of ranks by a bootstrap over cases.
+
+Rank 1 is the highest value. Tied candidates share the best rank that any of them could have (1, 2, 2, 4). In each
+resample of cases every candidate is scored anew on the same cases, so that ranks are joint; a candidate that is tied
+there could take any place of its tie, so the best of them goes into the lower end and the worst into the upper end:
+
+    low  = 2.5% quantile of (1 + number of candidates above it), taken downwards to a rank that occurred
+    high = 97.5% quantile of (number of candidates at least as high, itself among them), taken upwards
+
+(percentile intervals, Efron and Tibshirani 1993, chapter 13; the ranks of Goldstein and Spiegelhalter 1996.) Values
+that differ by less than 1e-9 are tied: a sum in another order must not part them.
+
+Ranked are the candidates that have a value and at least 10 cases. Undefined: for a candidate without a value or with
+fewer cases; where fewer than 2 candidates are left. A resample in which one of those ranked has no value is dropped;
+where fewer than 95% remain there are ranks without ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from consilium.statistics.bootstrap import MINIMUM_CASES, MINIMUM_KEPT
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+
+DECIMALS = 9
+ENDS = (0.025, 0.975)
+
+
+def places(values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The best and the worst place that each candidate could take, 1 being the highest value.
+
+    ``values`` has one row for each candidate, and any further axes; no NaN.
+    """
+    rounded = np.round(np.asarray(values, dtype=np.float64), DECIMALS)
+    best, worst = (np.empty(rounded.shape, dtype=np.int64) for _ in range(2))
+    for i, own in enumerate(rounded):
+        best[i] = 1 + (rounded > own).sum(axis=0)
+        worst[i] = (rounded >= own).sum(axis=0)
+    return best, worst
+
+
+def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: ArrayLike) -> list[Figure]:
+    """The rank of each candidate with its range; n is the number of candidates that are ranked.
+
+    ``values`` holds a figure for each candidate, None where it is undefined; ``replicates`` (candidates, resamples) the
+    same figure in joint resamples, NaN where it is undefined; ``n_cases`` (candidates,) how many cases stand behind it.
+    """
+    drawn, cases = np.asarray(replicates, dtype=np.float64), np.asarray(n_cases, dtype=np.int64)
+    if drawn.ndim != 2 or not len(values) == len(drawn) == len(cases):
+        raise ValueError("values, replicates and numbers of cases must have one row for each candidate")
+    ranked = [i for i, value in enumerate(values) if value is not None and cases[i] >= MINIMUM_CASES]
+    made: list[Figure] = [_unranked(values[i], int(cases[i]), len(ranked)) for i in range(len(values))]
+    if len(ranked) < 2:
+        return made
+    points, _ = places([values[i] for i in ranked])
+    kept = drawn[ranked][:, ~np.isnan(drawn[ranked]).any(axis=0)]
+    resamples = drawn.shape[1]
+    enough = resamples > 0 and kept.shape[1] >= MINIMUM_KEPT * resamples
+    dropped = resamples - kept.shape[1]
+    if enough:
+        best, worst = (np.sort(one, axis=1) for one in places(kept))
+        last = kept.shape[1] - 1
+        first, final = floor(ENDS[0] * last), ceil(ENDS[1] * last)
+    for place, i in enumerate(ranked):
+        rank = float(points[place])
+        if not enough:
+            note = f"no interval: undefined in {dropped} of {resamples} resamples"
+            made[i] = Estimate(rank, len(ranked), note=note)
+            continue
+        note = f"{dropped} resamples left out as undefined" if dropped else ""
+        made[i] = Estimate(rank, len(ranked), float(best[place, first]), float(worst[place, final]), note)
+    return made
+
+
+def _unranked(value: float | None, cases: int, n_ranked: int) -> Undefined:
+    if value is None:
+        return Undefined("no figure to rank by", n_ranked)
+    if cases < MINIMUM_CASES:
+        return Undefined(f"no rank: {cases} of the {MINIMUM_CASES} cases needed", n_ranked)
+    return Undefined("no rank: no other candidate to be ranked with", n_ranked)
