@@ -16,9 +16,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agreement import access, services
-from agreement.figures import table_of
 from agreement.models import Report
 from agreement.offers import offers
+from agreement.stored import table_of
 from consilium.lib.api import StrictSerializer
 from rubrics.access import get_benchmark
 from rubrics.models import JobStatus

@@ -5,24 +5,19 @@ Scores have one rater: its decisions come with what is not met first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.fidelity import read_triad
-from agreement.frame import Frame, read_frame
-from agreement.inputs import join
+from agreement.frame import Frame
+from agreement.kinds import kind_of
 from agreement.models import Report
-from agreement.pairs import MISSING, Pairs, Standing, pair
+from agreement.pairs import MISSING, Pairs, Standing
 from consilium.lib.ratings import Outcome
 from rubrics.models import Response, RubricItem
-from scoring.raters import resolve_rater
-from scoring.score_sheet import due_pairs
 
-# Which two raters of a fidelity report: the names of its three comparisons.
-SIDES = ("judge_a", "judge_b", "ceiling")
 WORDS: dict[int, str] = {
     Outcome.NOT_MET: "not_met",
     Outcome.MET: "met",
@@ -79,7 +74,10 @@ def behind(report: Report, slice_name: str, *, side: str = "", show: str = "") -
 
     ``show`` keeps only the pairs of one group; ``side`` chooses two of the raters of a fidelity report.
     """
-    labels, pairs, frame, digest = _READERS[report.kind](report, side)
+    read = kind_of(report).pairs
+    if read is None:
+        raise KeyError(report.kind)
+    labels, pairs, frame, digest = read(report, side)
     response, criterion = frame.response_places(pairs.response), frame.criterion_places(pairs.criterion)
     pairs = pairs.chosen(frame.selection(slice_name, response, criterion))
     names = TWO_RATERS if labels[1] else ONE_RATER
@@ -88,38 +86,6 @@ def behind(report: Report, slice_name: str, *, side: str = "", show: str = "") -
     kept = np.flatnonzero(group == names.index(show)) if show in names else np.arange(len(pairs))
     order = kept[np.lexsort((pairs.criterion[kept], pairs.response[kept], group[kept]))]
     return Evidence(*labels, pairs.chosen(order), frame, counts, digest)
-
-
-Read = tuple[tuple[str, str], Pairs, Frame, str]
-
-
-def _of_agreement(report: Report, side: str) -> Read:
-    joined = join(report.benchmark, report.parameters["rater_a"], report.parameters["rater_b"])
-    return (joined.rater_a.label, joined.rater_b.label), joined.pairs, joined.frame, joined.digest
-
-
-def _of_fidelity(report: Report, side: str) -> Read:
-    triad = read_triad(report.benchmark, **report.parameters)
-    side = side if side in SIDES else SIDES[0]
-    judge, a, b = triad.labels["judge"], triad.labels["a"], triad.labels["b"]
-    labels = {"judge_a": (a, judge), "judge_b": (b, judge), "ceiling": (a, b)}[side]
-    return labels, getattr(triad.sides, side), triad.frame, triad.digest
-
-
-def _of_scores(report: Report, side: str) -> Read:
-    rater = resolve_rater(report.benchmark, report.parameters["rater"])
-    ratings = rater.ratings()
-    # A judge's pairs are those that it was to decide.
-    pairs = pair(due_pairs(rater) or ratings, ratings, due_of_b=due_pairs(rater))
-    pairs = Pairs(pairs.response, pairs.criterion, pairs.b, pairs.b, pairs.standing)
-    return (rater.label, ""), pairs, read_frame(report.benchmark), report.input_digest
-
-
-_READERS: dict[str, Callable[[Report, str], Read]] = {
-    Report.Kind.AGREEMENT: _of_agreement,
-    Report.Kind.FIDELITY: _of_fidelity,
-    Report.Kind.SCORES: _of_scores,
-}
 
 
 def _group(pairs: Pairs, names: tuple[str, ...]) -> NDArray[np.int64]:

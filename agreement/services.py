@@ -11,25 +11,22 @@ from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from agreement.forms import LARGEST_SEED
+from agreement.kinds import KINDS
 from agreement.models import Report
+from agreement.parameters import WrongParameters
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.spoken import speaking_to
 from consilium.lib.version import VERSION
-from rubrics.models import Benchmark, Candidate, JobStatus
-from scoring.raters import require_verdicts, resolve_rater
+from rubrics.models import Benchmark, JobStatus
 
 # A worker that has not been heard of for so long is taken for lost.
 LOST_AFTER = timedelta(minutes=2)
 # A report that waits longer than this was not rung for, or its bell was lost.
 UNHEARD_AFTER = timedelta(seconds=10)
 MOST_ATTEMPTS = 3
-LARGEST_SEED = 2**63 - 1
 
 Clock = Callable[[], datetime]
-
-
-class WrongParameters(DomainError):
-    """The parameters do not make a report."""
 
 
 def software() -> str:
@@ -37,53 +34,6 @@ def software() -> str:
     import numpy
 
     return f"consilium {VERSION}, numpy {numpy.__version__}"
-
-
-def _raters(benchmark: Benchmark, parameters: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """The named raters by their full labels; `UnknownRater` where one is not there."""
-    raters = [resolve_rater(benchmark, str(parameters.get(name) or "")) for name in names]
-    require_verdicts(*raters)
-    found = {name: rater.label for name, rater in zip(names, raters, strict=True)}
-    if len(set(found.values())) != len(found):
-        raise WrongParameters(_("Choose different raters: a rater always agrees with itself."))
-    return found
-
-
-def _agreement(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return _raters(benchmark, parameters, "rater_a", "rater_b")
-
-
-def _fidelity(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return _raters(benchmark, parameters, "judge", "group_a", "group_b")
-
-
-def _calibration(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    group = str(parameters.get("group") or "").removeprefix("group:")
-    label = resolve_rater(benchmark, f"group:{group}").label
-    candidate = Candidate.objects.filter(benchmark=benchmark, name=str(parameters.get("candidate") or "")).first()
-    if candidate is None or candidate.kind != Candidate.Kind.PHYSICIAN:
-        raise WrongParameters(_("k is calibrated on responses that physicians wrote: choose a candidate of that kind."))
-    return {
-        "group": label.removeprefix("group:"),
-        "candidate": candidate.name,
-        "include_aided": bool(parameters.get("include_aided", False)),
-    }
-
-
-def _scores(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    k = parameters.get("k")
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-        raise WrongParameters(_("k is a whole number from 1."))
-    return {**_raters(benchmark, parameters, "rater"), "k": k}
-
-
-# Which parameters each kind takes, and how they are checked and made full.
-PARAMETERS: dict[str, tuple[frozenset[str], Callable[[Benchmark, Mapping[str, Any]], dict[str, Any]]]] = {
-    Report.Kind.AGREEMENT: (frozenset({"rater_a", "rater_b"}), _agreement),
-    Report.Kind.FIDELITY: (frozenset({"judge", "group_a", "group_b"}), _fidelity),
-    Report.Kind.CALIBRATION: (frozenset({"group", "candidate", "include_aided"}), _calibration),
-    Report.Kind.SCORES: (frozenset({"rater", "k"}), _scores),
-}
 
 
 @transaction.atomic
@@ -100,8 +50,8 @@ def create_report(
     """A report that waits for a worker. `UnknownRater` or `WrongParameters` where it could never be computed."""
     from agreement.tasks import run_report
 
-    known, completed = PARAMETERS[kind]
-    unknown = sorted(set(parameters) - known)
+    of_kind = KINDS[kind]
+    unknown = sorted(set(parameters) - of_kind.parameters)
     if unknown:
         raise WrongParameters(
             _("A report of this kind takes no parameter %(names)s.") % {"names": ", ".join(map(str, unknown))}
@@ -111,7 +61,7 @@ def create_report(
     report = Report.objects.create(
         benchmark=benchmark,
         kind=kind,
-        parameters=completed(benchmark, parameters),
+        parameters=of_kind.complete(benchmark, parameters),
         seed=seed,
         created_by=by,
         created_at=at,
@@ -165,15 +115,12 @@ def run(*, report_id: int, clock: Clock) -> None:
 
 
 def _run(report: Report, clock: Clock) -> None:
-    from agreement.computing import compute
-
     try:
-        result = compute(
+        result = KINDS[report.kind].compute(
             report.benchmark,
-            report.kind,
-            report.parameters,
             seed=report.seed,
             progress=lambda share: _beat(report, share, clock()),
+            **report.parameters,
         )
     except Superseded:
         return

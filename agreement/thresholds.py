@@ -87,3 +87,18 @@ def _facts(benchmark: Benchmark, report: Report | None) -> dict[str, Any]:
         raise WrongThreshold(_("k is signed on a finished calibration of the same benchmark."))
     found = report.result["facts"]
     return {name: found[name] for name in FACTS}
+
+
+DEFAULT_K = 10
+
+
+def suggested_k(benchmark: Benchmark) -> tuple[int, str]:
+    """k of the newest calibration, or 10; and a sentence that says which it is."""
+    newest = (
+        Report.objects.filter(benchmark=benchmark, kind=Report.Kind.CALIBRATION, status=JobStatus.DONE)
+        .values_list("result__facts__k", flat=True)
+        .first()
+    )
+    if newest is None:
+        return DEFAULT_K, _("10, since k is not calibrated on this benchmark yet.")
+    return int(newest), _("From the newest calibration of this benchmark.")

@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from agreement import access
-from agreement.evidence import SIDES, behind, decided
+from agreement.evidence import behind, decided
+from agreement.kinds.fidelity import SIDES
 from agreement.models import Report
 from agreement.offers import display_name
 from consilium.lib.errors import DomainError

@@ -9,8 +9,10 @@ from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpRe
 from django.views.decorators.http import require_safe
 
 from agreement import access
-from agreement.figures import Figure, figures_of, table_of
+from agreement.figures import figures_of
+from agreement.kinds import Figure
 from agreement.models import Report
+from agreement.stored import table_of
 from consilium.figures.render import png_file, svg_file
 from rubrics.models import JobStatus
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.contrib import messages
@@ -14,8 +15,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from agreement import access, presentation, services
-from agreement.forms import FORMS, ReportForm
-from agreement.models import SECTION_OF, Report
+from agreement.forms import ReportForm
+from agreement.kinds import Kind, kinds_in
+from agreement.models import Report
 from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark
 from rubrics.models import JobStatus
@@ -27,17 +29,28 @@ PER_PAGE = 20
 OPEN = (JobStatus.PENDING, JobStatus.RUNNING)
 
 
+@dataclass(frozen=True)
+class Asking:
+    """The form for a new report of one kind. ``open`` where it was just sent, or comes first."""
+
+    kind: Kind
+    form: ReportForm
+    open: bool
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
     """The reports of a section, and the forms that ask for new ones."""
     benchmark = get_benchmark(request.user, slug)
-    kinds = [kind for kind, place in SECTION_OF.items() if place == section]
-    forms: dict[str, ReportForm] = {}
+    kinds = kinds_in(section)
+    sent = request.POST.get("kind") if request.method == "POST" else None
+    asking: list[Asking] = []
     status = 200
     for kind in kinds:
-        posted = request.POST if request.method == "POST" and request.POST.get("kind") == kind else None
-        form = forms[kind] = FORMS[kind](benchmark, posted, prefix=kind if len(kinds) > 1 else None)
+        posted = request.POST if sent == kind.value else None
+        form = kind.form(benchmark, posted, prefix=kind.value)
+        asking.append(Asking(kind, form, open=posted is not None or (not asking and sent is None)))
         if posted is None:
             continue
         status = 422
@@ -46,7 +59,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
         try:
             made = services.create_report(
                 benchmark=benchmark,
-                kind=kind,
+                kind=kind.value,
                 parameters=form.parameters(),
                 seed=form.chosen_seed,
                 by=request.user,
@@ -57,18 +70,19 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
             status = error.status_code
         else:
             return redirect("agreement:report", slug, section, made.public_id)
-    reports = Report.objects.filter(benchmark=benchmark, kind__in=kinds).select_related("benchmark", "created_by")
+    reports = Report.objects.filter(benchmark=benchmark, kind__in=[kind.value for kind in kinds])
+    reports = reports.select_related("benchmark", "created_by")
     page = Paginator(presentation.listed(reports), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "benchmark": benchmark,
         "section": section,
-        "forms": forms,
-        "ready": any(form.ready for form in forms.values()),
+        "asking": asking,
+        "ready": any(one.form.ready for one in asking),
         "page": page,
         "rows": presentation.list_rows(page),
     }
     if section != "agreement":
-        newest = reports.filter(status=JobStatus.DONE).first()
+        newest = reports.filter(kind=kinds[0].value, status=JobStatus.DONE).first()
         if newest:
             context |= presentation.body(newest, sort=request.GET.get("sort", ""))
     return render(request, f"agreement/{section}.html", context, status=status)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from agreement import services, tasks
-from agreement.computing import compute
+from agreement.kinds import KINDS
 from agreement.models import Report
 from annotation.models import Decision
 from consilium.lib.errors import DomainError
@@ -209,7 +209,7 @@ def test_a_run_without_a_verdict_is_no_rater_and_missing_is_not_invalid(study: S
         with pytest.raises(DomainError, match="This run has no verdicts yet: silent"):
             services.create_report(benchmark=study.benchmark, kind=kind, parameters=given, at=timezone.now())
         with pytest.raises(DomainError, match="This run has no verdicts yet: silent"):
-            compute(study.benchmark, kind, given, seed=0)
+            KINDS[kind].compute(study.benchmark, seed=0, **given)
     # Three verdicts that never came and two that are broken; the others say what A says.
     order = sorted(pair for pair, outcome in study.said["A"].items() if outcome != "cannot_assess")
     said = {**study.said["A"], **dict.fromkeys(order[:3], ""), **dict.fromkeys(order[3:5], "invalid")}

@@ -17,7 +17,7 @@ from django.utils import timezone
 from sklearn.metrics import f1_score
 
 from accounts.models import User
-from agreement.computing import agreement
+from agreement.kinds.agreement import compute as agreement
 from agreement.models import Report
 from agreement.services import run
 from annotation import access

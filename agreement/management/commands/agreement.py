@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement import compare
-from agreement.computing import agreement
+from agreement.kinds.agreement import compute
 from agreement.tables import Row
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         if benchmark is None:
             raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
         try:
-            made = agreement(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
+            made = compute(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]

@@ -1,0 +1,29 @@
+"""The kinds of report, one module each; this list is what the product offers, in the order of its pages."""
+
+from __future__ import annotations
+
+from agreement.kinds import agreement, calibration, fidelity, scores
+from agreement.kinds.kind import Figure, Kind
+from agreement.models import Report
+
+__all__ = ["KINDS", "Figure", "Kind", "kind_of", "kinds_in"]
+
+KINDS: dict[str, Kind] = {
+    kind.value: kind
+    for kind in (
+        agreement.KIND,
+        fidelity.KIND,
+        calibration.KIND,
+        scores.KIND,
+    )
+}
+
+
+def kind_of(report: Report) -> Kind:
+    """What is known of a report's kind."""
+    return KINDS[report.kind]
+
+
+def kinds_in(section: str) -> list[Kind]:
+    """The kinds whose reports stand in a section."""
+    return [kind for kind in KINDS.values() if kind.section == section]

@@ -1,0 +1,295 @@
+"""Two raters compared on every slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agreement import compare
+from agreement.compare import Progress, unheard
+from agreement.forms import ReportForm, choose, grouped
+from agreement.inputs import join
+from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
+from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, told_apart
+from agreement.learned import learned_candidates, learners, remark
+from agreement.models import Report
+from agreement.numbers import Tile, number
+from agreement.offers import display_name, offers
+from agreement.parameters import named_raters
+from agreement.stored import pairs_url, table_of
+from agreement.tables import Result, Row, Table
+from consilium.figures import charts
+from consilium.figures.style import Palette
+from rubrics.models import Benchmark
+from scoring.raters import require_verdicts
+
+LOW_AGREEMENT = 0.6
+BINS = 20
+EXTENDED = (
+    *("slice", "n_pairs", "n_responses", "n_cases"),
+    *(f"{name}{end}" for name in compare.WITH_INTERVAL for end in ("", "_low", "_high")),
+    *(
+        "f1_met",
+        "f1_not_met",
+        "prevalence_a",
+        "prevalence_b",
+        "n_invalid",
+        "n_cannot",
+        "n_undecided",
+        "n_faulty",
+        "n_valid",
+        "mf1_valid",
+        "note",
+        "n_undecided_by_judge",
+        "n_missing",
+    ),
+)
+DISTRIBUTION = ("mf1_from", "mf1_to", "n_responses")
+_LABELS = {
+    "mf1": "MF1",
+    "raw": "raw",
+    "kappa": "κ",
+    "ac1": "AC1",
+    "alpha": "α",
+}
+
+
+class AgreementForm(ReportForm):
+    """Two raters; the first is the reference."""
+
+    kind = Report.Kind.AGREEMENT
+    rater_a = forms.ChoiceField(label=gettext_lazy("Reference"))
+    rater_b = forms.ChoiceField(label=gettext_lazy("Compared with it"))
+    field_order = ["rater_a", "rater_b", "seed"]
+
+    def offer(self, benchmark: Benchmark) -> None:
+        found = offers(benchmark)
+        self.ready = len(found) > 1
+        choices = grouped(found)
+        groups = [offer for offer in found if offer.kind == "group" and offer.rater.endswith("@checked")]
+        first = [*groups, *(offer for offer in found if offer not in groups)]
+        for name, offer in zip(("rater_a", "rater_b"), first, strict=False):
+            self.fields[name].initial = offer.rater
+        for name in ("rater_a", "rater_b"):
+            choose(self, name, choices)
+
+
+def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return named_raters(benchmark, parameters, "rater_a", "rater_b")
+
+
+def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, progress: Progress = unheard) -> Result:
+    """Two raters on every slice; ``rater_a`` is the reference."""
+    joined = join(benchmark, rater_a, rater_b)
+    require_verdicts(joined.rater_a, joined.rater_b)
+    progress(0.4)
+    by = judged_by(joined.rater_a, joined.rater_b)
+    made = compare.compare(
+        joined.frame,
+        joined.pairs,
+        seed=seed,
+        progress=lambda share: progress(0.4 + 0.5 * share),
+        judged_by=by,
+    )
+    runs = [run.public_id for run in (*joined.rater_a.runs, *joined.rater_b.runs)]
+    learned = learned_candidates(benchmark, runs)
+    learned_by = learners(benchmark, joined.rater_a, joined.rater_b)
+    remark(made.rows, learned, learned_by)
+    bins, facts = distribution(made.starting("response:"))
+    raters = raters_table(joined.rater_a, joined.rater_b)
+    facts |= {
+        "raters": raters.dicts(),
+        "learned": learned,
+        "learned_by": learned_by,
+        "judged_by": by,
+        "rater_a": joined.rater_a.label,
+        "rater_b": joined.rater_b.label,
+        "runs": runs,
+        "resamples": made.resamples,
+        "headline": headline(made.overall, "mf1"),
+    }
+    own = [made.overall, *made.starting("candidate:")]
+    return Result(
+        tables={
+            "agreement": Table.of(compare.COLUMNS, made.rows, compare.TEXT_COLUMNS),
+            "candidates": Table.of(EXTENDED, own, compare.TEXT_COLUMNS),
+            "slices": Table.of(EXTENDED, made.tags(), compare.TEXT_COLUMNS),
+            "distribution": bins,
+            "raters": raters,
+        },
+        facts=facts,
+        digest=joined.digest,
+    )
+
+
+def distribution(responses: list[Row]) -> tuple[Table, Row]:
+    """How the MF1 of single responses is spread, in bins of 0.05 closed below (the last one on both ends), and how
+    many lie below 0.6.
+    """
+    values = np.array([row["mf1"] for row in responses if row["mf1"] is not None], dtype=np.float64)
+    # A value on a border, 0.6 above all, must not slip below it by the last bit of a float.
+    place = np.minimum(np.floor(np.round(values * BINS, 9)).astype(np.int64), BINS - 1)
+    counts = np.bincount(place, minlength=BINS).tolist()
+    below = int((np.round(values, 9) < LOW_AGREEMENT).sum())
+    facts = {
+        "n_responses": len(values),
+        "n_below": below,
+        "share_below": below / len(values) if len(values) else None,
+        "median": float(np.median(values)) if len(values) else None,
+        "below": LOW_AGREEMENT,
+    }
+    return Table(DISTRIBUTION, [[i / BINS, (i + 1) / BINS, n] for i, n in enumerate(counts)]), facts
+
+
+def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
+    """What a report of this kind is called."""
+    return _("%(b)s against %(a)s") % {
+        "a": display_name(given["rater_a"], runs),
+        "b": display_name(given["rater_b"], runs),
+    }
+
+
+def body(report: Report, sort: str) -> Context:
+    candidates = table_of(report, "candidates").dicts()
+    overall = candidates[0]
+    facts = report.result["facts"]
+    names = {"a": display_name(facts["rater_a"]), "b": display_name(facts["rater_b"])}
+    tiles = [
+        Tile(
+            _("Macro-F1"),
+            number(overall, "mf1"),
+            detail=_("met %(met)s, not met %(not_met)s")
+            % {
+                "met": number(overall, "f1_met").shown or _("undefined"),
+                "not_met": number(overall, "f1_not_met").shown or _("undefined"),
+            },
+        ),
+        Tile(_("Raw agreement"), number(overall, "raw")),
+        Tile(_("Cohen’s κ"), number(overall, "kappa")),
+        Tile(_("Gwet’s AC1"), number(overall, "ac1")),
+        Tile(_("Krippendorff’s α"), number(overall, "alpha")),
+        Tile(
+            _("Decisions"),
+            text=f"{overall['n_pairs']:,}",
+            detail=_("%(responses)s responses, %(cases)s cases")
+            % {"responses": f"{overall['n_responses']:,}", "cases": f"{overall['n_cases']:,}"},
+        ),
+    ]
+    return {
+        "names": names,
+        "overall": told_apart(overall),
+        "tiles": tiles,
+        "mf1_valid": number(overall, "mf1_valid"),
+        "candidates": [_row(report, row) for row in candidates],
+        "slices": [_row(report, row) for row in table_of(report, "slices").dicts()],
+    }
+
+
+def _row(report: Report, row: Row) -> Context:
+    name = row["slice"]
+    return {
+        **told_apart(row),
+        "label": _("All") if name == "all" else name.removeprefix("candidate:"),
+        "is_all": name == "all",
+        "url": pairs_url(report, name),
+        "figures": {key: number(row, key) for key in _LABELS},
+        "met_a": number(row, "prevalence_a", scale=100, digits=1, unit="%"),
+        "met_b": number(row, "prevalence_b", scale=100, digits=1, unit="%"),
+    }
+
+
+def figures(report: Report) -> Iterator[Figure]:
+    rows = table_of(report, "candidates").dicts()
+    overall, own = rows[0], rows[1:]
+    facts = report.result["facts"]
+    if any(row["mf1"] is not None for row in own):
+        points = [
+            charts.Point(
+                candidate_of(row["slice"]),
+                row["mf1"],
+                row["mf1_low"],
+                row["mf1_high"],
+                href=pairs_url(report, row["slice"]),
+            )
+            for row in own
+        ]
+        raters = {"a": display_name(facts["rater_a"]), "b": display_name(facts["rater_b"])}
+
+        def by_candidate(palette: Palette) -> object:
+            return charts.points_and_whiskers(
+                points,
+                palette,
+                x_title=_("Macro-F1"),
+                description=_("Macro-F1 of %(a)s and %(b)s for each candidate, with 95%% intervals.") % raters,
+                line=charts.Line(overall["mf1"], _("all %(mf1).3f") % overall),
+            )
+
+        yield Figure(
+            "candidates",
+            _("Agreement on each candidate"),
+            _("Macro-F1 with 95% bootstrap intervals over cases; the dashed line is the figure over all candidates.")
+            if any(row["mf1_low"] is not None for row in own)
+            else _("Macro-F1; the dashed line is the figure over all candidates. Fewer than 10 cases: no intervals."),
+            "candidates",
+            by_candidate,
+        )
+    if facts["n_responses"]:
+        bins = [tuple(row) for row in table_of(report, "distribution").rows]
+
+        def distribution(palette: Palette) -> object:
+            return charts.histogram(
+                bins,
+                palette,
+                x_title=_("Macro-F1 of a response"),
+                y_title=_("responses"),
+                description=_("How the Macro-F1 of single responses is spread; those below 0.6 stand out."),
+                line=charts.Line(facts["below"], "0.6"),
+                marked_below=facts["below"],
+            )
+
+        yield Figure(
+            "distribution",
+            _("Agreement on single responses"),
+            _("%(below)s of %(n)s responses (%(share).1f%%) have a Macro-F1 below 0.6; the median is %(median).3f.")
+            % {
+                "below": facts["n_below"],
+                "n": facts["n_responses"],
+                "share": 100 * facts["share_below"],
+                "median": facts["median"],
+            },
+            "distribution",
+            distribution,
+        )
+
+
+def pairs(report: Report, side: str) -> Read:
+    joined = join(report.benchmark, report.parameters["rater_a"], report.parameters["rater_b"])
+    return (joined.rater_a.label, joined.rater_b.label), joined.pairs, joined.frame, joined.digest
+
+
+KIND = Kind(
+    value=Report.Kind.AGREEMENT,
+    parameters=frozenset({"rater_a", "rater_b"}),
+    complete=complete,
+    compute=compute,
+    title=title,
+    form=AgreementForm,
+    invitation=Invitation(
+        gettext_lazy("Compare two raters"),
+        gettext_lazy(
+            "Groups, judges, single physicians or the consensus. "
+            "The reference is what an invalid verdict counts against."
+        ),
+        gettext_lazy("There is only one rater with decisions so far."),
+    ),
+    template="agreement/body_agreement.html",
+    body=body,
+    figures=figures,
+    headline=("MF1", 3),
+    pairs=pairs,
+)

@@ -1,0 +1,230 @@
+"""A judge against two groups, and the groups against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agreement import fidelity
+from agreement.compare import Progress, unheard
+from agreement.fidelity import read_triad
+from agreement.forms import ReportForm, choose
+from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
+from agreement.kinds.shared import candidate_of, headline, raters_table, told_apart
+from agreement.learned import learned_candidates, learners, remark
+from agreement.models import Report
+from agreement.numbers import Tile, number
+from agreement.offers import display_name, group_offers, judge_offers
+from agreement.parameters import named_raters
+from agreement.stored import pairs_url, table_of
+from agreement.tables import Result, Row, Table
+from consilium.figures import charts
+from consilium.figures.style import Palette
+from consilium.statistics.bootstrap import RESAMPLES
+from rubrics.models import Benchmark
+from scoring.raters import require_verdicts
+
+# Which two raters of a fidelity report: the names of its three comparisons.
+SIDES = ("judge_a", "judge_b", "ceiling")
+
+
+class FidelityForm(ReportForm):
+    """A judge and two groups."""
+
+    kind = Report.Kind.FIDELITY
+    judge = forms.ChoiceField(label=gettext_lazy("Judge"))
+    group_a = forms.ChoiceField(label=gettext_lazy("First group"))
+    group_b = forms.ChoiceField(label=gettext_lazy("Second group"))
+    field_order = ["judge", "group_a", "group_b", "seed"]
+
+    def offer(self, benchmark: Benchmark) -> None:
+        groups, judges = group_offers(benchmark), judge_offers(benchmark)
+        checked = [offer for offer in groups if offer.rater.endswith("@checked")]
+        self.ready = len(checked) > 1 and bool(judges)
+        choose(self, "judge", [(offer.rater, offer.choice) for offer in judges])
+        for name, offer in zip(("group_a", "group_b"), checked, strict=False):
+            self.fields[name].initial = offer.rater
+        for name in ("group_a", "group_b"):
+            choose(self, name, [(offer.rater, offer.label) for offer in groups])
+
+
+def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return named_raters(benchmark, parameters, "judge", "group_a", "group_b")
+
+
+def compute(
+    benchmark: Benchmark, *, judge: str, group_a: str, group_b: str, seed: int = 0, progress: Progress = unheard
+) -> Result:
+    """A judge against two groups, and the groups against each other."""
+    triad = fidelity.read_triad(benchmark, judge=judge, group_a=group_a, group_b=group_b)
+    require_verdicts(*triad.raters)
+    progress(0.5)
+    made = fidelity.fidelity(triad, seed=seed)
+    learned = learned_candidates(benchmark, triad.runs)
+    learned_by = learners(benchmark, *triad.raters)
+    remark(made.rows, learned, learned_by)
+    raters = raters_table(*triad.raters)
+    progress(0.9)
+    return Result(
+        tables={
+            "fidelity": Table.of(fidelity.COLUMNS, made.rows, fidelity.TEXT_COLUMNS),
+            "robustness": Table.of(fidelity.ROBUSTNESS_COLUMNS, made.robustness, fidelity.TEXT_COLUMNS),
+            "raters": raters,
+        },
+        facts={
+            **triad.labels,
+            "raters": raters.dicts(),
+            "runs": triad.runs,
+            "learned": learned,
+            "learned_by": learned_by,
+            "judged_by": triad.raters[0].undecided_by,
+            "resamples": RESAMPLES,
+            "headline": headline(made.rows[0], "mf1_mean"),
+        },
+        digest=triad.digest,
+    )
+
+
+def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
+    """What a report of this kind is called."""
+    return _("%(judge)s beside the human ceiling") % {"judge": display_name(given["judge"], runs)}
+
+
+def body(report: Report, sort: str) -> Context:
+    rows = table_of(report, "fidelity").dicts()
+    facts = report.result["facts"]
+    overall = told_apart(rows[0])
+    names = {key: display_name(facts[key]) for key in ("judge", "a", "b")}
+    return {
+        "names": names,
+        "overall": overall,
+        "tiles": [
+            Tile(_("Judge, mean of both"), number(overall, "mf1_mean")),
+            *_undecided_tile(overall, facts.get("judged_by", "")),
+            Tile(_("Human ceiling"), number(overall, "mf1_ceiling")),
+            Tile(_("Judge less ceiling"), number(overall, "mf1_gap")),
+            Tile(
+                _("Decisions"),
+                text=f"{overall['n_pairs']:,}",
+                detail=_("%(cases)s cases, all three on the same pairs") % {"cases": f"{overall['n_cases']:,}"},
+            ),
+        ],
+        "candidates": [
+            {
+                **row,
+                "label": _("All") if row["slice"] == "all" else row["slice"].removeprefix("candidate:"),
+                "is_all": row["slice"] == "all",
+                "url": pairs_url(report, row["slice"]),
+                "figures": {key: number(row, f"mf1_{key}") for key in ("judge_a", "judge_b", "mean", "ceiling", "gap")},
+                "met": {key: number(row, f"met_{key}", scale=100, digits=1, unit="%") for key in ("judge", "a", "b")},
+            }
+            for row in rows
+        ],
+        "robustness": [
+            {
+                **row,
+                "label": " · ".join(display_name(one) for one in pair),
+                "figures": {
+                    "spearman": number(row, "spearman"),
+                    "kendall": number(row, "kendall"),
+                    "difference": number(row, "mean_absolute_difference", digits=1),
+                    "top3": number(row, "top3", digits=2),
+                    "top5": number(row, "top5", digits=2),
+                },
+            }
+            for row, pair in zip(
+                table_of(report, "robustness").dicts(),
+                ((facts["judge"], facts["a"]), (facts["judge"], facts["b"]), (facts["a"], facts["b"])),
+                strict=True,
+            )
+        ],
+    }
+
+
+def _undecided_tile(overall: Row, judged_by: str) -> list[Tile]:
+    """How many pairs the headline leaves out, beside it: always of a jury, of a judge where there are any."""
+    n = overall.get("n_undecided")
+    if n is None or (not n and judged_by != "jury"):
+        return []
+    label = _("Undecided by the jury") if judged_by == "jury" else _("Undecided by the judge")
+    return [
+        Tile(
+            label,
+            text=_("%(n)s of %(all)s") % {"n": f"{n:,}", "all": f"{overall['n_pairs'] + n:,}"},
+            detail=_("left out of all figures"),
+        )
+    ]
+
+
+def figures(report: Report) -> Iterator[Figure]:
+    rows = table_of(report, "fidelity").dicts()
+    facts = report.result["facts"]
+    names = {key: display_name(facts[key]) for key in ("judge", "a", "b")}
+    series = {
+        "ceiling": _("%(a)s and %(b)s: the human ceiling") % names,
+        "judge_a": _("%(judge)s and %(a)s") % names,
+        "judge_b": _("%(judge)s and %(b)s") % names,
+    }
+    points = [
+        charts.Point(
+            _("All") if row["slice"] == "all" else candidate_of(row["slice"]),
+            row[f"mf1_{key}"],
+            row[f"mf1_{key}_low"],
+            row[f"mf1_{key}_high"],
+            series=label,
+        )
+        for row in rows
+        for key, label in series.items()
+    ]
+
+    def drawing(palette: Palette) -> object:
+        # The ceiling is what the judge is held against: it takes the neutral ink, the judge the accent.
+        return charts.points_and_whiskers(
+            points,
+            palette,
+            x_title=_("Macro-F1"),
+            description=_("Macro-F1 of the judge with each group, beside that of the groups, for each candidate."),
+            colours=(palette.series[4], palette.series[0], palette.series[1]),
+        )
+
+    yield Figure(
+        "fidelity",
+        _("The judge beside the human ceiling"),
+        _("Macro-F1 on the same pairs, with 95% bootstrap intervals over cases.")
+        if rows[0]["mf1_mean_low"] is not None
+        else _("Macro-F1 on the same pairs. Fewer than 10 cases: no intervals."),
+        "fidelity",
+        drawing,
+    )
+
+
+def pairs(report: Report, side: str) -> Read:
+    triad = read_triad(report.benchmark, **report.parameters)
+    side = side if side in SIDES else SIDES[0]
+    judge, a, b = triad.labels["judge"], triad.labels["a"], triad.labels["b"]
+    labels = {"judge_a": (a, judge), "judge_b": (b, judge), "ceiling": (a, b)}[side]
+    return labels, getattr(triad.sides, side), triad.frame, triad.digest
+
+
+KIND = Kind(
+    value=Report.Kind.FIDELITY,
+    parameters=frozenset({"judge", "group_a", "group_b"}),
+    complete=complete,
+    compute=compute,
+    title=title,
+    form=FidelityForm,
+    invitation=Invitation(
+        gettext_lazy("A judge beside physicians"),
+        gettext_lazy("A judge against two groups, and the groups against each other, on the same decisions."),
+        gettext_lazy("This takes two groups with submitted work and a judge with a finished run."),
+    ),
+    template="agreement/body_fidelity.html",
+    body=body,
+    figures=figures,
+    headline=(gettext_lazy("MF1, mean of both groups"), 3),
+    pairs=pairs,
+)

@@ -1,0 +1,86 @@
+"""What a kind of report is: everything that its forms, worker, page, files and API need to know of it.
+
+A kind is one module of this package that ends in ``KIND = Kind(...)``; the package's own module lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agreement.frame import Frame
+from agreement.models import SECTION_OF, Report
+from agreement.pairs import Pairs
+from agreement.tables import Result
+from consilium.figures.render import Drawing
+from rubrics.models import Benchmark
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrOrPromise
+
+    from agreement.forms import ReportForm
+
+Context = dict[str, Any]
+Parameters = Mapping[str, Any]
+Read = tuple[tuple[str, str], Pairs, Frame, str]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a report. ``table`` names the stored table that holds its numbers."""
+
+    name: str
+    title: str
+    caption: str
+    table: str
+    drawing: Drawing
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """The words above the form that asks for a report; ``missing`` says what it takes where there is not enough yet."""
+
+    heading: _StrOrPromise
+    why: _StrOrPromise
+    missing: _StrOrPromise
+
+
+def nothing_to_draw(report: Report) -> Iterator[Figure]:
+    """Of a kind without figures."""
+    return iter(())
+
+
+def no_methods(report: Report) -> list[str]:
+    """Of a kind that has nothing to say beyond what every report says."""
+    return []
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of report.
+
+    ``complete`` checks the given parameters and makes them full (`WrongParameters`, `UnknownRater`); ``compute`` makes
+    the tables of them and writes nothing; ``pairs`` gives raters, pairs, frame and digest for the page of decisions
+    behind a slice, of two of the raters where there are more (``side``). ``headline`` is what the one figure of the
+    kind is called and to how many places it is shown. ``methods`` are English sentences for a paper.
+    """
+
+    value: str
+    parameters: frozenset[str]
+    complete: Callable[[Benchmark, Parameters], dict[str, Any]]
+    compute: Callable[..., Result]
+    title: Callable[[Parameters, Mapping[str, str] | None], str]
+    form: type[ReportForm]
+    invitation: Invitation
+    template: str
+    body: Callable[[Report, str], Context]
+    figures: Callable[[Report], Iterator[Figure]] = nothing_to_draw
+    headline: tuple[_StrOrPromise, int] | None = None
+    pairs: Callable[[Report, str], Read] | None = None
+    methods: Callable[[Report], list[str]] = no_methods
+
+    @property
+    def section(self) -> str:
+        """The part of the benchmark's pages that reports of the kind stand in."""
+        return SECTION_OF[self.value]

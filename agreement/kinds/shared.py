@@ -1,0 +1,39 @@
+"""What several kinds of report have in common."""
+
+from __future__ import annotations
+
+from agreement.tables import Row, Table
+from scoring import provenance
+from scoring.raters import Rater
+
+
+def judged_by(*raters: Rater) -> str:
+    """Which kind of judge may have left pairs undecided, as `compare.compare` is told."""
+    kinds = {rater.undecided_by for rater in raters} - {"group"}
+    return "judge or jury" if len(kinds) > 1 else next(iter(kinds), "judge")
+
+
+def raters_table(*raters: Rater) -> Table:
+    """What stands behind the figures of a report: of each judge its version, model, prompt hash and run."""
+    return Table.of(provenance.COLUMNS, provenance.provenance(*raters), provenance.TEXT_COLUMNS)
+
+
+def headline(row: Row, name: str) -> Row:
+    """The one figure by which a list tells reports apart; its reason where it is undefined."""
+    value = row[name]
+    return {
+        "value": value,
+        "low": row[f"{name}_low"],
+        "high": row[f"{name}_high"],
+        "reason": row.get("note", "") if value is None else "",
+    }
+
+
+def told_apart(row: Row) -> Row:
+    """The row with ``n_broken``, its invalid verdicts without the missing ones; both in a report that is older."""
+    return {"n_missing": None, **row, "n_broken": row["n_invalid"] - row.get("n_missing", 0)}
+
+
+def candidate_of(slice_name: str) -> str:
+    """The candidate that a slice is about; other slices as they are."""
+    return slice_name.removeprefix("candidate:")

@@ -1,0 +1,26 @@
+"""Parameters of reports: checked and made full before a row is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+from scoring.raters import require_verdicts, resolve_rater
+
+
+class WrongParameters(DomainError):
+    """The parameters do not make a report."""
+
+
+def named_raters(benchmark: Benchmark, parameters: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """The named raters by their full labels; `UnknownRater` where one is not there."""
+    raters = [resolve_rater(benchmark, str(parameters.get(name) or "")) for name in names]
+    require_verdicts(*raters)
+    found = {name: rater.label for name, rater in zip(names, raters, strict=True)}
+    if len(set(found.values())) != len(found):
+        raise WrongParameters(_("Choose different raters: a rater always agrees with itself."))
+    return found
