@@ -20,8 +20,7 @@ from annotation import access
 from annotation.label_figures import Answer, Standing, Summary, summarise
 from annotation.models import Attention, Batch, LabelAnswer, LabelQuestion, LabelTask, Physician
 from consilium.statistics.estimate import Figure
-from consilium.statistics.krippendorff_alpha import krippendorff_alpha
-from consilium.statistics.ordinal_alpha import ordinal_alpha
+from consilium.statistics.krippendorff_alpha import Level, krippendorff_alpha
 from rubrics.models import Benchmark, Case
 
 TAG_PREFIX = "physician_agreed_category:"
@@ -243,7 +242,7 @@ class QuestionResults:
     def alpha(self) -> Figure:
         """Krippendorff's alpha, nominal for a choice and ordinal for acuity; n is the cases with two answers."""
         table = [case.summary.counts for case in self.cases]
-        return ordinal_alpha(table) if self.ordered else krippendorff_alpha(table)
+        return krippendorff_alpha(table, Level.ORDINAL if self.ordered else Level.NOMINAL)
 
 
 Answers = dict[int, dict[int, dict[int, Answer]]]  # question → case → annotator

@@ -1,18 +1,25 @@
-"""Krippendorff's alpha for nominal data: any number of raters, missing ratings, few units.
+"""Krippendorff's alpha: any number of raters and categories, missing ratings, few units.
 
     alpha = 1 - Do / De
-    Do = (sum of o[c, c'] over c != c') / n          De = (sum of n[c]·n[c'] over c != c') / (n(n - 1))
+    Do = (sum of o[c, k]·d2[c, k]) / n          De = (sum of n[c]·n[k]·d2[c, k]) / (n(n - 1))
 
 o is the coincidence matrix: in a unit with m >= 2 ratings each ordered pair of ratings adds 1/(m - 1) to its cell;
-n[c] are its row sums and n their total, the number of ratings that can be paired. Source: Krippendorff 2011,
-"Computing Krippendorff's Alpha-Reliability". For two raters on binary data, all units complete, alpha is a function of
-the 2x2 table: 1 - (2N - 1)·(fp + fn) / (met mentions · not-met mentions).
+n[c] are its row sums and n their total, the number of ratings that can be paired. How far two ratings are apart
+depends on what the categories are:
 
-Undefined: no unit with two ratings; all paired ratings in one category (De = 0).
+    nominal    d2[c, k] = 1 for c != k
+    ordinal    d2[c, k] = (n[c] + … + n[k] - (n[c] + n[k]) / 2)²  for c <= k: the more ratings lie between, the further
+    interval   d2[c, k] = (v[c] - v[k])²  with the values v of the categories
+
+Source: Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability". For two raters on binary data, all units
+complete, alpha is a function of the 2x2 table: 1 - (2N - 1)·(fp + fn) / (met mentions · not-met mentions).
+
+Undefined: no unit with two ratings; all paired ratings in one category, or of one value (De = 0).
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -61,9 +68,21 @@ def coincidences(counts_by_unit: ArrayLike) -> NDArray[np.float64]:
     return matrix
 
 
-def krippendorff_alpha(counts_by_unit: ArrayLike) -> Figure:
-    """Nominal alpha of many raters; `counts_by_unit` as `value_counts` makes it; n is the number of units with at
-    least two ratings.
+class Level(StrEnum):
+    """What the categories are: names, names in an order, or numbers."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    INTERVAL = "interval"
+
+
+def krippendorff_alpha(
+    counts_by_unit: ArrayLike, level: Level | str = Level.NOMINAL, values: ArrayLike | None = None
+) -> Figure:
+    """Alpha of many raters; n is the number of units with at least two ratings.
+
+    `counts_by_unit` as `value_counts` makes it: a row for each unit, a column for each category, the lowest first where
+    they have an order. `values`, of interval data only, are the categories' numbers; 0, 1, 2 … by default.
     """
     table = np.asarray(counts_by_unit)
     paired = table.sum(axis=1) >= 2 if table.size else np.zeros(0, dtype=bool)
@@ -72,10 +91,23 @@ def krippendorff_alpha(counts_by_unit: ArrayLike) -> Figure:
         return Undefined("no unit with two ratings")
     # Every rating of a paired unit enters the margins exactly once, so these are whole numbers.
     margins = table[paired].sum(axis=0).astype(np.float64)
-    total = float(margins.sum())
-    apart = total * total - float(margins @ margins)
-    if apart == 0:
+    distance = _squared_distances(margins, Level(level), values)
+    expected = float(margins @ distance @ margins)
+    if expected == 0:
         return Undefined(CONSTANT, units)
-    matrix = coincidences(table)
-    observed = float(matrix.sum() - np.trace(matrix))
-    return Estimate(1 - (total - 1) * observed / apart, units)
+    observed = float((coincidences(table) * distance).sum())
+    return Estimate(1 - (float(margins.sum()) - 1) * observed / expected, units)
+
+
+def _squared_distances(margins: NDArray[np.float64], level: Level, values: ArrayLike | None) -> NDArray[np.float64]:
+    """d2 for each pair of categories."""
+    if level is Level.NOMINAL:
+        return 1.0 - np.eye(len(margins))
+    if level is Level.ORDINAL:
+        # Ratings below or in each category, counting half of its own: the difference of two is what lies between them.
+        places = np.cumsum(margins) - margins / 2
+    else:
+        places = np.arange(len(margins), dtype=np.float64) if values is None else np.asarray(values, dtype=np.float64)
+        if places.shape != margins.shape or not np.isfinite(places).all():
+            raise ValueError("interval data need one finite value for each category")
+    return np.asarray((places[:, None] - places[None, :]) ** 2)

@@ -33,26 +33,29 @@ def test_krippendorff_2011_nominal_two_observers():
     assert matrix.sum() == 24
 
 
-def test_krippendorff_2011_many_observers_missing_data():
+@pytest.mark.parametrize(("level", "value"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+def test_krippendorff_2011_many_observers_missing_data(level, value):
     table = counts("123321412...", "1233224125.3", ".3332342251.", "12332441251.", categories="12345")
-    figure = krippendorff_alpha(table)
-    assert figure.value == pytest.approx(0.743, abs=5e-4)
+    figure = krippendorff_alpha(table, level)
+    assert figure.value == pytest.approx(value, abs=5e-4)
     assert figure.n == 11  # unit 12 has one rating, which pairs with nothing
 
 
-@given(st.lists(st.lists(st.integers(0, 3), min_size=0, max_size=5), min_size=1, max_size=25))
-def test_equals_the_krippendorff_package(units):
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+@given(units=st.lists(st.lists(st.integers(0, 3), min_size=0, max_size=5), min_size=1, max_size=25))
+def test_equals_the_krippendorff_package(level, units):
     import krippendorff
 
     rows = [(unit, value) for unit, values in enumerate(units) for value in values]
     table = value_counts([u for u, _ in rows], [v for _, v in rows], len(units), 4)
-    ours = krippendorff_alpha(table)
+    domain = [0, 1, 2, 3] if level != "interval" else [0, 10, 15, 100]
+    ours = krippendorff_alpha(table, level, domain if level == "interval" else None)
     paired = table[table.sum(axis=1) >= 2]
     used = int((paired.sum(axis=0) > 0).sum())
     if used < 2:
         assert isinstance(ours, Undefined)
         return
-    theirs = krippendorff.alpha(value_counts=table, level_of_measurement="nominal")
+    theirs = krippendorff.alpha(value_counts=table, level_of_measurement=level, value_domain=domain)
     assert ours.value == pytest.approx(theirs, abs=1e-9)
     assert ours.n == len(paired)
 
