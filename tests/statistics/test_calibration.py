@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import kendalltau, spearmanr
 
+from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures, sums_by_case
 from consilium.statistics.calibration import Calibration, calibrate, threshold
 from consilium.statistics.estimate import Undefined
-from consilium.statistics.sensitivity import sensitivity
+from consilium.statistics.sensitivity import candidate_values, sensitivity
 
 
 def published_hits() -> np.ndarray:
@@ -107,3 +109,69 @@ def test_sensitivity_of_nothing():
     for row in sensitivity({}, 3):
         assert isinstance(row.spearman, Undefined)
         assert isinstance(row.top5, Undefined)
+
+
+def drawn_candidates(seed: int = 4) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Six candidates on 15 cases, twice each; the last has shorter rubrics."""
+    rng = np.random.default_rng(seed)
+    sizes = dict(zip("abcdef", (12, 12, 12, 12, 12, 7), strict=True))
+    return {
+        name: (rng.integers(0, size + 1, 30), np.full(30, size), np.repeat(np.arange(15), 2))
+        for name, size in sizes.items()
+    }
+
+
+def test_sensitivity_over_every_threshold_against_scipy():
+    candidates = {name: one[:2] for name, one in drawn_candidates().items()}
+    rows = {(row.setting, row.k): row for row in sensitivity(candidates, 5, None)}
+    assert [k for setting, k in rows if setting == "pass_at_k"] == list(range(1, 13))
+    assert list(rows)[-1] == ("rubric_accuracy", None)
+
+    def cacs(name: str, k: int) -> float | None:
+        hits, present = candidates[name]
+        return None if present[0] < k else 100 * np.maximum(0, hits - k + 1).mean() / (present[0] - k + 1)
+
+    for k in range(1, 13):
+        shared = [name for name in candidates if cacs(name, k) is not None]
+        assert len(shared) == (6 if k <= 7 else 5)
+        main, other = [cacs(name, 5) for name in shared], [cacs(name, k) for name in shared]
+        row = rows["cacs_at_k", k]
+        assert row.spearman.n == len(shared)
+        assert row.spearman.value == pytest.approx(spearmanr(main, other).statistic)
+        assert row.kendall.value == pytest.approx(kendalltau(main, other).statistic)
+    # The same rows that are within 3 of the main threshold are those of the shorter list.
+    assert all(rows[row.setting, row.k] == row for row in sensitivity(candidates, 5))
+
+
+def test_level_candidates_share_a_rank_whatever_the_order_of_their_responses():
+    # The same hits in another order: numpy's means may differ in the last bit, the ranks must not.
+    rng = np.random.default_rng(1)
+    hits = rng.integers(0, 31, 301)
+    candidates = {name: (rng.permutation(hits), np.full(301, 30)) for name in "abcd"}
+    for row in sensitivity(candidates, 10):
+        assert row.spearman == Undefined("constant values", 4)
+        assert row.kendall == Undefined("constant values", 4)
+
+
+def test_intervals_of_candidates_are_those_of_the_bootstrap_over_cases():
+    candidates = drawn_candidates()
+    rows = sensitivity({name: one[:2] for name, one in candidates.items()}, 5, None)
+    made = {
+        (row.setting, row.k): one for row, one in zip(rows, candidate_values(candidates, rows, seed=7), strict=True)
+    }
+    bootstrap = CaseBootstrap(15, 7)
+    hits, _present, case = candidates["b"]
+    for key, value in (
+        (("cacs_at_k", 9), 100 * np.maximum(0, hits - 8) / 4),
+        (("pass_at_k", 9), (hits >= 9) * 1.0),
+        (("rubric_accuracy", None), 100 * hits / 12),
+    ):
+        one = sums_by_case(value, case, 15), sums_by_case(np.ones(30), case, 15)
+        expected = ratio_figures(*one, bootstrap=bootstrap).figures[0]
+        for name in ("value", "low", "high"):
+            assert getattr(made[key]["b"], name) == pytest.approx(getattr(expected, name))
+    assert made["cacs_at_k", 9]["f"] == Undefined("no response has 9 positive criteria")
+    few = candidate_values({"a": ([1, 2], [4, 4], [1, 2])}, sensitivity({"a": ([1, 2], [4, 4])}, 2), seed=1)
+    assert few[0]["a"].low is None
+    assert "2 of the 10 cases" in few[0]["a"].note
+    assert candidate_values({}, sensitivity({}, 2)) == [{}] * len(sensitivity({}, 2))
