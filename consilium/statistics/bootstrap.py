@@ -164,10 +164,16 @@ def _quantile(ordered: Array, kept: Array, share: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class RatioFigures:
-    """Figures of several slices, with the bootstrap standard deviation of each (None where no interval is due)."""
+    """Figures of several slices, with the bootstrap standard deviation of each (None where no interval is due).
+
+    ``n_cases`` (slices,) stand behind each. ``replicates``, where they were to be kept, is (slices, resamples), NaN
+    where a figure is undefined and throughout where no interval is due.
+    """
 
     figures: list[Figure]
     standard_errors: list[float | None]
+    n_cases: NDArray[np.int64] | None = None
+    replicates: NDArray[np.float64] | None = None
 
 
 def ratio_figures(
@@ -180,12 +186,14 @@ def ratio_figures(
     scale: float = 1.0,
     clip: tuple[float, float] | None = None,
     empty: str = "no responses",
+    keep_replicates: bool = False,
 ) -> RatioFigures:
     """scale · (sum of numerator) / (sum of denominator) per slice, both of shape (n_cases, slices).
 
     Means and pooled shares alike: benchmark score, Rubric Accuracy, Pass@k, CACS@k. `n` (slices,) is reported beside
     the figure, the denominator by default. `behind` (n_cases, slices) marks the cases that stand behind a slice,
-    those with a positive denominator by default. `clip` bounds the figure and every resample of it.
+    those with a positive denominator by default. `clip` bounds the figure and every resample of it. With
+    `keep_replicates` what the figures are in each resample is handed back, for differences and ranks.
     """
     above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     sizes = np.rint(below.sum(axis=0)).astype(np.int64) if n is None else np.asarray(n)
@@ -206,7 +214,11 @@ def ratio_figures(
     replicates = _ratio(totals[0], totals[1], scale, clip)
     intervals = percentile_intervals(replicates, cases[due]).spread_over(due, cases)
     spreads = [None if np.isnan(spread) else float(spread) for spread in intervals.standard_deviation]
-    return RatioFigures(intervals.attach(made), spreads)
+    if not keep_replicates:
+        return RatioFigures(intervals.attach(made), spreads, cases)
+    kept = np.full((len(made), bootstrap.resamples), np.nan)
+    kept[due] = replicates
+    return RatioFigures(intervals.attach(made), spreads, cases, kept)
 
 
 def _ratio(above: Array, below: Array, scale: float, clip: tuple[float, float] | None) -> Array:

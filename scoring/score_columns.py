@@ -1,0 +1,111 @@
+"""The figures of every candidate in every slice, with intervals, from what each response comes to."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilium.statistics.bootstrap import CaseBootstrap, RatioFigures, ratio_figures, sums_by_case
+from consilium.statistics.cacs import cacs_values
+from scoring.score_grid import Grid
+from scoring.score_sheet import Array, Row, Sheet
+
+FIGURES = ("rubric_score", "rubric_accuracy", "pass_at_k", "cacs_at_k")
+CLIP = (0.0, 1.0)
+MEAN_OF_REPLICATES = "mean of the valid replicates"
+_COUNTS = ("n_invalid", "n_missing", "n_cannot", "n_undecided", "n_criteria")
+
+
+class Columns:
+    """The figures of all slices and candidates; a column is slice · candidates + candidate."""
+
+    def __init__(
+        self,
+        sheet: Sheet,
+        grid: Grid,
+        k: int,
+        bootstrap: CaseBootstrap,
+        undecided_by: str,
+        *,
+        keep_replicates: bool = False,
+    ) -> None:
+        self.n_candidates = len(sheet.candidate_ids)
+        self.sheet = sheet
+        n_slices = len(grid.inside)
+        self.size = n_slices * self.n_candidates
+        self.undecided_by = undecided_by
+        cacs = cacs_values(grid.hits, np.where(grid.has_hits, grid.n_positive, 0), k)
+        scored, hit = grid.inside & grid.has_score, grid.inside & grid.has_hits
+        reached = hit & ~np.isnan(cacs)
+        self.present = self._count(grid.inside)
+        self.counts = {name: self._count(getattr(grid, name) * grid.inside) for name in _COUNTS}
+        self.unscored = self._count(grid.inside & ~grid.has_score)
+        self.settled = self._count(hit)
+        self.short = self._count(hit & ~reached)
+        self.cases_behind = (self._sums(scored) > 0).sum(axis=0)
+        self.n = self._count(scored)
+        figures = {
+            "rubric_score": (np.where(scored, grid.score, 0.0), scored, 1.0, CLIP, "no response has a score"),
+            "rubric_accuracy": (grid.hits * hit, grid.n_positive * hit, 100.0, None, "no positive criteria"),
+            "pass_at_k": (hit & (grid.hits >= k), hit, 1.0, None, "no response with positive criteria"),
+            "cacs_at_k": (np.where(reached, cacs, 0.0), reached, 1.0, None, f"no response has {k} positive criteria"),
+        }
+        self.made: dict[str, RatioFigures] = {}
+        for name, (above, below, scale, clip, empty) in figures.items():
+            self.made[name] = ratio_figures(
+                self._sums(above),
+                self._sums(below),
+                bootstrap=bootstrap,
+                scale=scale,
+                clip=clip,
+                empty=empty,
+                keep_replicates=keep_replicates,
+            )
+
+    def _sums(self, values: Array) -> NDArray[np.float64]:
+        """(slices, responses) to (cases, columns)."""
+        n_slices, n_responses = values.shape
+        column = (np.arange(n_slices)[:, None] * self.n_candidates + self.sheet.response_candidate[None, :]).ravel()
+        case = np.broadcast_to(self.sheet.response_case, (n_slices, n_responses)).ravel()
+        return sums_by_case(values.ravel(), case, len(self.sheet.case_ids), column, self.size)
+
+    def _count(self, values: Array) -> NDArray[np.int64]:
+        return np.rint(self._sums(values).sum(axis=0)).astype(np.int64)
+
+    def row(self, place: int, candidate: int) -> Row | None:
+        """One row, or None where the candidate has no response in the slice."""
+        column = place * self.n_candidates + candidate
+        if not self.present[column]:
+            return None
+        made: Row = {"n": int(self.n[column]), "n_cases": int(self.cases_behind[column])}
+        notes: list[str] = []
+        undecided = self._undecided(column)
+        told = False
+        for name in FIGURES:
+            figure = self.made[name].figures[column]
+            reason = figure.note
+            # Where not one response is settled, what left them open is the reason, not what a settled one would lack.
+            if undecided and not figure.defined and (name == "rubric_score" or not self.settled[column]):
+                reason, told = undecided, True
+            made[name], made[f"{name}_low"], made[f"{name}_high"] = figure.value, figure.low, figure.high
+            # The reason for a missing interval is the same for all four; it stands once, by its figure.
+            if reason and (name == "rubric_score" or not figure.defined):
+                notes.append(f"{name}: {reason}")
+        made["rubric_score_se"] = self.made["rubric_score"].standard_errors[column]
+        for name, count in self.counts.items():
+            made[name] = int(count[column])
+        if undecided and not told:
+            notes.append(undecided)
+        if self.unscored[column]:
+            notes.append(f"{self.unscored[column]} responses without a score")
+        if self.short[column]:
+            notes.append(f"{self.short[column]} responses with fewer than k positive criteria")
+        if self.sheet.share is not None:
+            notes.append(f"rubric_score: {MEAN_OF_REPLICATES}")  # behind the reason why there is none
+        made["note"] = "; ".join(notes)
+        return made
+
+    def _undecided(self, column: int) -> str:
+        """How many pairs are undecided and by whom; empty where none is."""
+        n, of = self.counts["n_undecided"][column], self.counts["n_criteria"][column]
+        return f"{n} of {of} pairs are undecided by the {self.undecided_by}" if n else ""

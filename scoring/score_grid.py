@@ -1,0 +1,71 @@
+"""What each response comes to in each slice: scores, hits and counts as arrays of shape (slices, responses)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scoring.points import CountingRules, ResponseScores, score_responses, score_slices
+from scoring.score_sheet import Array, Sheet, Slice
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Arrays of shape (slices, responses); ``inside`` marks what a slice holds."""
+
+    inside: Array
+    has_score: Array
+    score: Array
+    has_hits: Array
+    hits: Array
+    n_positive: Array
+    n_invalid: Array
+    n_missing: Array
+    n_cannot: Array
+    n_undecided: Array
+    n_criteria: Array
+
+
+def grid_of(sheet: Sheet, slices: Sequence[Slice], rules: CountingRules) -> Grid:
+    """What every response comes to in every slice."""
+    n_responses = len(sheet.response_ids)
+    whole = score_responses(sheet.response, sheet.points, sheet.answer, n_responses, rules, sheet.share)
+    not_made = np.bincount(sheet.response[sheet.open], minlength=n_responses)
+    made: dict[str, Array] = {
+        name: np.zeros((len(slices), n_responses), dtype=kind)
+        for name, kind in (
+            *(("inside", bool), ("has_score", bool), ("score", np.float64), ("has_hits", bool), ("hits", np.int64)),
+            *(("n_positive", np.int64), ("n_invalid", np.int64), ("n_missing", np.int64), ("n_cannot", np.int64)),
+            *(("n_undecided", np.int64), ("n_criteria", np.int64)),
+        )
+    }
+
+    def put(where: Any, scores: ResponseScores, inside: Array, open_: Array, shape: tuple[int, ...]) -> None:
+        made["inside"][where] = inside
+        for name in ("has_score", "score", "has_hits", "hits", "n_positive", "n_invalid", "n_undecided", "n_criteria"):
+            made[name][where] = getattr(scores, name).reshape(shape)
+        made["n_missing"][where] = scores.n_missing.reshape(shape) + open_
+        made["n_cannot"][where] = scores.n_cannot.reshape(shape) - open_
+
+    for place, part in enumerate(slices):
+        if part.criteria is None:
+            inside = np.ones(n_responses, dtype=bool) if part.cases is None else part.cases[sheet.response_case]
+            put(place, whole, inside, not_made, (n_responses,))
+    tagged = [place for place, part in enumerate(slices) if part.criteria is not None]
+    if tagged:
+        members = [np.flatnonzero(part.criteria[sheet.criterion]) for part in slices if part.criteria is not None]
+        row = np.concatenate(members)
+        which = np.repeat(np.arange(len(tagged)), [len(member) for member in members])
+        scores = score_slices(
+            row, which, len(tagged), sheet.response, sheet.points, sheet.answer, n_responses, rules, sheet.share
+        )
+        shape = (len(tagged), n_responses)
+        flat = which * n_responses + sheet.response[row]
+        size = len(tagged) * n_responses
+        held = np.bincount(flat, minlength=size).reshape(shape) > 0
+        open_ = np.bincount(flat[sheet.open[row]], minlength=size).reshape(shape)
+        put(tagged, scores, held, open_, shape)
+    return Grid(**made)

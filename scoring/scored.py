@@ -1,0 +1,100 @@
+"""A rater's decisions read and scored: everything that tables of scores are made of.
+
+One query for the rubrics' items, one for the rater (`scoring.score_sheet`); everything after that is arrays. What
+counts how is in `scoring.points` and in ``docs/statistics.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
+from rubrics.models import Benchmark, Candidate, Case
+from scoring.points import DEFAULT_RULES, CountingRules
+from scoring.raters import Rater, require_verdicts
+from scoring.score_columns import MEAN_OF_REPLICATES, Columns
+from scoring.score_grid import Grid, grid_of
+from scoring.score_sheet import Row, Sheet, Slice, read_sheet, slices_of
+
+# Slices beside those of scores.csv, from the sheet and the labels of its cases by pk.
+MoreSlices = Callable[[Sheet, dict[int, Row]], Sequence[Slice]]
+
+
+def no_more(sheet: Sheet, cases: dict[int, Row]) -> Sequence[Slice]:
+    """Only the slices of scores.csv."""
+    return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One rater's scores as arrays. ``slices`` holds those of scores.csv, the whole first, and then the others.
+
+    ``names``, ``kinds`` are by the sheet's places of candidates, ``keys`` by those of cases.
+    """
+
+    rater: Rater
+    k: int
+    rules: CountingRules
+    sheet: Sheet
+    names: list[str]
+    kinds: list[str]
+    keys: list[str]
+    slices: list[Slice]
+    n_standard: int  # so many of them are of scores.csv
+    grid: Grid
+    columns: Columns
+    bootstrap: CaseBootstrap
+
+    @property
+    def order(self) -> list[int]:
+        """Places of candidates by name."""
+        return sorted(range(len(self.names)), key=lambda place: self.names[place])
+
+    @property
+    def counted_as(self) -> str:
+        """The rules, as reports name them."""
+        return str(self.rules) if self.sheet.share is None else f"{self.rules}; rubric score: {MEAN_OF_REPLICATES}"
+
+
+def read_scored(
+    benchmark: Benchmark,
+    rater: Rater,
+    k: int,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    rules: CountingRules = DEFAULT_RULES,
+    more: MoreSlices = no_more,
+    keep_replicates: bool = False,
+) -> Scored:
+    """Read what ``rater`` decided and score it with the coverage threshold ``k`` (1 or more).
+
+    `scoring.raters.NothingSaid` where a run behind it has no verdict.
+    """
+    require_verdicts(rater)
+    sheet = read_sheet(benchmark, rater)
+    labels = ("key", "difficulty", "register", "language", "tags", "label_tags")
+    cases: dict[int, Row] = {
+        pk: dict(zip(labels, values, strict=True))
+        for pk, *values in Case.objects.filter(pk__in=sheet.case_ids.tolist()).values_list("pk", *labels)
+    }
+    candidates = Candidate.objects.in_bulk(sheet.candidate_ids.tolist())
+    standard = list(slices_of(benchmark, sheet, cases))
+    slices = [*standard, *more(sheet, cases)]
+    grid = grid_of(sheet, slices, rules)
+    bootstrap = CaseBootstrap(len(sheet.case_ids), seed, resamples)
+    return Scored(
+        rater=rater,
+        k=k,
+        rules=rules,
+        sheet=sheet,
+        names=[candidates[pk].name for pk in sheet.candidate_ids.tolist()],
+        kinds=[candidates[pk].kind for pk in sheet.candidate_ids.tolist()],
+        keys=[cases[pk]["key"] for pk in sheet.case_ids.tolist()],
+        slices=slices,
+        n_standard=len(standard),
+        grid=grid,
+        columns=Columns(sheet, grid, k, bootstrap, rater.undecided_by, keep_replicates=keep_replicates),
+        bootstrap=bootstrap,
+    )
