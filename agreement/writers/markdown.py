@@ -1,0 +1,45 @@
+"""A table as Markdown (the pipe tables of GitHub, Pandoc and most editors), in pieces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agreement.writers.columns import PrintedColumn, Tabular, interval, printed_columns, remarks, shown
+
+_MARKED = re.compile(r"([\\`*_\[\]|~$#])")
+_BLANK = re.compile(r"[\x00-\x1f\x7f\s]+")
+
+
+def escaped(text: str) -> str:
+    """Text that Markdown shows as it stands: no emphasis, link, mark-up or end of a cell in it."""
+    plain = _BLANK.sub(" ", text).strip()
+    plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKED.sub(r"\\\1", plain)
+
+
+def stream_markdown(table: Tabular, *, caption: str) -> Iterator[str]:
+    """The file, in pieces: caption, table, and below it the remarks on its rows."""
+    columns = printed_columns(table)
+    yield f"**{escaped(caption)}**\n\n"
+    yield _line(escaped(column.heading) for column in columns)
+    yield _line("---" if column.is_text else "---:" for column in columns)
+    for row in table.rows:
+        yield _line(_cell(row, column) for column in columns)
+    first = True
+    for name, remark in remarks(table):
+        yield f"{chr(10) if first else ''}- {escaped(name)}: {escaped(remark)}\n"
+        first = False
+
+
+def _line(cells: Iterator[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _cell(row: Sequence[Any], column: PrintedColumn) -> str:
+    value = row[column.place]
+    if column.is_text:
+        return escaped("" if value is None else str(value))
+    text, ends = shown(value, column.digits), interval(row, column)
+    return f"{text} {escaped(ends)}" if ends else text

@@ -1,0 +1,142 @@
+"""Files for a paper: escapes by hand, formulas that stay text, and bytes that do not depend on the day."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+from zipfile import ZipFile
+
+import pytest
+
+from agreement.tables import Table
+from agreement.writers import latex, markdown
+from agreement.writers.archive import write_archive
+from agreement.writers.workbook import write_workbook
+
+COLUMNS = ("slice", "n_pairs", "mf1", "mf1_low", "mf1_high", "n_invalid", "note")
+TEXT = ("slice", "note")
+SMALL = Table(
+    COLUMNS,
+    [
+        ["all", 1234, 0.8125, 0.7904, 0.8345, 0, ""],
+        ["[50%] A_B & C|D", 7, None, None, None, 0, "mf1: no pairs"],
+        ["小儿", 3, -0.00004, None, None, 0, ""],
+    ],
+    TEXT,
+)
+
+
+def test_a_table_in_latex() -> None:
+    assert "".join(latex.stream_latex(SMALL, caption="100% of A & B", label="tab:x")) == (
+        "% \\usepackage{booktabs}\n"
+        "% Holds Chinese: compile with XeLaTeX or LuaLaTeX and the package xeCJK or luatexja.\n"
+        "\\begin{table}[tbp]\n\\centering\n\\small\n"
+        "\\caption{100\\% of A \\& B}\n\\label{tab:x}\n"
+        "\\begin{tabular}{@{}lrr@{}}\n\\toprule\n"
+        "Slice & Pairs & MF1 \\\\\n\\midrule\n"
+        "all & 1,234 & 0.812 {\\scriptsize {[}0.790, 0.835{]}} \\\\\n"
+        "{[}50\\%{]} A\\_B \\& C\\textbar{}D & 7 & -- \\\\\n"
+        "小儿 & 3 & 0.000 \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n"
+        "\\par{\\footnotesize {[}50\\%{]} A\\_B \\& C\\textbar{}D: mf1: no pairs}\n"
+        "\\end{table}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "printed"),
+    [
+        ("a\\b{c}", r"a\textbackslash{}b\{c\}"),
+        ("$5 #1 ~x^2", r"\$5 \#1 \textasciitilde{}x\textasciicircum{}2"),
+        ("x--y---z", "x-{}-y-{}-{}-z"),
+        ("-{}", r"-\{\}"),
+        ("two\nlines\x00", "two lines"),
+        ("κ −1 “q”", r"$\kappa$ $-$1 ``q''"),
+        (r"\input{/etc/passwd}", r"\textbackslash{}input\{/etc/passwd\}"),
+    ],
+)
+def test_text_that_latex_would_run(given: str, printed: str) -> None:
+    assert latex.escaped(given) == printed
+
+
+def test_a_long_table_breaks_over_pages() -> None:
+    table = Table(("candidate", "n"), [[f"c{i}", i] for i in range(1, 42)], ("candidate",))
+    made = "".join(latex.stream_latex(table, caption="x", label="tab:x"))
+    assert made.count("\\begin{longtable}{@{}lr@{}}") == made.count("\\end{longtable}") == 1
+    assert "\\begin{table}" not in made
+    assert made.count(" \\\\\n") == 41 + 3  # the caption, and the heading twice
+
+
+def test_a_table_in_markdown() -> None:
+    assert "".join(markdown.stream_markdown(SMALL, caption="A*B")) == (
+        "**A\\*B**\n\n"
+        "| Slice | Pairs | MF1 |\n"
+        "| --- | ---: | ---: |\n"
+        "| all | 1,234 | 0.812 \\[0.790, 0.835\\] |\n"
+        "| \\[50%\\] A\\_B &amp; C\\|D | 7 | – |\n"
+        "| 小儿 | 3 | 0.000 |\n"
+        "\n- \\[50%\\] A\\_B &amp; C\\|D: mf1: no pairs\n"
+    )
+
+
+def parsed(data: bytes, name: str) -> ElementTree.Element:
+    with ZipFile(io.BytesIO(data)) as book:
+        return ElementTree.fromstring(book.read(name))  # noqa: S314  # our own writer's output
+
+
+def sheets(data: bytes) -> dict[str, ElementTree.Element]:
+    with ZipFile(io.BytesIO(data)) as book:
+        names = [name for name in book.namelist() if name.startswith("xl/worksheets/")]
+    return {name: parsed(data, name) for name in names}
+
+
+def written(*tables: tuple[str, Table], paragraphs: tuple[str, ...] = ()) -> bytes:
+    target = io.BytesIO()
+    write_workbook(target, tables, paragraphs)
+    return target.getvalue()
+
+
+def test_a_workbook_holds_figures_as_numbers_and_formulas_as_text() -> None:
+    table = Table(
+        ("slice", "mf1", "n", "note"),
+        [["=1+1", 0.1 + 0.2, 2, "@SUM(A1)"], ["+x", None, 0, ""], ["http://a", True, 2**60, "-1"]],
+        ("slice", "note"),
+    )
+    data = written(("agreement", table), ("Agreement", table), paragraphs=("=how",))
+    made = sheets(data)
+    space = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+    first = made["xl/worksheets/sheet1.xml"]
+    assert not [one for sheet in made.values() for one in sheet.iter(f"{space}f")]
+    assert not list(first.iter(f"{space}hyperlink"))
+    cells = {one.get("r"): one for one in first.iter(f"{space}c")}
+    assert float(cells["B2"].findtext(f"{space}v") or "") == pytest.approx(0.3, abs=1e-15)
+    assert cells["A2"].get("t") == "inlineStr"
+    assert [cells[place].findtext(f"{space}is/{space}t") for place in ("A1", "A2", "D2", "A3", "A4", "C4", "D4")] == [
+        "slice", "=1+1", "@SUM(A1)", "+x", "http://a", str(2**60), "-1",
+    ]  # fmt: skip
+    assert "B3" not in cells  # undefined: empty, its reason in the note
+    listed = parsed(data, "xl/workbook.xml")
+    assert [one.get("name") for one in listed.iter(f"{space}sheet")] == ["agreement", "Agreement 2", "methods"]
+    with pytest.raises(ValueError, match="not finite"):
+        written(("x", Table(("a",), [[float("nan")]])))
+
+
+def test_archive_and_workbook_are_the_same_bytes_and_their_sums_hold(tmp_path: Path) -> None:
+    book = written(("all", SMALL))
+    assert book == written(("all", SMALL))
+    made = []
+    for _time in range(2):
+        target = io.BytesIO()
+        write_archive(target, [("tables/a.csv", iter(["x\n", "é\n"])), ("all.xlsx", book)])
+        made.append(target.getvalue())
+    assert made[0] == made[1]
+    with ZipFile(io.BytesIO(made[0])) as archive:
+        assert archive.namelist() == ["tables/a.csv", "all.xlsx", "SHA256SUMS"]
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert hashlib.sha256("x\né\n".encode()).hexdigest() in archive.read("SHA256SUMS").decode()
+        archive.extractall(tmp_path)
+    checked = subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=tmp_path, capture_output=True)
+    assert checked.returncode == 0
