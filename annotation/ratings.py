@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from annotation.models import ExpertGroup
-from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, fetch_ratings, shared
+from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, Span, fetch_ratings, shared
 from rubrics.models import Benchmark
 
 STAGES = ("first", "checked", "final")
@@ -58,8 +58,8 @@ _FINAL = f"""
 """
 
 
-def group_ratings(group: ExpertGroup, stage: str = "checked") -> Ratings:
-    """What ``group`` decided, at one of `STAGES`; ValueError on another."""
+def group_ratings(group: ExpertGroup, stage: str = "checked", within: Span | None = None) -> Ratings:
+    """What ``group`` decided, at one of `STAGES`; ValueError on another. ``within``: on those responses only."""
     if stage not in STAGES:
         raise ValueError(f"a group's stage is one of {', '.join(STAGES)}")
     query = {
@@ -67,7 +67,7 @@ def group_ratings(group: ExpertGroup, stage: str = "checked") -> Ratings:
         "checked": _MAJORITY.format(votes=_CHECKED_VOTES),
         "final": _FINAL,
     }[stage]
-    return fetch_ratings(query, {"group": group.pk})
+    return fetch_ratings(query, {"group": group.pk}, within=within)
 
 
 def unanimous_ratings(group: ExpertGroup) -> Ratings:
@@ -80,7 +80,9 @@ def unanimous_ratings(group: ExpertGroup) -> Ratings:
     return fetch_ratings(query, {"group": group.pk})
 
 
-def physician_ratings(benchmark: Benchmark, pseudonym: str, *, last_round: bool = False) -> Ratings:
+def physician_ratings(
+    benchmark: Benchmark, pseudonym: str, *, last_round: bool = False, within: Span | None = None
+) -> Ratings:
     """One physician's own decisions of round 1, or of the last round, of what they submitted."""
     which = "a.round" if last_round else "1"
     return fetch_ratings(
@@ -98,6 +100,7 @@ def physician_ratings(benchmark: Benchmark, pseudonym: str, *, last_round: bool 
         ORDER BY a.response_id, d.criterion_id, a.submitted_at, a.id
         """,
         {"benchmark": benchmark.pk, "pseudonym": pseudonym},
+        within=within,
     )
 
 
@@ -115,12 +118,12 @@ def faulty_pairs(benchmark: Benchmark) -> Ratings:
     )
 
 
-def consensus_ratings(group: ExpertGroup, other: ExpertGroup) -> Ratings:
+def consensus_ratings(group: ExpertGroup, other: ExpertGroup, within: Span | None = None) -> Ratings:
     """What two groups agree on at stage ``final``, and the ruling between them where they differ.
 
     Only pairs that both groups decided are in it; a difference without a ruling is `Outcome.UNDECIDED`.
     """
-    first, second = group_ratings(group, "final"), group_ratings(other, "final")
+    first, second = group_ratings(group, "final", within), group_ratings(other, "final", within)
     a, b = shared(first, second)
     outcome = np.where(first.outcome[a] == second.outcome[b], first.outcome[a], np.int8(Outcome.UNDECIDED))
     agreed = Ratings(first.response[a], first.criterion[a], outcome.astype(np.int8))
@@ -132,6 +135,7 @@ def consensus_ratings(group: ExpertGroup, other: ExpertGroup) -> Ratings:
         WHERE (j.group_id, j.other_group_id) IN ((%(one)s, %(two)s), (%(two)s, %(one)s))
         """,
         {"one": group.pk, "two": other.pk},
+        within=within,
     )
     here, there = shared(agreed, rulings)
     agreed.outcome[here] = rulings.outcome[there]

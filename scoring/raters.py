@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from django.db.models import Exists, OuterRef
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from annotation.models import ExpertGroup, Physician
 from annotation.ratings import STAGES, consensus_ratings, group_ratings, physician_ratings
 from consilium.lib.errors import DomainError
-from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, copy_columns, fetch_ratings
+from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, Span, copy_columns, fetch_ratings
 from rubrics.models import Benchmark
 from scoring.models import Judge, JudgeRun, Verdict
 
@@ -44,6 +45,14 @@ class Shares:
     share: NDArray[np.float64]
 
 
+class ReadRatings(Protocol):
+    """Reads what a rater decided: on everything, or on the responses of a span. What it says of a pair depends on
+    nothing outside its response, so that spans read one after another make up the whole.
+    """
+
+    def __call__(self, within: Span | None = None) -> Ratings: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Rater:
     """A rater of a benchmark: ``label`` as it stands in files, and how to read its decisions.
@@ -54,7 +63,7 @@ class Rater:
 
     label: str
     is_judge: bool
-    ratings: Callable[[], Ratings]
+    ratings: ReadRatings
     runs: tuple[JudgeRun, ...] = ()
     shares: Callable[[], Shares] | None = None
     # Of a jury: its rule, and the labels of its members.
@@ -79,7 +88,7 @@ _COUNTS = """
 """
 
 
-def run_ratings(run: JudgeRun) -> Ratings:
+def run_ratings(run: JudgeRun, within: Span | None = None) -> Ratings:
     """The verdicts of a run; of several replicates the majority, invalid ones aside, and INVALID if none is left."""
     if run.replicates == 1:
         outcome = OUTCOME_SQL.format(column="outcome")
@@ -90,7 +99,7 @@ def run_ratings(run: JudgeRun) -> Ratings:
                    CASE WHEN met > not_met THEN 1 WHEN not_met > met THEN 0 WHEN met = 0 THEN 3 ELSE 4 END
             FROM ({_COUNTS}) AS counts
         """
-    return fetch_ratings(query, {"run": run.pk})
+    return fetch_ratings(query, {"run": run.pk}, within=within)
 
 
 def run_shares(run: JudgeRun) -> Shares:
@@ -117,7 +126,7 @@ def newest_run(benchmark: Benchmark, judge_name: str) -> JudgeRun | None:
 
 def _rater_of(run: JudgeRun, label: str) -> Rater:
     shares = (lambda: run_shares(run)) if takes_mean(run) else None
-    return Rater(label, True, lambda: run_ratings(run), (run,), shares)
+    return Rater(label, True, lambda within=None: run_ratings(run, within), (run,), shares)
 
 
 # Juries -----------------------------------------------------------------------------------------------------------
@@ -167,7 +176,7 @@ def _jury(label: str, members: Sequence[Rater], rule: str, kept: Judge | None = 
     return Rater(
         label,
         all(member.is_judge for member in members),
-        lambda: _together(label, members, rule),
+        lambda within=None: _together(label, members, rule, within),
         tuple(runs),
         rule=rule,
         members=tuple(member.label for member in members),
@@ -175,11 +184,16 @@ def _jury(label: str, members: Sequence[Rater], rule: str, kept: Judge | None = 
     )
 
 
-def _together(label: str, members: Sequence[Rater], rule: str) -> Ratings:
-    made = jury_ratings([member.ratings() for member in members], rule)
-    if not len(made):
-        raise NothingSaid(_("There is no pair that all members of “%(jury)s” have judged.") % {"jury": label})
+def _together(label: str, members: Sequence[Rater], rule: str, within: Span | None) -> Ratings:
+    made = jury_ratings([member.ratings(within) for member in members], rule)
+    if not len(made) and within is None:
+        raise nothing_together(label)
     return made
+
+
+def nothing_together(jury: str) -> NothingSaid:
+    """What there is to say of a jury whose members share no pair."""
+    return NothingSaid(_("There is no pair that all members of “%(jury)s” have judged.") % {"jury": jury})
 
 
 def _written_jury(benchmark: Benchmark, text: str, names: str) -> Rater:
@@ -279,7 +293,7 @@ def _group(benchmark: Benchmark, name: str) -> Rater:
             % {"group": base, "known": known}
         )
     group = groups[base]
-    return Rater(f"group:{base}@{stage}", False, lambda: group_ratings(group, stage))
+    return Rater(f"group:{base}@{stage}", False, lambda within=None: group_ratings(group, stage, within))
 
 
 def _physician(benchmark: Benchmark, name: str) -> Rater:
@@ -291,7 +305,7 @@ def _physician(benchmark: Benchmark, name: str) -> Rater:
     return Rater(
         f"physician:{base}@{which}",
         False,
-        lambda: physician_ratings(benchmark, base, last_round=which == "last"),
+        lambda within=None: physician_ratings(benchmark, base, last_round=which == "last", within=within),
     )
 
 
@@ -301,4 +315,4 @@ def _consensus(benchmark: Benchmark) -> Rater:
         raise UnknownRater(
             _("A consensus is between two groups with batches; this benchmark has %(n)s.") % {"n": len(groups)}
         )
-    return Rater("consensus", False, lambda: consensus_ratings(groups[0], groups[1]))
+    return Rater("consensus", False, lambda within=None: consensus_ratings(groups[0], groups[1], within))

@@ -19,7 +19,7 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from annotation.ratings import faulty_pairs
-from consilium.lib.ratings import Outcome, Ratings, copy_columns, fetch_ratings
+from consilium.lib.ratings import Outcome, Ratings, Span, copy_columns, fetch_ratings
 from consilium.statistics.outcomes import Outcome as Answer
 from rubrics.models import Benchmark
 from scoring.raters import Rater, Shares
@@ -92,11 +92,11 @@ class Slice:
     criteria: Array | None = None  # mask over criteria
 
 
-def due_pairs(rater: Rater) -> Ratings | None:
+def due_pairs(rater: Rater, within: Span | None = None) -> Ratings | None:
     """The pairs that all runs behind a judge were to judge; None for physicians, who owe nothing."""
     common: Ratings | None = None
     for run in rater.runs:
-        due = fetch_ratings(_DUE, {"run": run.pk})
+        due = fetch_ratings(_DUE, {"run": run.pk}, within=within)
         if common is not None:
             kept = np.isin(due.keys(), common.keys(), assume_unique=True)
             due = Ratings(due.response[kept], due.criterion[kept], due.outcome[kept])
