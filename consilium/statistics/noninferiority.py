@@ -1,0 +1,70 @@
+"""Is a judge as good as physicians are among themselves, but for a margin δ that does not matter?
+
+With d = the judge's MF1 less the human ceiling, both on the same pairs and in the same resamples of cases:
+
+    non-inferior   the lower end of the 95% interval of d lies above −δ: a one-sided test at 2.5%
+    superior       that end lies above 0 as well
+    inferior       the upper end lies below −δ
+    open           none of these: the data do not tell
+
+The lower end is the one-sided 97.5% bound. The margin is chosen before looking, by what a lower MF1 would cost.
+
+Source: Piaggio et al. 2012 (CONSORT for non-inferiority trials), the interval by `bootstrap`. Undefined where d is
+undefined or has no interval. An interval without width says that no resample differed; its note stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+
+DEFAULT_MARGIN = 0.05
+NO_INTERVAL = "no interval"
+
+
+class Finding(StrEnum):
+    """What the interval of the difference says."""
+
+    SUPERIOR = "superior"
+    NON_INFERIOR = "non-inferior"
+    INFERIOR = "inferior"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class NonInferiority:
+    """``bound`` is the one-sided 97.5% lower bound of the difference; ``margin`` is δ, above 0."""
+
+    finding: Finding
+    difference: float
+    bound: float
+    margin: float
+    n: int
+
+    @property
+    def shown(self) -> bool:
+        """Whether non-inferiority is shown; a judge that is superior is not inferior either."""
+        return self.finding in (Finding.NON_INFERIOR, Finding.SUPERIOR)
+
+
+def non_inferiority(difference: Figure, margin: float = DEFAULT_MARGIN) -> NonInferiority | Undefined:
+    """What the interval of the judge less the ceiling says at ``margin``. ValueError on a margin outside (0, 1)."""
+    if not 0 < margin < 1:
+        raise ValueError("a margin lies between 0 and 1")
+    if not isinstance(difference, Estimate):
+        return Undefined(difference.reason, difference.n)
+    low, high = difference.low, difference.high
+    if low is None or high is None:
+        why = [part for part in difference.note.split("; ") if part.startswith(NO_INTERVAL)]
+        return Undefined(why[0] if why else NO_INTERVAL, difference.n)
+    if low > 0:
+        finding = Finding.SUPERIOR
+    elif low > -margin:
+        finding = Finding.NON_INFERIOR
+    elif high < -margin:
+        finding = Finding.INFERIOR
+    else:
+        finding = Finding.OPEN
+    return NonInferiority(finding, difference.value, low, margin, difference.n)

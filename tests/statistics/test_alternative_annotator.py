@@ -1,0 +1,259 @@
+"""The alternative annotator test against the paper's procedure in other words, SciPy, and arithmetic by hand."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import false_discovery_control, ttest_1samp, wilcoxon
+
+from consilium.statistics.alternative_annotator import (
+    AlternativeAnnotator,
+    alternative_annotator_test,
+    benjamini_yekutieli,
+    wilcoxon_below,
+)
+from consilium.statistics.bootstrap import CaseBootstrap
+from consilium.statistics.estimate import Estimate, Undefined
+
+Labels = dict[str, dict[str, bool]]  # by annotator, then instance
+
+
+def run(labels: Labels, judge: dict[str, int], *, case: dict[str, str] | None = None, **given) -> AlternativeAnnotator:
+    items = sorted(judge)
+    names = sorted(labels)
+    rows = [(items.index(i), names.index(j), said) for j in names for i, said in labels[j].items() if i in judge]
+    cases = [(case or {}).get(i, i) for i in items]
+    numbers = sorted(set(cases))
+    item, annotator, label = (np.array(column) for column in zip(*rows, strict=True))
+    return alternative_annotator_test(
+        item,
+        annotator,
+        label,
+        [judge[i] for i in items],
+        case=[numbers.index(one) for one in cases],
+        n_annotators=len(names),
+        n_cases=len(numbers),
+        **given,
+    )
+
+
+def by_the_paper(labels: Labels, judge: dict[str, int], epsilon: float, minimum: int, by_t: int = 30) -> dict:
+    """Calderon, Reichart and Dror 2025, section 3, label by label."""
+    found, p = {}, {}
+    for j in sorted(labels):
+        scored = []
+        for i, own in labels[j].items():
+            others = [labels[k][i] for k in labels if k != j and i in labels[k]]
+            if others and i in judge:
+                s_h = sum(one == own for one in others) / len(others)
+                s_f = sum(int(one) == judge[i] for one in others) / len(others)
+                scored.append((int(s_f >= s_h), int(s_h >= s_f)))
+        if len(scored) < minimum:
+            continue
+        w_f, w_h = np.array(scored).T
+        d = w_h - w_f
+        p[j] = (
+            ttest_1samp(d, epsilon, alternative="less").pvalue
+            if len(d) >= by_t
+            else wilcoxon(d - epsilon, alternative="less", method="approx", correction=False).pvalue
+        )
+        found[j] = (len(d), w_f.mean(), w_h.mean(), d.mean())
+    adjusted = dict(zip(p, false_discovery_control(list(p.values()), method="by"), strict=True)) if p else {}
+    return {"found": found, "p": p, "adjusted": adjusted}
+
+
+def drawn(seed: int, *, annotators: int, instances: int, each: float, judge_noise: float) -> tuple[Labels, dict]:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(instances) < 0.6
+    labels: Labels = {
+        f"h{j:02d}": {
+            f"i{i:03d}": bool(truth[i] ^ (rng.random() < 0.2)) for i in range(instances) if rng.random() < each
+        }
+        for j in range(annotators)
+    }
+    judge = {f"i{i:03d}": int(truth[i] ^ (rng.random() < judge_noise)) for i in range(instances)}
+    return labels, judge
+
+
+@pytest.mark.parametrize(
+    ("seed", "judge_noise", "epsilon"), [(1, 0.1, 0.2), (2, 0.3, 0.2), (3, 0.25, 0.1), (4, 0.5, 0.15)]
+)
+def test_it_is_the_procedure_of_the_paper(seed: int, judge_noise: float, epsilon: float) -> None:
+    labels, judge = drawn(seed, annotators=6, instances=120, each=0.7, judge_noise=judge_noise)
+    expected = by_the_paper(labels, judge, epsilon, 30)
+    made = run(labels, judge, epsilon=epsilon, minimum=30)
+    assert len(expected["p"]) == 6
+    for one, j in zip(made.annotators, sorted(labels), strict=True):
+        n, rho_f, rho_h, d = expected["found"][j]
+        assert (one.n_instances, one.test) == (n, "t")
+        assert one.advantage.value == pytest.approx(rho_f, abs=1e-12)
+        assert one.annotators_advantage.value == pytest.approx(rho_h, abs=1e-12)
+        assert one.difference.value == pytest.approx(d, abs=1e-12)
+        assert one.p.value == pytest.approx(expected["p"][j], rel=1e-9)
+        assert one.p_adjusted.value == pytest.approx(expected["adjusted"][j], rel=1e-9)
+        assert one.wins is bool(expected["adjusted"][j] <= 0.05)
+        # One instance to a case: the standard error over cases is that of the t-test.
+        assert one.p_clustered.value == pytest.approx(expected["p"][j], rel=1e-9)
+    wins = [bool(value <= 0.05) for value in expected["adjusted"].values()]
+    assert made.winning_rate.value == pytest.approx(sum(wins) / 6)
+    assert made.passes is (sum(wins) >= 3)
+    assert made.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["found"].values()]))
+
+
+def test_by_hand() -> None:
+    """Three annotators, four instances; the judge says met, met, not met, met.
+
+    i1: h1 + h2 + h3 −   i2: h1 + h2 − (h3 none)   i3: h1 − h2 − h3 −   i4: h1 alone, so nobody to compare with.
+    h1: i1 the others are +−: S(f) = S(h) = 1/2; i2: others −: both 0; i3: both 1. ρ_f = ρ_h = 1, d = 0.
+    h2: i1 others +−: both 1/2; i2 others +: S(f) = 1, S(h) = 0; i3: both 1. ρ_f = 1, ρ_h = 2/3, d = −1/3.
+    h3: i1 others ++: S(f) = 1, S(h) = 0; i3: both 1. ρ_f = 1, ρ_h = 1/2, d = −1/2.
+    """
+    labels = {
+        "h1": {"i1": True, "i2": True, "i3": False, "i4": True},
+        "h2": {"i1": True, "i2": False, "i3": False},
+        "h3": {"i1": False, "i3": False},
+    }
+    made = run(labels, {"i1": 1, "i2": 1, "i3": 0, "i4": 1}, minimum=2)
+    shares = [
+        (one.n_instances, one.advantage.value, one.annotators_advantage.value, one.difference.value)
+        for one in made.annotators
+    ]
+    assert shares == [
+        (3, 1, 1, 0),
+        (3, 1, pytest.approx(2 / 3), pytest.approx(-1 / 3)),
+        (2, 1, 0.5, -0.5),
+    ]
+    # h1: all three d − 0.2 are −0.2, so that all signs must fall below: 1/8. h2: the same, −1.2 and two −0.2.
+    assert [one.p.value for one in made.annotators] == [1 / 8, 1 / 8, 1 / 4]
+    # Three of them: 1 + 1/2 + 1/3 = 11/6; 1/8 · 3 · 11/6 / 2 = 0.34375, 1/4 · 3 · 11/6 / 3 = 0.4583…
+    assert [one.p_adjusted.value for one in made.annotators] == [
+        pytest.approx(0.34375),
+        pytest.approx(0.34375),
+        pytest.approx(11 / 24),
+    ]
+    assert (made.winning_rate.value, made.passes) == (0, False)
+    assert made.advantage == Estimate(1.0, 3)
+
+
+def test_an_answer_that_is_not_there_agrees_with_nobody() -> None:
+    labels = {"h1": {"i1": True}, "h2": {"i1": True}, "h3": {"i1": False}}
+    made = run(labels, {"i1": -1}, minimum=2)
+    # h1 and h2 share a label with one of the two others, h3 with none: there the judge is no worse.
+    assert [one.advantage.value for one in made.annotators] == [0, 0, 1]
+    assert [one.annotators_advantage.value for one in made.annotators] == [1, 1, 1]
+
+
+def test_wilcoxon_counts_every_sign_exactly() -> None:
+    rng = np.random.default_rng(2)
+    for n, epsilon in itertools.product((3, 7, 11), (0.0, 0.2, 0.5)):
+        d = rng.integers(-1, 2, n)
+        values = d - epsilon
+        kept = values[values != 0]
+        if not len(kept):
+            continue
+        magnitudes = np.round(np.abs(kept), 9)
+        ranks = [((magnitudes < one).sum() + (magnitudes <= one).sum() + 1) / 2 for one in magnitudes]
+        reached = sum(rank for rank, value in zip(ranks, kept, strict=True) if value > 0)
+        below = sum(
+            sum(rank for rank, up in zip(ranks, signs, strict=True) if up) <= reached + 1e-9
+            for signs in itertools.product((0, 1), repeat=len(kept))
+        )
+        assert wilcoxon_below(values).value == pytest.approx(below / 2 ** len(kept), rel=1e-12)
+    # Without ties SciPy counts them, too.
+    values = np.array([0.3, -1.2, -0.7, 0.9, -2.5, -0.1, -3.3, -4.0, 0.05, -1.9])
+    expected = wilcoxon(values, alternative="less", method="exact").pvalue
+    assert wilcoxon_below(values).value == pytest.approx(expected, rel=1e-12)
+
+
+def test_benjamini_and_yekutieli_as_in_scipy() -> None:
+    p = [0.04, 0.001, 0.2, 0.011, 0.9, 0.011, 0.0]
+    assert benjamini_yekutieli(p) == pytest.approx(false_discovery_control(p, method="by"), rel=1e-12)
+    assert benjamini_yekutieli([]) == []
+
+
+def test_cases_with_many_instances_do_not_count_as_many() -> None:
+    labels, judge = drawn(7, annotators=4, instances=60, each=1.0, judge_noise=0.2)
+    plain = run(labels, judge)
+    # Every instance ten times over, each ten being a case: nothing new was seen.
+    copies = {f"{i}-{n}": said for i, said in judge.items() for n in range(10)}
+    many = run(
+        {j: {f"{i}-{n}": said for i, said in own.items() for n in range(10)} for j, own in labels.items()},
+        copies,
+        case={name: name.split("-")[0] for name in copies},
+    )
+    for one, other in zip(plain.annotators, many.annotators, strict=True):
+        assert other.p_clustered.value == pytest.approx(one.p.value, rel=1e-9)
+        assert (other.n_instances, other.n_cases) == (600, 60)
+    assert any(
+        other.p.value < one.p.value / 10 for one, other in zip(plain.annotators, many.annotators, strict=True)
+    )  # the test of the paper believes the copies
+    assert many.winning_rate_clustered == plain.winning_rate
+
+
+def test_what_is_undefined() -> None:
+    labels, judge = drawn(9, annotators=3, instances=40, each=1.0, judge_noise=0.1)
+    two = run({j: labels[j] for j in ("h00", "h01")}, judge)
+    assert two.winning_rate == Undefined("2 of the 3 tested annotators needed", 2) and two.passes is None
+    short = run({**labels, "h03": {"i001": True}, "h04": {}}, judge)
+    assert short.annotators[3].p == Undefined("not tested: 1 of the 10 instances needed", 1)
+    assert short.annotators[4].advantage == Undefined("no instance that another annotator labelled", 0)
+    assert short.winning_rate.n == 3  # who was not tested is no part of it
+    one_case = run(labels, judge, case=dict.fromkeys(judge, "c"))
+    assert one_case.annotators[0].p_clustered == Undefined("no test: 1 of the 10 cases needed", 1)
+    assert one_case.winning_rate_clustered.note == "0 of the 3 tested annotators needed"
+    alike = run(
+        dict.fromkeys(("h00", "h01", "h02"), labels["h00"]), {i: int(said) for i, said in labels["h00"].items()}
+    )
+    assert alike.annotators[0].test == "wilcoxon" and alike.annotators[0].p.value == 0.5**40
+    assert "sign test" in alike.annotators[0].p.note and alike.winning_rate.value == 1
+    same = run(dict.fromkeys(labels, labels["h00"]), {i: int(said) for i, said in labels["h00"].items()}, epsilon=0)
+    assert same.winning_rate == Undefined("0 of the 3 tested annotators needed", 0)
+    assert same.advantage == Undefined("no annotator was tested: 10 instances are needed", 0)
+
+
+def test_intervals_and_order() -> None:
+    labels, judge = drawn(11, annotators=4, instances=80, each=0.8, judge_noise=0.2)
+    made = run(labels, judge, bootstrap=CaseBootstrap(80, seed=3))
+    assert made.advantage.low is not None and made.advantage.low < made.advantage.value < made.advantage.high
+    first = made.annotators[0].difference
+    assert first.low is not None and first.low < first.value < first.high
+    backwards = {j: dict(reversed(own.items())) for j, own in labels.items()}
+    assert run(backwards, judge, bootstrap=CaseBootstrap(80, seed=3)) == made
+
+
+@pytest.mark.skipif(not os.environ.get("CONSILIUM_REAL_DATA"), reason="needs the published labels")
+def test_on_the_published_labels() -> None:
+    folder = Path(os.environ["CONSILIUM_REAL_DATA"]) / "physician_labels"
+    labels: Labels = {}
+    for line in (folder / "meta_gold.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        for who, said in zip(row["anonymized_physician_ids"], row["binary_labels"], strict=True):
+            labels.setdefault(who, {})[row["item_id"]] = said
+    judge = {}
+    for line in (folder / "judge_labels.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        judge[row["item_id"]] = int(row["criteria_met"])
+    expected = by_the_paper(labels, judge, 0.2, 5)
+    made = run(labels, judge, minimum=5)
+    tested = {sorted(labels)[one.annotator]: one for one in made.annotators if one.wins is not None}
+    assert tested.keys() == expected["found"].keys() and len(tested) >= 3
+    for j, one in tested.items():
+        n, rho_f, rho_h, d = expected["found"][j]
+        assert (one.n_instances, one.test) == (n, "wilcoxon")
+        shown = (one.advantage.value, one.annotators_advantage.value, one.difference.value)
+        assert shown == pytest.approx((rho_f, rho_h, d), abs=1e-12)
+    assert made.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["found"].values()]))
+    # Nobody labelled thirty of them, and one physician ten: no verdict.
+    assert run(labels, judge).winning_rate == Undefined("1 of the 3 tested annotators needed", 1)
+
+
+@pytest.mark.parametrize(("rate", "passes"), [(0.5, True), (0.49, False), (1.0, True)])
+def test_half_of_the_annotators_are_enough(rate: float, passes: bool) -> None:
+    undefined = Undefined("2 of the 3 tested annotators needed", 2)
+    made = AlternativeAnnotator([], Estimate(rate, 100), undefined, undefined, epsilon=0.2, q=0.05, minimum=30)
+    assert (made.passes, made.passes_clustered) == (passes, None)
