@@ -1,0 +1,99 @@
+"""Intraclass correlations against the worked example of Shrout and Fleiss, and tables where they do not exist."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+
+from consilium.statistics.estimate import Estimate, Undefined
+from consilium.statistics.intraclass_correlation import IntraclassCorrelations, intraclass_correlations
+
+# Shrout and Fleiss 1979, table 2: six targets rated by four judges.
+TARGETS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+
+
+def of(table: list[list[float]]) -> IntraclassCorrelations:
+    rows = [(case, rater, value) for case, row in enumerate(table) for rater, value in enumerate(row)]
+    return intraclass_correlations(*zip(*rows, strict=True))
+
+
+def test_shrout_and_fleiss_1979() -> None:
+    made = of(TARGETS)
+    # Their table 4, and the intervals that R's psych::ICC prints for the same data.
+    published = {
+        "one": (0.17, -0.133, 0.72),
+        "two": (0.29, 0.019, 0.76),
+        "three": (0.71, 0.342, 0.95),
+        "one_mean": (0.44, -0.884, 0.91),
+        "two_mean": (0.62, 0.071, 0.93),
+        "three_mean": (0.91, 0.676, 0.99),
+    }
+    for name, (value, low, high) in published.items():
+        figure = getattr(made, name)
+        assert figure.value == pytest.approx(value, abs=5e-3), name
+        assert figure.low == pytest.approx(low, abs=5e-4), name
+        assert figure.high == pytest.approx(high, abs=5e-3), name
+        assert figure.n == 6
+
+
+def test_order_of_rows_and_names_change_nothing() -> None:
+    rows = [(f"case {c}", f"rater {-r}", value) for c, row in enumerate(TARGETS) for r, value in enumerate(row)]
+    mixed = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))]
+    made, expected = intraclass_correlations(*zip(*mixed, strict=True)), of(TARGETS)
+    for name in ("one", "two", "three", "one_mean", "two_mean", "three_mean"):
+        assert astuple(getattr(made, name)) == pytest.approx(astuple(getattr(expected, name))), name
+
+
+def test_unequal_numbers_give_icc_1_alone() -> None:
+    # By hand: cases (1, 3), (5,), (8, 9, 10). Means 2, 5, 9; grand mean 6. Between (2·16 + 1·1 + 3·9)/2 = 30,
+    # within (1 + 1 + 1 + 1)/3 = 4/3, k0 = (6 - 14/6)/2 = 11/6. ICC(1) = (30 - 4/3)/(30 + 5/6·4/3) = 129/140.
+    made = intraclass_correlations([0, 0, 1, 2, 2, 2], [0, 1, 0, 0, 1, 2], [1, 3, 5, 8, 9, 10])
+    assert isinstance(made.one, Estimate)
+    assert made.one.value == pytest.approx(129 / 140)
+    assert (made.one.n, made.one.low) == (3, None)
+    assert made.two == Undefined("unequal numbers of ratings: 1 to 3 a case", 3)
+    assert made.one_mean == made.two
+
+
+def test_other_raters_on_each_case_leave_the_two_way_figures_undefined() -> None:
+    made = intraclass_correlations([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [1, 2, 4, 6, 9, 8])
+    assert made.one.defined
+    assert made.one_mean.defined
+    assert made.two == made.three == Undefined("not the same raters on each case", 3)
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ([], "an intraclass correlation needs at least 2 cases"),
+        ([[3, 4]], "an intraclass correlation needs at least 2 cases"),
+        ([[3], [4], [9]], "no case with two ratings"),
+        ([[50, 50], [50, 50]], "constant ratings"),
+    ],
+)
+def test_reasons_when_all_are_undefined(table: list[list[float]], reason: str) -> None:
+    made = of(table) if table else intraclass_correlations([], [], [])
+    assert {getattr(made, name).note for name in ("one", "two", "three", "one_mean", "two_mean", "three_mean")} == {
+        reason
+    }
+
+
+def test_tables_at_the_edge() -> None:
+    alike = of([[0.1, 0.1], [0.7, 0.7], [0.9, 0.9]])  # nobody differs: all of it is between cases
+    assert alike.one.value == alike.two.value == alike.three.value == 1
+    assert alike.one.low is None
+    shifted = of([[0.1, 0.4], [0.3, 0.6], [0.2, 0.5]])  # the same order, 0.3 higher throughout
+    assert shifted.three.value == pytest.approx(1)
+    # B = 0.02, E = 0, J = 6·0.15² = 0.135: 0.02 / (0.02 + 2·0.135/3)
+    assert shifted.two.value == pytest.approx(0.02 / 0.11)
+    crossed = of([[0, 1], [1, 0]])  # cases and raters have the same means
+    assert crossed.one.value == -1
+    assert isinstance(crossed.two, Undefined)
+    assert isinstance(crossed.one_mean, Undefined)
+
+
+def test_two_ratings_by_one_rater_are_refused() -> None:
+    with pytest.raises(ValueError, match="once"):
+        intraclass_correlations([0, 0], [1, 1], [2, 3])
