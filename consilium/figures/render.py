@@ -1,4 +1,4 @@
-"""Charts as text and pixels: SVG to stand inside a page, SVG and PNG files to stand in a paper."""
+"""Charts as text and pixels: SVG to stand inside a page; SVG, PNG and PDF files to stand in a paper."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from django.utils.safestring import SafeString
 
+from consilium.figures.pdf import in_order
 from consilium.figures.style import PAGE, PRINT, Palette
 
 # A chart still without colours: given a palette, it makes the chart.
@@ -59,6 +60,14 @@ def png_file(drawing: Drawing, *, scale: float = 3.0) -> bytes:
 
     _register_fonts()
     return bytes(vl_convert.vegalite_to_png(drawing(PRINT).to_dict(), scale=scale))
+
+
+def pdf_file(drawing: Drawing) -> bytes:
+    """The figure as a PDF with real colours and its letters as text; the same bytes each time."""
+    import vl_convert
+
+    _register_fonts()
+    return in_order(bytes(vl_convert.vegalite_to_pdf(drawing(PRINT).to_dict())))
 
 
 def _svg(drawing: Drawing, palette: Palette) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from consilium.figures import charts
 from consilium.figures.calibration_curve import CurvePoint, calibration_curve
-from consilium.figures.render import Drawing, inline_svg, png_file, svg_file
+from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, svg_file
 from consilium.figures.style import PAGE, PRINT, Palette
 
 EVIL = '<script>alert(1)</script>" onload="alert(2)'
@@ -131,6 +131,21 @@ def test_files_stand_alone(drawing: Drawing) -> None:
     assert "var(" not in svg
     assert svg_file(drawing) == svg
     assert png_file(drawing, scale=1.0).startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_a_pdf_is_the_same_bytes_each_time_and_its_offsets_hold() -> None:
+    """Two fonts, Latin and Chinese, are what the renderer would number by chance."""
+    made = {pdf_file(points) for _time in range(4)}
+    assert len(made) == 1
+    pdf = made.pop()
+    assert pdf.startswith(b"%PDF-")
+    table = int(pdf.split(b"startxref\n")[1].split()[0])
+    assert pdf[table : table + 5] == b"xref\n"
+    offsets = [int(line.split()[0]) for line in pdf[table:].split(b"\r\n")[1:] if line.endswith(b" n")]
+    assert [pdf[offset:].split()[:3] for offset in offsets] == [
+        [str(number).encode(), b"0", b"obj"] for number in range(1, len(offsets) + 1)
+    ]
+    assert f"/Size {len(offsets) + 1}\n".encode() in pdf
 
 
 def test_print_colours_are_those_of_the_light_theme() -> None:
