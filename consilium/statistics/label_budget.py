@@ -1,0 +1,75 @@
+"""How many cases physicians must grade for a half-width h, with a judge on all cases and without.
+
+With N judged cases of which physicians grade n, v the variance of the physicians' scores between cases and e that of
+what the judge leaves of them (y − λ·f), both from a pilot (`prediction_powered.Powered`):
+
+    half-width with the judge     t(0.975, n − 2) · √(v/N + (1/n − 1/N)·e)
+    half-width without            t(0.975, n − 1) · √(v/n)
+
+The least n whose half-width is at most h, found by trying, since t depends on n; whole cases, at least 10 (below that
+no interval is given). At n = N the judge is idle and both are the same: what labels of all N cases give. A smaller h is
+out of reach with any number of labels and undefined: it takes more cases. λ does not depend on n. The pilot's variances
+are taken as they are, and are themselves uncertain: those of a pilot of 10 cases may be off by a factor of two.
+
+Source: the variance of PPI++ (Angelopoulos, Duchi and Zrnic 2023) for a random sample of n of N.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from consilium.statistics.bootstrap import MINIMUM_CASES
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.prediction_powered import LEVEL
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What a plan needs of a pilot: variances per case, and how many cases stand behind them and are judged."""
+
+    label_variance: float
+    residual_variance: float
+    n_labelled_cases: int
+    n_cases: int
+
+    def __post_init__(self) -> None:
+        if min(self.label_variance, self.residual_variance) < 0 or not 1 <= self.n_labelled_cases <= self.n_cases:
+            raise ValueError("variances are not negative, and no more cases are labelled than judged")
+
+
+def half_widths(pilot: Pilot, n: ArrayLike, *, with_judge: bool) -> NDArray[np.float64]:
+    """Half-width of the 95% interval with ``n`` labelled cases each (3 to ``pilot.n_cases``)."""
+    from scipy.special import stdtrit
+
+    cases = np.asarray(n, dtype=np.float64)
+    if cases.size and (cases.min() < 3 or cases.max() > pilot.n_cases):
+        raise ValueError(f"a plan is for 3 to {pilot.n_cases} cases")
+    if with_judge:
+        all_cases = pilot.n_cases
+        variance = pilot.label_variance / all_cases + (1 / cases - 1 / all_cases) * pilot.residual_variance
+    else:
+        variance = pilot.label_variance / cases
+    free = np.where(with_judge & (cases < pilot.n_cases), cases - 2, cases - 1)
+    return np.asarray(stdtrit(free, (1 + LEVEL) / 2) * np.sqrt(variance))
+
+
+def cases_needed(pilot: Pilot, half_width: float, *, with_judge: bool) -> Figure:
+    """The number of cases to label for an interval of at most ± ``half_width``; n is that of the pilot's cases."""
+    if not half_width > 0:
+        raise ValueError("a half-width is above 0")
+    behind = pilot.n_labelled_cases
+    if behind < MINIMUM_CASES:
+        return Undefined(f"no plan: the pilot has {behind} of the {MINIMUM_CASES} labelled cases needed", behind)
+    if pilot.label_variance == 0:
+        return Undefined("no plan: all labelled cases are alike", behind)
+    if pilot.n_cases < MINIMUM_CASES:
+        return Undefined(f"no plan: {pilot.n_cases} of the {MINIMUM_CASES} cases needed", behind)
+    tried = np.arange(MINIMUM_CASES, pilot.n_cases + 1)
+    reached = np.flatnonzero(half_widths(pilot, tried, with_judge=with_judge) <= half_width)
+    if not len(reached):
+        best = float(half_widths(pilot, [pilot.n_cases], with_judge=False)[0])
+        return Undefined(f"out of reach: physicians on all {pilot.n_cases} cases give ±{best:.4g}", behind)
+    return Estimate(float(tried[reached[0]]), behind)

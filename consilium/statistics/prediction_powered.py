@@ -1,0 +1,277 @@
+"""Prediction-powered means: a judge on every response, physicians on a random sample of them.
+
+A response has the judge's score f, a size d (1 for a mean over responses, the number N of positive criteria for a share
+pooled over criteria), and, where physicians graded it, their score y with a weight w (the inverse of the probability by
+which it was drawn; 1 where all had the same). With sums over the responses of all cases
+
+    J = Σ d·f / Σ d  (all)       Y = Σ w·d·y / Σ w·d       F = Σ w·d·f / Σ w·d  (labelled)
+
+    estimate = Y + λ·(J − F)         the judge's mean λ·J, put right by the mean of y − λ·f over the labelled responses
+
+What is estimated: the mean (or the pooled share) by the physicians' decisions, over the cases that the benchmark's own
+cases stand for, as the bootstrap over cases elsewhere has it. For the mean over the benchmark's own cases alone the
+interval is valid too, and longer than need be. The bias of the judge cancels; it need not resemble the physicians.
+
+Variance: cases are the independent units, since responses to one case are not. The influence of a case, linearised as
+for any ratio of sums, is u = a + λ·b with
+
+    a = Σ w·d·(y − Y) / Σ w·d     g = Σ w·d·(f − F) / Σ w·d     b = Σ d·(f − J) / Σ d − g     (inner sums over the case)
+
+and the variance is m/(m − 2) · Σ u² over all cases, m the number of cases with a labelled response. The power-tuned λ
+is what makes Σ u² smallest, −Σ ab / Σ b², held within 0 (physicians alone) to 1 (PPI as it was first proposed). The
+ends lie t(0.975, m − 2) standard errors off: two degrees of freedom go to the mean and to λ. With the percentile
+bootstrap, or the normal quantile, 95% intervals on 30 labelled cases cover less than 94%; these keep 95% (simulated in
+the tests). Very skewed scores (a CACS that is 0 almost everywhere) take some 100 labelled cases, as they do for the
+mean of physicians alone.
+
+Source: Angelopoulos, Duchi and Zrnic 2023 (PPI++). There the judge's mean is taken over the n' unlabelled units, which
+is the same estimator: their λ is this one times n'/(n + n'), and Σ u² is their variance up to the centring of f. With
+weights it is Hájek's ratio estimator.
+
+Physicians alone: Y, variance m/(m − 1) · Σ a², t(0.975, m − 1); where everything is labelled the estimate is that. The
+judge alone: J, over its M cases in the same way. Undefined without a labelled response, without a judged one. No
+interval: fewer than 10 labelled cases; all of them alike; a judge whose errors in the sample are all alike (none, say),
+since those elsewhere are then unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from consilium.statistics.bootstrap import MINIMUM_CASES, sums_by_case
+from consilium.statistics.estimate import Estimate, Figure, Undefined, with_note
+
+LEVEL = 0.95
+# Sums of squares below this share of what they are the difference of are rounding.
+NOTHING = 1e-20
+
+Array = NDArray[Any]
+
+NO_LABEL = "no response that the judge scored is graded by physicians"
+NO_JUDGED = "the judge scored no response"
+ALIKE = "no interval: all labelled cases are alike"
+JUDGED_ALIKE = "no interval: all judged cases are alike"
+NO_ERROR_SEEN = "no interval: the judge’s errors are all alike in the sample, those elsewhere unknown"
+ALL_LABELLED = "physicians graded all of them: the judge adds nothing"
+CONSTANT = "the judge says the same of all: it adds nothing"
+
+
+@dataclass(frozen=True, eq=False)
+class CaseSums:
+    """Sums by case, each of shape (cases, columns); a column is one figure (a candidate in a slice).
+
+    ``size`` Σ d and ``judged`` Σ d·f over all judged responses; ``weight`` Σ w·d, ``labels`` Σ w·d·y and
+    ``predictions`` Σ w·d·f over the labelled ones, ``n_labelled`` their number, and ``n_judged`` that of all.
+    """
+
+    size: Array
+    judged: Array
+    weight: Array
+    labels: Array
+    predictions: Array
+    n_judged: Array
+    n_labelled: Array
+
+
+def case_sums(
+    *,
+    case: ArrayLike,
+    n_cases: int,
+    prediction: ArrayLike,
+    label: ArrayLike,
+    size: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    column: ArrayLike | None = None,
+    n_columns: int = 1,
+) -> CaseSums:
+    """From one row per judged response; ``label`` is NaN where physicians did not grade it."""
+    f, y = np.asarray(prediction, dtype=np.float64), np.asarray(label, dtype=np.float64)
+    d = np.ones(f.shape) if size is None else np.asarray(size, dtype=np.float64)
+    labelled = ~np.isnan(y)
+    w = np.where(labelled, d if weight is None else d * np.asarray(weight, dtype=np.float64), 0.0)
+
+    def summed(values: Array) -> Array:
+        return sums_by_case(values, case, n_cases, column, n_columns)
+
+    return CaseSums(
+        size=summed(d),
+        judged=summed(d * f),
+        weight=summed(w),
+        labels=summed(w * np.where(labelled, y, 0.0)),
+        predictions=summed(w * f),
+        n_judged=summed(np.ones(f.shape)),
+        n_labelled=summed(labelled.astype(np.float64)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Powered:
+    """One figure three ways.
+
+    n of ``powered`` and ``physicians`` is the number of labelled responses, n of ``judge`` that of judged ones.
+    ``power`` is λ, None where it makes no difference. ``width_ratio`` is the length of the interval over that of the
+    physicians alone. The variances are per labelled case, of the labels and of what λ·f leaves of them: a plan needs
+    them (`label_budget`).
+    """
+
+    powered: Figure
+    physicians: Figure
+    judge: Figure
+    power: float | None
+    width_ratio: float | None
+    n_labelled: int
+    n_labelled_cases: int
+    n_judged: int
+    n_cases: int
+    label_variance: float | None = None
+    residual_variance: float | None = None
+
+
+def prediction_powered(
+    sums: CaseSums,
+    *,
+    power: float | None = None,
+    scale: float = 1.0,
+    clip: tuple[float, float] | None = None,
+) -> list[Powered]:
+    """One `Powered` for each column. ``power`` fixes λ; ``clip`` bounds estimates and the ends of intervals.
+
+    Values, ends and variances are multiplied by ``scale`` (its square); ``clip`` applies after that.
+    """
+    fitted = fit(sums, power=power)
+    made = []
+    for i in range(sums.size.shape[1]):
+        n_labelled, n_judged = (round(float(counts[:, i].sum())) for counts in (sums.n_labelled, sums.n_judged))
+        m, cases = int(fitted.m[i]), int(fitted.n_cases[i])
+        tuned = float(fitted.power[i])
+        shown = partial(_figure, scale=scale, clip=clip)
+        judge = shown(fitted.judge[i], fitted.judge_half_width[i], n_judged, cases, NO_JUDGED, JUDGED_ALIKE)
+        physicians = shown(fitted.physicians[i], fitted.physicians_half_width[i], n_labelled, m, NO_LABEL, ALIKE)
+        why = ALIKE if fitted.alike[i] else NO_ERROR_SEEN
+        powered = shown(fitted.value[i], fitted.half_width[i], n_labelled, m, NO_LABEL, why)
+        if np.isnan(tuned) and powered.defined:
+            powered = with_note(powered, ALL_LABELLED if n_labelled == n_judged else CONSTANT)
+        enough = m >= MINIMUM_CASES
+        widths = fitted.half_width[i], fitted.physicians_half_width[i]
+        made.append(
+            Powered(
+                powered=powered,
+                physicians=physicians,
+                judge=judge,
+                power=None if np.isnan(tuned) else tuned,
+                width_ratio=None if np.isnan(widths).any() else float(widths[0] / widths[1]),
+                n_labelled=n_labelled,
+                n_labelled_cases=m,
+                n_judged=n_judged,
+                n_cases=cases,
+                label_variance=float(scale**2 * fitted.label_variance[i]) if enough else None,
+                residual_variance=float(scale**2 * fitted.residual_variance[i]) if enough else None,
+            )
+        )
+    return made
+
+
+def _figure(
+    value: float,
+    half_width: float,
+    n: int,
+    cases: int,
+    empty: str,
+    why: str,
+    *,
+    scale: float,
+    clip: tuple[float, float] | None,
+) -> Figure:
+    if np.isnan(value):
+        return Undefined(empty, n)
+    low, high = clip or (-np.inf, np.inf)
+    scaled = float(scale * value)
+    clipped = float(np.clip(scaled, low, high))
+    note = f"clipped from {scaled:.6g}" if clipped != scaled else ""
+    if np.isnan(half_width):
+        reason = f"no interval: {cases} of the {MINIMUM_CASES} cases needed" if cases < MINIMUM_CASES else why
+        return Estimate(clipped, n, note="; ".join(filter(None, [note, reason])))
+    ends = [float(np.clip(scaled + side * scale * half_width, low, high)) for side in (-1, 1)]
+    return Estimate(clipped, n, low=ends[0], high=ends[1], note=note)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The same as arrays, one entry a column; NaN where there is none (a half-width: no interval)."""
+
+    value: Array
+    half_width: Array
+    power: Array
+    physicians: Array
+    physicians_half_width: Array
+    judge: Array
+    judge_half_width: Array
+    m: Array  # cases with a labelled response
+    n_cases: Array
+    alike: Array
+    label_variance: Array
+    residual_variance: Array
+    variance: Array  # Σ u², before the factor for small samples
+
+
+def fit(sums: CaseSums, *, power: float | None = None) -> Fitted:
+    """`prediction_powered` on arrays, without words; simulations call it with a column for each repetition."""
+    m, n_cases = (sums.n_labelled > 0).sum(axis=0), (sums.n_judged > 0).sum(axis=0)
+    sizes, weights = sums.size.sum(axis=0), sums.weight.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        size = np.where(sizes > 0, sizes, np.nan)
+        judge = sums.judged.sum(axis=0) / size
+        total = np.where(weights > 0, weights, np.nan)
+        physicians, sampled = sums.labels.sum(axis=0) / total, sums.predictions.sum(axis=0) / total
+        whole = (sums.judged - judge * sums.size) / size
+        constant = ~(_squares(whole) > NOTHING * _squares(sums.judged / size))
+        a = (sums.labels - physicians * sums.weight) / total
+        alike = ~(_squares(a) > NOTHING * _squares(sums.labels / total))
+        g = (sums.predictions - sampled * sums.weight) / total
+        # Rounding must never be taken for a difference.
+        a, g, whole = np.where(alike, 0.0, a), np.where(constant, 0.0, g), np.where(constant, 0.0, whole)
+        b = whole - g
+        aa, bb, gg, ww, ag = _squares(a), _squares(b), _squares(g), _squares(whole), np.einsum("ij,ij->j", a, g)
+        moves = bb > NOTHING * (ww + gg)
+        best = -np.einsum("ij,ij->j", a, b) / np.where(moves, bb, 1.0)
+        tuned = np.where(moves, np.clip(best, 0.0, 1.0) + 0.0 if power is None else power, np.nan)
+        used = np.where(np.isnan(tuned), 0.0, tuned)
+        value = physicians + used * (judge - sampled)
+        variance = _squares(a + used * b)
+        residual = _squares(a - used * g)
+        perfect = moves & (used > 0) & ~alike & (aa * gg - ag**2 <= 1e-12 * aa * gg)
+        due = (m >= MINIMUM_CASES) & ~alike & ~perfect
+        labels_due = (m >= MINIMUM_CASES) & ~alike
+        judge_due = (n_cases >= MINIMUM_CASES) & ~constant
+        # Two degrees of freedom where λ is fitted, one where everything is labelled and λ is idle.
+        free = m - np.where(moves, 2, 1)
+        return Fitted(
+            value=value,
+            half_width=np.where(due, _half_width(variance, m, free), np.nan),
+            power=tuned,
+            physicians=physicians,
+            physicians_half_width=np.where(labels_due, _half_width(aa, m, m - 1), np.nan),
+            judge=judge,
+            judge_half_width=np.where(judge_due, _half_width(ww, n_cases, n_cases - 1), np.nan),
+            m=m,
+            n_cases=n_cases,
+            alike=alike,
+            label_variance=aa * m**2 / (m - 1),
+            residual_variance=residual * m**2 / free,
+            variance=variance,
+        )
+
+
+def _squares(values: Array) -> Array:
+    return np.asarray(np.einsum("ij,ij->j", values, values))
+
+
+def _half_width(squares: Array, m: Array, free: Array) -> Array:
+    from scipy.special import stdtrit
+
+    return np.asarray(stdtrit(np.maximum(free, 1), (1 + LEVEL) / 2) * np.sqrt(squares * m / free))

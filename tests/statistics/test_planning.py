@@ -1,0 +1,109 @@
+"""Label budgets and detectable differences, against SciPy's distributions and published tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from consilium.statistics.detectable_difference import detectable_from_standard_error, detectable_mean_difference
+from consilium.statistics.estimate import Undefined
+from consilium.statistics.label_budget import Pilot, cases_needed, half_widths
+from consilium.statistics.prediction_powered import case_sums, prediction_powered
+
+PILOT = Pilot(label_variance=0.04, residual_variance=0.01, n_labelled_cases=30, n_cases=400)
+
+
+def by_trying(half_width, variance, free):
+    """The least n from 10 to 400, one at a time."""
+    for n in range(10, 401):
+        if stats.t(n - free(n)).ppf(0.975) * np.sqrt(variance(n)) <= half_width:
+            return n
+    return None
+
+
+@pytest.mark.parametrize("half_width", [0.1, 0.05, 0.03, 0.021])
+def test_the_least_number_that_reaches_the_half_width(half_width):
+    alone = cases_needed(PILOT, half_width, with_judge=False)
+    assert alone.value == by_trying(half_width, lambda n: 0.04 / n, lambda n: 1)
+    powered = cases_needed(PILOT, half_width, with_judge=True)
+    expected = by_trying(half_width, lambda n: 0.04 / 400 + (1 / n - 1 / 400) * 0.01, lambda n: 2 if n < 400 else 1)
+    assert powered.value == expected
+    assert powered.value <= alone.value
+
+
+def test_by_hand():
+    # t(0.975, 63) = 1.9983; 1.9983 · sqrt(0.04/64) = 0.04996, and with 63 cases 1.9990 · sqrt(0.04/63) = 0.05037.
+    assert cases_needed(PILOT, 0.05, with_judge=False).value == 64
+    assert half_widths(PILOT, [64], with_judge=False)[0] == pytest.approx(0.04996, abs=1e-5)
+    # All 400 labelled: t(0.975, 399) = 1.96593; · sqrt(0.04/400) = 0.0196593, whatever the judge says.
+    for with_judge in (True, False):
+        assert half_widths(PILOT, [400], with_judge=with_judge)[0] == pytest.approx(0.0196593, abs=1e-7)
+
+
+def test_out_of_reach_is_undefined():
+    for with_judge in (True, False):
+        made = cases_needed(PILOT, 0.0196, with_judge=with_judge)
+        assert isinstance(made, Undefined)
+        assert made.reason == "out of reach: physicians on all 400 cases give ±0.01966"
+    # Labels on finitely many cases leave the spread of the cases: a perfect judge does not go below it.
+    perfect = Pilot(0.04, 0.0, 30, 400)
+    assert cases_needed(perfect, 0.0198, with_judge=True).value < cases_needed(perfect, 0.0198, with_judge=False).value
+    assert not cases_needed(perfect, 0.0196, with_judge=True).defined
+
+
+@pytest.mark.parametrize(
+    ("pilot", "said"),
+    [
+        (Pilot(0.04, 0.01, 9, 400), "no plan: the pilot has 9 of the 10 labelled cases needed"),
+        (Pilot(0.0, 0.0, 30, 400), "no plan: all labelled cases are alike"),
+    ],
+)
+def test_no_plan(pilot, said):
+    assert cases_needed(pilot, 0.05, with_judge=True).note == said
+
+
+def test_a_plan_foretells_the_width_that_the_estimate_has():
+    rng = np.random.default_rng(3)
+    quality = rng.beta(2, 3, 400)
+    y, f = rng.binomial(20, quality) / 20, rng.binomial(20, quality) / 20
+
+    def estimate(n):
+        labels = np.where(np.arange(400) < n, y, np.nan)
+        return prediction_powered(case_sums(case=np.arange(400), n_cases=400, prediction=f, label=labels))[0]
+
+    made = estimate(100)
+    pilot = Pilot(made.label_variance, made.residual_variance, made.n_labelled_cases, made.n_cases)
+    own = half_widths(pilot, [100], with_judge=True)[0]
+    assert own == pytest.approx((made.powered.high - made.powered.low) / 2, rel=0.05)
+    later = estimate(200)
+    foretold = half_widths(pilot, [200], with_judge=True)[0]
+    assert foretold == pytest.approx((later.powered.high - later.powered.low) / 2, rel=0.15)
+
+
+def test_paired_t_test():
+    # Cohen 1988, G*Power's own example: d = 0.5, alpha 0.05 two-sided, power 0.8 takes 34 pairs (power 0.8077).
+    assert detectable_mean_difference(1.0, 20, 34).value < 0.5 < detectable_mean_difference(1.0, 20, 33).value
+    for n in (10, 57, 2750):
+        delta = detectable_mean_difference(0.3, 50, n).value
+        border, shift = stats.t(n - 1).ppf(0.975), delta * np.sqrt(n) / 0.3
+        power = 1 - stats.nct(n - 1, shift).cdf(border) + stats.nct(n - 1, shift).cdf(-border)
+        assert power == pytest.approx(0.8, abs=1e-9)
+
+
+def test_from_a_standard_error():
+    # 1.959964 + 0.841621 = 2.801585; · 0.02 · sqrt(50 / 200) = 0.02801585.
+    assert detectable_from_standard_error(0.02, 50, 200).value == pytest.approx(0.02801585, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((0.1, 9, 100), "no plan: both have 9 of the 10 cases needed"),
+        ((0.1, 50, 9), "no plan: 9 of the 10 cases needed"),
+        ((0.0, 50, 90), "no plan: the differences are all alike"),
+    ],
+)
+def test_no_detectable_difference(arguments, said):
+    assert detectable_mean_difference(*arguments).note == said
+    assert detectable_from_standard_error(*arguments).note == said
