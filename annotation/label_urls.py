@@ -18,6 +18,7 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/labels/<str:public_id>/edit/", labels.edit, name="label-edit"),
     path("b/<slug:slug>/labels/<str:public_id>/retire/", labels.retire, name="label-retire"),
     path("b/<slug:slug>/labels/<str:public_id>/restore/", labels.restore, name="label-restore"),
+    path("b/<slug:slug>/labels/<str:public_id>/agreement.csv", labels.agreement_csv, name="label-agreement-csv"),
     path("b/<slug:slug>/labels/<str:public_id>/cases.csv", labels.cases_csv, name="label-cases-csv"),
     path("b/<slug:slug>/labels/<str:public_id>/answers.csv", labels.answers_csv, name="label-answers-csv"),
 ]

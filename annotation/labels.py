@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation import access
+from annotation.label_agreement import Certainty, label_agreement
 from annotation.label_figures import Answer, Standing, Summary, summarise
 from annotation.models import Attention, Batch, LabelAnswer, LabelQuestion, LabelTask, Physician
 from consilium.statistics.estimate import Figure
-from consilium.statistics.krippendorff_alpha import Level, krippendorff_alpha
 from rubrics.models import Benchmark, Case
 
 TAG_PREFIX = "physician_agreed_category:"
@@ -210,6 +210,7 @@ class QuestionResults:
 
     question: LabelQuestion
     cases: list[LabelledCase]
+    certainties: list[Certainty]
 
     @property
     def ordered(self) -> bool:
@@ -239,10 +240,15 @@ class QuestionResults:
         ]
 
     @cached_property
+    def agreement(self) -> dict[str, Figure]:
+        """The figures of `annotation.label_agreement` by name."""
+        counts = [case.summary.counts for case in self.cases]
+        return dict(label_agreement(counts, self.certainties, ordered=self.ordered))
+
+    @property
     def alpha(self) -> Figure:
         """Krippendorff's alpha, nominal for a choice and ordinal for acuity; n is the cases with two answers."""
-        table = [case.summary.counts for case in self.cases]
-        return krippendorff_alpha(table, Level.ORDINAL if self.ordered else Level.NOMINAL)
+        return self.agreement["alpha"]
 
 
 Answers = dict[int, dict[int, dict[int, Answer]]]  # question → case → annotator
@@ -285,6 +291,12 @@ def results_of(question: LabelQuestion) -> QuestionResults:
         [
             LabelledCase(pk, key, public_id, asked.get(pk, 0), _summary(question, given.get(pk, {}).values()))
             for pk, key, public_id in rows.values_list("pk", "key", "public_id")
+        ],
+        [
+            (case, physician, answer.certainty)
+            for case, answers in given.items()
+            for physician, answer in answers.items()
+            if answer.certainty is not None
         ],
     )
 
@@ -363,6 +375,15 @@ def case_rows(results: QuestionResults) -> Iterator[Sequence[object]]:
             *(figure.value for figure in figures),
             *(STANDINGS[one.standing], note),
         )
+
+
+AGREEMENT_COLUMNS = ("question", "figure", "value", "low", "high", "n_cases", "note")
+
+
+def agreement_rows(results: QuestionResults) -> Iterator[Sequence[object]]:
+    """One row for each figure of agreement; one that is undefined has an empty cell, and its reason in the note."""
+    for name, figure in results.agreement.items():
+        yield results.question.name, name, figure.value, figure.low, figure.high, figure.n, figure.note
 
 
 def answer_rows(question: LabelQuestion) -> Iterator[Sequence[object]]:

@@ -44,6 +44,14 @@ class FigureSerializer(Plain):
     note = serializers.CharField()
 
 
+class AgreementFigureSerializer(FigureSerializer):
+    """A figure of agreement by its name, with the ends of its 95% interval where one is due."""
+
+    figure = serializers.CharField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+
+
 class LabelQuestionSerializer(Plain):
     """A question and how far its answers are."""
 
@@ -97,6 +105,7 @@ class LabelResultsSerializer(Plain):
     options = OptionSerializer(source="question.options", many=True)
     answers = serializers.IntegerField()
     alpha = serializers.SerializerMethodField()
+    agreement = serializers.SerializerMethodField()
     cases = LabelledCaseSerializer(many=True)
 
     @extend_schema_field(FigureSerializer)
@@ -104,6 +113,14 @@ class LabelResultsSerializer(Plain):
         """Krippendorff's alpha: nominal for a choice, ordinal for acuity."""
         alpha: Figure = results.alpha
         return {"value": alpha.value, "n": alpha.n, "note": alpha.note}
+
+    @extend_schema_field(AgreementFigureSerializer(many=True))
+    def get_agreement(self, results: reading.QuestionResults) -> list[dict[str, Any]]:
+        """Every figure of agreement over the cases, with its interval where one is due."""
+        return [
+            {"figure": name, "value": one.value, "low": one.low, "high": one.high, "n": one.n, "note": one.note}
+            for name, one in results.agreement.items()
+        ]
 
 
 class LabelTaskSerializer(Plain):

@@ -10,6 +10,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -31,6 +32,17 @@ LIST, FORM, RESULTS, NEW = (
     "annotation/label_batch_new.html",
 )  # fmt: skip
 PER_PAGE = 50
+# What the figures of agreement are called, and what each tells.
+_FIGURES = {
+    "alpha": (_lazy("Krippendorff’s α"), _lazy("Agreement beyond chance, whoever answered what")),
+    "fleiss_kappa": (_lazy("Fleiss’ κ"), _lazy("The same where each case has as many answers")),
+    "icc1": ("ICC(1)", _lazy("Certainty of one physician, any physicians on each case")),
+    "icc2": ("ICC(2,1)", _lazy("Certainty of one physician, the same on each case: agreement")),
+    "icc3": ("ICC(3,1)", _lazy("Certainty of one physician, the same on each case: consistency")),
+    "icc1k": ("ICC(1,k)", _lazy("Mean certainty, any physicians on each case")),
+    "icc2k": ("ICC(2,k)", _lazy("Mean certainty, the same physicians on each case: agreement")),
+    "icc3k": ("ICC(3,k)", _lazy("Mean certainty, the same physicians on each case: consistency")),
+}
 EMPTY_ROW = {"value": "", "label": "", "help": ""}
 
 
@@ -226,6 +238,7 @@ def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
         "question": question,
         "results": made,
         "alpha": made.alpha,
+        "agreement": [(*_FIGURES[name], figure) for name, figure in made.agreement.items()],
         "show": show,
         "states": [(str(state), label, made.standings[state]) for state, label in states],
         "page_obj": page,
@@ -244,6 +257,15 @@ def cases_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingH
     return csv_file(
         f"{slug}-{question.name}-cases", labels.case_columns(question), rows, ("question", "case", "majority", "note")
     )
+
+
+@require_safe
+@signed_in
+def agreement_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """How far the physicians agree, as CSV."""
+    question = access.get_label_question(request.user, slug, public_id)
+    rows = labels.agreement_rows(labels.results_of(question))
+    return csv_file(f"{slug}-{question.name}-agreement", labels.AGREEMENT_COLUMNS, rows, ("question", "figure", "note"))
 
 
 @require_safe

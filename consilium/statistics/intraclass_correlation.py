@@ -142,18 +142,18 @@ def _figure(
 
 def _f_ends(above: float, below: float, df_above: int, df_below: int) -> tuple[float, float] | None:
     """F over and times the quantiles of its distribution; None where there is no F, or none above 0."""
-    from scipy.stats import f
+    from scipy.special import fdtri
 
     if below == 0 or above == 0:
         return None
     share = (1 + LEVEL) / 2
     ratio = above / below
-    return ratio / float(f.ppf(share, df_above, df_below)), ratio * float(f.ppf(share, df_below, df_above))
+    return ratio / float(fdtri(df_above, df_below, share)), ratio * float(fdtri(df_below, df_above, share))
 
 
 def _agreement_ends(b: float, j: float, e: float, n: int, k: int, icc: float) -> tuple[float, float] | None:
     """The interval of ICC(2,1); None where nothing is left over or cases do not differ."""
-    from scipy.stats import f
+    from scipy.special import fdtri
 
     if e == 0 or b == 0:
         return None
@@ -165,7 +165,7 @@ def _agreement_ends(b: float, j: float, e: float, n: int, k: int, icc: float) ->
         return None
     v = above / below
     share = (1 + LEVEL) / 2
-    upper, lower = float(f.ppf(share, n - 1, v)), float(f.ppf(share, v, n - 1))
+    upper, lower = float(fdtri(n - 1, v, share)), float(fdtri(v, n - 1, share))
     others = k * j + (k * n - k - n) * e
     if not np.isfinite([upper, lower]).all() or upper * others + n * b <= 0 or others + n * lower * b <= 0:
         return None

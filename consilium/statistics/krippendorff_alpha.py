@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals
 from consilium.statistics.confusion import ConfusionCounts
-from consilium.statistics.estimate import Estimate, Figure, Undefined, figures
+from consilium.statistics.estimate import Figure, Undefined, figures
 
 CONSTANT = "constant ratings: alpha has no expected disagreement"
 
@@ -77,37 +78,55 @@ class Level(StrEnum):
 
 
 def krippendorff_alpha(
-    counts_by_unit: ArrayLike, level: Level | str = Level.NOMINAL, values: ArrayLike | None = None
+    counts_by_unit: ArrayLike,
+    level: Level | str = Level.NOMINAL,
+    values: ArrayLike | None = None,
+    *,
+    seed: int | None = None,
 ) -> Figure:
     """Alpha of many raters; n is the number of units with at least two ratings.
 
     `counts_by_unit` as `value_counts` makes it: a row for each unit, a column for each category, the lowest first where
-    they have an order. `values`, of interval data only, are the categories' numbers; 0, 1, 2 … by default.
+    they have an order. `values`, of interval data only, are the categories' numbers; 0, 1, 2 … by default. With a
+    `seed` the figure has an interval by a bootstrap over the units, each of which then is a case.
     """
     table = np.asarray(counts_by_unit)
-    paired = table.sum(axis=1) >= 2 if table.size else np.zeros(0, dtype=bool)
-    units = int(paired.sum())
+    table = table[table.sum(axis=1) >= 2] if table.size else np.zeros((0, 1), dtype=np.int64)
+    units = len(table)
     if not units:
         return Undefined("no unit with two ratings")
+    places = _places(values, table.shape[1])
     # Every rating of a paired unit enters the margins exactly once, so these are whole numbers.
-    margins = table[paired].sum(axis=0).astype(np.float64)
-    distance = _squared_distances(margins, Level(level), values)
-    expected = float(margins @ distance @ margins)
-    if expected == 0:
-        return Undefined(CONSTANT, units)
-    observed = float((coincidences(table) * distance).sum())
-    return Estimate(1 - (float(margins.sum()) - 1) * observed / expected, units)
+    margins = table.sum(axis=0).astype(np.float64)
+    value = _alphas(coincidences(table)[..., None], margins[:, None], Level(level), places)
+    made = figures(value, [units], reason=lambda i: CONSTANT)
+    if seed is None:
+        return made[0]
+    bootstrap = CaseBootstrap(units, seed)
+    drawn = bootstrap.totals(np.stack([coincidences(row[None]) for row in table]))
+    replicates = _alphas(drawn, bootstrap.totals(table), Level(level), places)
+    return percentile_intervals(replicates[None], [units]).attach(made)[0]
 
 
-def _squared_distances(margins: NDArray[np.float64], level: Level, values: ArrayLike | None) -> NDArray[np.float64]:
-    """d2 for each pair of categories."""
+def _places(values: ArrayLike | None, n_categories: int) -> NDArray[np.float64]:
+    """The numbers of the categories of interval data."""
+    places = np.arange(n_categories, dtype=np.float64) if values is None else np.asarray(values, dtype=np.float64)
+    if places.shape != (n_categories,) or not np.isfinite(places).all():
+        raise ValueError("interval data need one finite value for each category")
+    return places
+
+
+def _alphas(
+    matrix: NDArray[np.float64], margins: NDArray[np.float64], level: Level, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Alpha of many samples, from coincidences (c, c, samples) and margins (c, samples); NaN where undefined."""
     if level is Level.NOMINAL:
-        return 1.0 - np.eye(len(margins))
-    if level is Level.ORDINAL:
-        # Ratings below or in each category, counting half of its own: the difference of two is what lies between them.
-        places = np.cumsum(margins) - margins / 2
+        distance = (1.0 - np.eye(len(margins)))[..., None]
     else:
-        places = np.arange(len(margins), dtype=np.float64) if values is None else np.asarray(values, dtype=np.float64)
-        if places.shape != margins.shape or not np.isfinite(places).all():
-            raise ValueError("interval data need one finite value for each category")
-    return np.asarray((places[:, None] - places[None, :]) ** 2)
+        # Ratings below or in each category, counting half of its own: the difference of two is what lies between them.
+        places = np.cumsum(margins, axis=0) - margins / 2 if level is Level.ORDINAL else values[:, None]
+        distance = (places[:, None] - places[None, :]) ** 2
+    observed = (matrix * distance).sum(axis=(0, 1))
+    expected = (margins[:, None] * margins[None, :] * distance).sum(axis=(0, 1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(expected > 0, 1 - (margins.sum(axis=0) - 1) * observed / expected, np.nan)

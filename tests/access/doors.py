@@ -233,6 +233,7 @@ DOORS |= {
     "annotation:label-edit": Door(ADMIN, a_question),
     "annotation:label-retire": Door(ADMIN, a_question, writes_only=True),
     "annotation:label-restore": Door(ADMIN, a_question, writes_only=True),
+    "annotation:label-agreement-csv": Door(STAFF, a_question),
     "annotation:label-cases-csv": Door(STAFF, a_question),
     "annotation:label-answers-csv": Door(STAFF, a_question),
     "api:api-label-questions": Door(STAFF, slug),

@@ -382,6 +382,11 @@ def test_results_by_hand(ward: Ward) -> None:
         ("a", "3", "emergent", "agreed"), ("b", "2", "emergent", "not_agreed"), ("c", "1", "emergent", "too_few"),
         ("d", "0", "", "too_few"),
     ]  # fmt: skip
+    agreement = {
+        row["figure"]: row for row in csv.DictReader(io.StringIO(b"".join(client.get(url + "agreement.csv")).decode()))
+    }
+    assert (float(agreement["alpha"]["value"]), agreement["alpha"]["n_cases"]) == (pytest.approx(0), "2")
+    assert agreement["fleiss_kappa"]["note"] == "unequal numbers of ratings: 1 to 3 an item"
     answers = list(csv.DictReader(io.StringIO(b"".join(client.get(url + "answers.csv")).decode())))
     assert len(answers) == 7
     assert not {row["physician"] for row in answers} & {user.name for user in ward.people}
@@ -391,6 +396,9 @@ def test_results_by_hand(ward: Ward) -> None:
         "dispersion": None, "level": 2.0, "spread": 0.0, "certainty": 60.0, "state": "agreed",
     }  # fmt: skip
     assert acuity["alpha"]["value"] is None  # everybody said the same
+    figures = {one["figure"]: one for one in acuity["agreement"]}
+    assert list(figures) == ["alpha", "fleiss_kappa", "icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
+    assert figures["icc1"]["note"] == "constant ratings"
     assert [row["agreed"] for row in client.get("/api/v1/benchmarks/ward/labels/").json()] == [1, 2]
 
 
