@@ -56,7 +56,7 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
     made: list[Figure] = [_unranked(values[i], int(cases[i]), len(ranked)) for i in range(len(values))]
     if len(ranked) < 2:
         return made
-    points, _ = places([values[i] for i in ranked])
+    points, _ = places(np.array([values[i] for i in ranked], dtype=np.float64))
     kept = drawn[ranked][:, ~np.isnan(drawn[ranked]).any(axis=0)]
     resamples = drawn.shape[1]
     enough = resamples > 0 and kept.shape[1] >= MINIMUM_KEPT * resamples

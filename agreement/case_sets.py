@@ -1,0 +1,74 @@
+"""Sets of cases by name, beside their own tags: larger groups by the benchmark's maps, languages, named slices.
+
+``specialty_group:X`` and ``task_group:X`` hold the cases with a tag that the map of that name leads to X;
+``language:X`` those in a language; ``subset:SLUG`` those of a slice that somebody drew up (`NamedSlice`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from agreement.models import NamedSlice
+from rubrics.models import Benchmark, Case
+from scoring.score_sheet import Sheet, Slice
+
+GROUPED = ("specialty", "task")
+SUBSET = "subset:"
+Labels = Mapping[int, Mapping[str, Any]]
+
+
+def named_slices(benchmark: Benchmark) -> QuerySet[NamedSlice]:
+    """The named slices that are on offer."""
+    return NamedSlice.objects.filter(benchmark=benchmark, retired_at=None)
+
+
+def case_sets(benchmark: Benchmark, cases: Labels, subsets: Iterable[NamedSlice]) -> dict[str, list[int]]:
+    """The cases of each set in ascending order of their pk; sets without a case are left out.
+
+    ``cases`` holds ``language``, ``tags`` and ``label_tags`` by pk.
+    """
+    groups = {
+        f"{kind}:{source}": f"{kind}_group:{target}"
+        for kind in GROUPED
+        for source, target in benchmark.maps.get(kind, {}).items()
+    }
+    found: dict[str, list[int]] = {}
+    for pk in sorted(cases):
+        labels = cases[pk]
+        names = {groups[tag] for tag in (*labels["tags"], *labels["label_tags"]) if tag in groups}
+        if labels["language"]:
+            names.add(f"language:{labels['language']}")
+        for name in names:
+            found.setdefault(name, []).append(pk)
+    for subset in subsets:
+        inside = [pk for pk in subset.case_ids if pk in cases]
+        if inside:
+            found[f"{SUBSET}{subset.slug}"] = inside
+    return {name: found[name] for name in sorted(found)}
+
+
+def set_slices(benchmark: Benchmark, sheet: Sheet, cases: Labels) -> list[Slice]:
+    """The sets as slices of a sheet."""
+    made = []
+    for name, members in case_sets(benchmark, cases, named_slices(benchmark)).items():
+        made.append(Slice(name, cases=np.isin(sheet.case_ids, np.array(members, dtype=np.int64))))
+    return made
+
+
+def cases_of(benchmark: Benchmark, name: str) -> NDArray[np.int64]:
+    """The cases of one set, a retired slice's too; KeyError where there is no set of that name."""
+    slug = name.removeprefix(SUBSET)
+    if slug != name:
+        subset = NamedSlice.objects.filter(benchmark=benchmark, slug=slug).first()
+        if subset is None:
+            raise KeyError(name)
+        return np.array(subset.case_ids, dtype=np.int64)
+    columns = ("language", "tags", "label_tags")
+    rows = Case.objects.filter(benchmark=benchmark).values_list("pk", *columns)
+    cases = {pk: dict(zip(columns, values, strict=True)) for pk, *values in rows}
+    return np.array(case_sets(benchmark, cases, ())[name], dtype=np.int64)

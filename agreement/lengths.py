@@ -1,0 +1,75 @@
+"""Is a score only length? Length control over the responses of a report of scores, in all and for each candidate."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement.scoreboard import told_once
+from agreement.tables import Row
+from consilium.lib.ratings import copy_columns
+from consilium.statistics.cacs import cacs_values
+from consilium.statistics.estimate import Figure
+from consilium.statistics.length_control import length_control
+from rubrics.models import Benchmark
+from scoring.scored import Scored
+
+SCORES = ("hits", "cacs")
+COEFFICIENTS = ("pearson", "spearman", "residual")
+COLUMNS = (
+    *("slice", "n_responses", "mean_length", "median_length"),
+    *(column for name in SCORES for column in (f"n_{name}", *(f"{name}_{one}" for one in COEFFICIENTS))),
+    "note",
+)
+TEXT = ("slice", "note")
+_LENGTHS = """
+    SELECT r.id::int8, char_length(r.text)::int8
+    FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
+    WHERE c.benchmark_id = %(benchmark)s ORDER BY r.id
+"""
+
+
+def read_lengths(benchmark: Benchmark, response_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The length in code points of each of some responses of ``benchmark``, whose ids are in ascending order."""
+    found = copy_columns(_LENGTHS, {"benchmark": benchmark.pk}, types={"id": "int8", "length": "int8"})
+    return np.asarray(found["length"][np.searchsorted(found["id"], response_ids)], dtype=np.int64)
+
+
+def length_rows(scored: Scored, lengths: NDArray[np.int64]) -> list[Row]:
+    """`COLUMNS`: all responses first, then those of each candidate; ``lengths`` are by the sheet's responses."""
+    sheet, grid = scored.sheet, scored.grid
+    if not len(sheet.response_ids):
+        return []
+    settled = grid.has_hits[0]
+    cacs = cacs_values(grid.hits[0], np.where(settled, grid.n_positive[0], 0), scored.k)
+    values = {"hits": np.where(settled, grid.hits[0], np.nan).astype(np.float64), "cacs": cacs}
+    rows = [_row("all", np.ones(len(lengths), dtype=bool), scored, lengths, values)]
+    for place in scored.order:
+        own = sheet.response_candidate == place
+        rows.append(_row(f"candidate:{scored.names[place]}", own, scored, lengths, values))
+    return rows
+
+
+def _row(
+    name: str,
+    chosen: NDArray[np.bool_],
+    scored: Scored,
+    lengths: NDArray[np.int64],
+    values: dict[str, NDArray[np.float64]],
+) -> Row:
+    row: Row = {
+        "slice": name,
+        "n_responses": int(chosen.sum()),
+        "mean_length": float(lengths[chosen].mean()),
+        "median_length": float(np.median(lengths[chosen])),
+    }
+    told: dict[str, Figure] = {}
+    for score, scores in values.items():
+        used = chosen & ~np.isnan(scores)
+        made = length_control(
+            lengths[used], scores[used], scored.sheet.response_candidate[used], scored.sheet.response_case[used]
+        )
+        row[f"n_{score}"] = int(used.sum())
+        told[f"{score}_pearson"], told[f"{score}_spearman"] = made.pearson, made.spearman
+        told[f"{score}_residual"] = made.residual_pearson
+    return {**row, **{column: figure.value for column, figure in told.items()}, "note": told_once(told)}

@@ -1,0 +1,296 @@
+"""The scoreboard: every figure of every candidate in every slice with intervals and ranks, and what follows from them.
+
+A difference (of two figures, of two registers, of a family and the whole) takes its interval from joint resamples: each
+resample of cases gives both figures, and the interval is that of their difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement.tables import Row
+from consilium.statistics.bootstrap import RatioFigures, percentile_intervals, ratio_figures
+from consilium.statistics.estimate import Figure, Undefined, figures
+from consilium.statistics.rank_ranges import rank_ranges
+from consilium.statistics.worst_at_k import worst_at_k
+from scoring.score_columns import CLIP, FIGURES
+from scoring.score_sheet import Slice
+from scoring.scored import Scored
+from scoring.scores import SCOREBOARD_COLUMNS
+
+RANKED = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "worst_at_k")
+ENDS = ("", "_low", "_high")
+MORE_COLUMNS = (
+    "worst_k",
+    *(f"worst_at_k{end}" for end in ENDS),
+    *(f"{name}_rank{end}" for name in RANKED for end in ENDS),
+)
+COLUMNS = (*SCOREBOARD_COLUMNS, *MORE_COLUMNS)
+SLICE_COLUMNS = ("slice", *COLUMNS)
+TEXT = ("slice", "candidate", "kind", "note")
+GAPS = {"gap_cacs": "cacs_at_k", "gap_pass": "pass_at_k"}
+GAP_COLUMNS = (
+    *("slice", "candidate", "n", "n_cases", "rubric_accuracy", "cacs_at_k", "pass_at_k"),
+    *(f"{name}{end}" for name in GAPS for end in ENDS),
+    *("k", "note"),
+)
+IN_FAMILIES = ("cacs_at_k", "rubric_accuracy")
+FAMILY_COLUMNS = (
+    *("family", "candidate", "n", "n_cases"),
+    *(column for name in IN_FAMILIES for column in (name, *(f"{name}_deviation{end}" for end in ENDS))),
+    "note",
+)
+# Which slices are the capability families: the first of these of which the benchmark has two.
+FAMILY_KINDS = ("task_group", "task", "theme", "axis")
+REGISTERS = ("lay", "professional")
+REGISTER_COLUMNS = (
+    *("candidate", "n_lay", "n_professional", "n_cases_lay", "n_cases_professional"),
+    *(
+        column
+        for name in FIGURES
+        for column in (*(f"{name}_{one}" for one in REGISTERS), *(f"{name}_difference{end}" for end in ENDS))
+    ),
+    "note",
+)
+# Pass@k is a share; beside figures from 0 to 100 it is taken times 100.
+SCALES = {"rubric_score": 1.0, "rubric_accuracy": 1.0, "pass_at_k": 100.0, "cacs_at_k": 1.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Scoreboard:
+    """Rows of the tables by column name."""
+
+    slices: list[Row]  # SLICE_COLUMNS; the whole stands first, as ``overall_score``
+    gap: list[Row]
+    families: list[Row]
+    family_kind: str  # empty where the benchmark has no two families
+    registers: list[Row]
+    worst_k: int
+
+
+def make_scoreboard(scored: Scored) -> Scoreboard:
+    """All of it, from scores whose replicates were kept."""
+    if not scored.names:
+        return Scoreboard([], [], [], "", [], 1)
+    board = _Board(scored)
+    kind, families = _families(scored.slices)
+    registers = {
+        part.name.removeprefix("register:"): place
+        for place, part in enumerate(scored.slices)
+        if part.name.startswith("register:")
+    }
+    return Scoreboard(
+        slices=[row for place in range(len(scored.slices)) for row in board.slice_rows(place)],
+        gap=[row for place in range(len(scored.slices)) for row in board.gap_rows(place)],
+        families=[row for place in families for row in board.family_rows(place)],
+        family_kind=kind,
+        registers=board.register_rows(registers) if len(registers) == len(REGISTERS) else [],
+        worst_k=board.worst_k,
+    )
+
+
+def _families(slices: Sequence[Slice]) -> tuple[str, list[int]]:
+    for kind in FAMILY_KINDS:
+        found = [place for place, part in enumerate(slices) if part.name.startswith(f"{kind}:")]
+        if len(found) > 1:
+            return kind, found
+    return "", []
+
+
+class _Board:
+    """Figures with their replicates; a column is slice · candidates + candidate."""
+
+    def __init__(self, scored: Scored) -> None:
+        self.scored = scored
+        self.n_candidates = len(scored.names)
+        self.worst_k = _worst_k(scored)
+        self.made: dict[str, RatioFigures] = {**scored.columns.made, "worst_at_k": _worst(scored, self.worst_k)}
+        self.gaps = {
+            name: self._differences(("rubric_accuracy", slice(None)), (other, slice(None)))
+            for name, other in GAPS.items()
+        }
+
+    def _present(self, place: int) -> list[tuple[int, str]]:
+        """The columns and names of the candidates with a response in the slice, by name."""
+        start = place * self.n_candidates
+        return [
+            (start + one, self.scored.names[one])
+            for one in self.scored.order
+            if self.scored.columns.present[start + one]
+        ]
+
+    def slice_rows(self, place: int) -> list[Row]:
+        """`SLICE_COLUMNS` of one slice."""
+        present = self._present(place)
+        columns = np.array([column for column, _name in present], dtype=np.int64)
+        ranks = {name: self._ranks(name, columns) for name in RANKED}
+        rows = []
+        for i, (column, name) in enumerate(present):
+            candidate = column - place * self.n_candidates
+            made = self.scored.columns.row(place, candidate)
+            assert made is not None
+            row: Row = {
+                "slice": self.scored.slices[place].name,
+                "candidate": name,
+                "kind": self.scored.kinds[candidate],
+                "k": self.scored.k,
+                **made,
+                "worst_k": self.worst_k,
+            }
+            told: dict[str, Figure] = {"worst_at_k": self.made["worst_at_k"].figures[column]}
+            told |= {f"{figure}_rank": ranks[figure][i] for figure in RANKED}
+            _put(row, told)
+            row["note"] = "; ".join(filter(None, [made["note"], told_once(told)]))
+            rows.append(row)
+        return rows
+
+    def _ranks(self, name: str, columns: NDArray[np.int64]) -> list[Figure]:
+        made = self.made[name]
+        assert made.n_cases is not None
+        assert made.replicates is not None
+        values = [made.figures[column].value for column in columns.tolist()]
+        return rank_ranges(values, made.replicates[columns], made.n_cases[columns])
+
+    def gap_rows(self, place: int) -> list[Row]:
+        """`GAP_COLUMNS` of one slice."""
+        rows = []
+        for column, name in self._present(place):
+            told = {gap: made[column] for gap, made in self.gaps.items()}
+            row: Row = {
+                "slice": self.scored.slices[place].name,
+                "candidate": name,
+                "n": int(self.scored.columns.settled[column]),
+                "n_cases": self._cases("rubric_accuracy", column),
+                **{name: self.made[name].figures[column].value for name in ("rubric_accuracy", *GAPS.values())},
+                "k": self.scored.k,
+                "note": told_once(told),
+            }
+            _put(row, told)
+            rows.append(row)
+        return rows
+
+    def family_rows(self, place: int) -> list[Row]:
+        """`FAMILY_COLUMNS` of one family: how far each candidate lies from its own figure over everything."""
+        part, start = self.scored.slices[place], place * self.n_candidates
+        own, whole = slice(start, start + self.n_candidates), slice(0, self.n_candidates)
+        apart = {name: self._differences((name, own), (name, whole), cases_of_first=True) for name in IN_FAMILIES}
+        rows = []
+        for column, candidate in self._present(place):
+            told = {f"{name}_deviation": apart[name][column - start] for name in IN_FAMILIES}
+            row: Row = {
+                "family": part.name,
+                "candidate": candidate,
+                "n": int(self.scored.columns.settled[column]),
+                "n_cases": self._cases("rubric_accuracy", column),
+                **{name: self.made[name].figures[column].value for name in IN_FAMILIES},
+                "note": told_once(told),
+            }
+            _put(row, told)
+            rows.append(row)
+        return rows
+
+    def register_rows(self, places: Mapping[str, int]) -> list[Row]:
+        """`REGISTER_COLUMNS`: lay less professional, of the candidates that have answered in both."""
+        starts = {one: places[one] * self.n_candidates for one in REGISTERS}
+        lay, professional = (slice(starts[one], starts[one] + self.n_candidates) for one in REGISTERS)
+        apart = {name: self._differences((name, lay), (name, professional), scaled=False) for name in FIGURES}
+        rows = []
+        for candidate in self.scored.order:
+            columns = {one: starts[one] + candidate for one in REGISTERS}
+            if not all(self.scored.columns.present[column] for column in columns.values()):
+                continue
+            told = {f"{name}_difference": apart[name][candidate] for name in FIGURES}
+            row: Row = {"candidate": self.scored.names[candidate], "note": told_once(told)}
+            for one, column in columns.items():
+                row[f"n_{one}"] = int(self.scored.columns.settled[column])
+                row[f"n_cases_{one}"] = self._cases("rubric_accuracy", column)
+                row |= {f"{name}_{one}": self.made[name].figures[column].value for name in FIGURES}
+            _put(row, told)
+            rows.append(row)
+        return rows
+
+    def _cases(self, name: str, column: int) -> int:
+        cases = self.made[name].n_cases
+        assert cases is not None
+        return int(cases[column])
+
+    def _differences(
+        self,
+        first: tuple[str, slice],
+        second: tuple[str, slice],
+        *,
+        cases_of_first: bool = False,
+        scaled: bool = True,
+    ) -> list[Figure]:
+        """The first less the second, column by column, with intervals by joint resamples.
+
+        The fewer of the cases behind the two stand behind it, or those of the first where it is a part of the second.
+        """
+        values, replicates, cases, sizes, reasons = [], [], [], [], []
+        for name, columns in (first, second):
+            made, scale = self.made[name], SCALES[name] if scaled else 1.0
+            assert made.n_cases is not None
+            assert made.replicates is not None
+            own = made.figures[columns]
+            values.append(scale * np.array([np.nan if one.value is None else one.value for one in own]))
+            replicates.append(scale * made.replicates[columns])
+            cases.append(made.n_cases[columns])
+            sizes.append(np.array([one.n for one in own], dtype=np.int64))
+            reasons.append([one.reason if isinstance(one, Undefined) else "" for one in own])
+        behind = cases[0] if cases_of_first else np.minimum(cases[0], cases[1])
+        apart = figures(values[0] - values[1], sizes[0], reason=lambda i: reasons[0][i] or reasons[1][i])
+        return percentile_intervals(replicates[0] - replicates[1], behind).attach(apart)
+
+
+def _worst_k(scored: Scored) -> int:
+    """The largest k at which every candidate has a case with so many scored samples; 1 at least."""
+    sheet, scores = scored.sheet, scored.grid.has_score[0]
+    if not len(sheet.response_ids):
+        return 1
+    group = sheet.response_candidate * len(sheet.case_ids) + sheet.response_case
+    counts = np.bincount(group[scores], minlength=len(sheet.candidate_ids) * len(sheet.case_ids))
+    most = counts.reshape(len(sheet.candidate_ids), len(sheet.case_ids)).max(axis=1)
+    # A candidate without a score on anything keeps no other from being compared.
+    return max(1, int(most[most > 0].min())) if (most > 0).any() else 1
+
+
+def _worst(scored: Scored, k: int) -> RatioFigures:
+    """Worst-at-k of every column: the mean over cases of the expected minimum of k samples, clipped."""
+    sheet, grid = scored.sheet, scored.grid
+    n_candidates, n_cases = len(sheet.candidate_ids), len(sheet.case_ids)
+    inside = grid.inside & grid.has_score
+    place, response = np.nonzero(inside)
+    column = place * n_candidates + sheet.response_candidate[response]
+    size = len(scored.slices) * n_candidates
+    made = worst_at_k(column * n_cases + sheet.response_case[response], grid.score[inside], k)
+    expected = np.full(size * n_cases, np.nan)
+    expected[: len(made.by_case)] = made.by_case
+    by_case = expected.reshape(size, n_cases).T
+    used = ~np.isnan(by_case)
+    return ratio_figures(
+        np.where(used, by_case, 0.0),
+        used,
+        bootstrap=scored.bootstrap,
+        clip=CLIP,
+        empty=f"no case has {k} samples" if k > 1 else "no response has a score",
+        keep_replicates=True,
+    )
+
+
+def _put(row: Row, told: Mapping[str, Figure]) -> None:
+    """Value and ends of each figure, into the columns of its name."""
+    for name, figure in told.items():
+        row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
+
+
+def told_once(told: Mapping[str, Figure]) -> str:
+    """What the figures say for themselves; a remark that several share is told once."""
+    by_note: dict[str, list[str]] = {}
+    for name, figure in told.items():
+        if figure.note:
+            by_note.setdefault(figure.note, []).append(name)
+    return "; ".join(f"{', '.join(names)}: {note}" for note, names in by_note.items())
