@@ -13,7 +13,7 @@ from typing import Any
 @dataclass(frozen=True)
 class Palette:
     """Colours by their part in a figure: ``ground`` lies under it, ``outside`` is what its file is filled with;
-    ``series`` in the order in which they are given out.
+    ``series`` in the order in which they are given out; ``diverging`` from far below to far above, as grounds.
     """
 
     ink: str
@@ -23,6 +23,7 @@ class Palette:
     ground: str
     outside: str
     series: tuple[str, ...]
+    diverging: tuple[str, ...]
 
 
 PAGE = Palette(
@@ -33,6 +34,7 @@ PAGE = Palette(
     ground="var(--card)",
     outside="transparent",
     series=("var(--c1)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c2)"),
+    diverging=tuple(f"var(--d{i})" for i in range(1, 8)),
 )
 # The light theme of tokens.css; tests hold the two together.
 PRINT = Palette(
@@ -43,6 +45,7 @@ PRINT = Palette(
     ground="#ffffff",
     outside="#ffffff",
     series=("#0f6b66", "#1f5fbf", "#c07a1c", "#7d68a0", "#4c5a69", "#8391a0"),
+    diverging=("#e0a458", "#edc48d", "#f7e3c8", "#f5f3ef", "#d6e4f7", "#a9c6ee", "#7ba7e0"),
 )
 
 FONT = "Inter, system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', 'PingFang SC', 'Noto Sans SC', sans-serif"

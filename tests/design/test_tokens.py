@@ -27,6 +27,7 @@ TEXT = [
     ("accent-ink", "accent-strong"),
     ("ink", "mark"),
     ("ink", "not-soft"),
+    *(("ink", f"d{i}") for i in range(1, 8)),
 ]
 # Borders of controls and marks of charts need 3 : 1.
 MARKS = [

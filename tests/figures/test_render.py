@@ -10,7 +10,9 @@ import pytest
 
 from consilium.figures import charts
 from consilium.figures.calibration_curve import CurvePoint, calibration_curve
+from consilium.figures.heat_map import Cell, heat_map
 from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, svg_file
+from consilium.figures.slope import Ranked, slope
 from consilium.figures.style import PAGE, PRINT, Palette
 
 EVIL = '<script>alert(1)</script>" onload="alert(2)'
@@ -80,8 +82,18 @@ def curve(palette: Palette) -> object:
     )
 
 
+def heat(palette: Palette) -> object:
+    cells = [Cell("alpha", "triage", 4.2, href="/b/x/"), Cell("alpha", EVIL, -12.0), Cell("beta", "triage", None)]
+    return heat_map(cells, palette, description="deviations")
+
+
+def slopes(palette: Palette) -> object:
+    ranked = [Ranked("alpha", 1, 2), Ranked(EVIL, 2, 1), Ranked("gamma", 3, 3)]
+    return slope(ranked, palette, left="A", right="B", description="ranks")
+
+
 ALL = pytest.mark.parametrize(
-    "drawing", [points, hits, dots, ranks, fidelity, curve], ids=lambda drawing: drawing.__name__
+    "drawing", [points, hits, dots, ranks, fidelity, curve, heat, slopes], ids=lambda drawing: drawing.__name__
 )
 
 
@@ -153,7 +165,8 @@ def test_print_colours_are_those_of_the_light_theme() -> None:
     light = dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6})", css[: css.index("prefers-color-scheme: dark")]))
     for name in ("ink", "text", "faint", "grid", "ground"):
         assert getattr(PRINT, name) == light[getattr(PAGE, name)[4:-1]], name
-    assert PRINT.series == tuple(light[colour[4:-1]] for colour in PAGE.series)
+    for name in ("series", "diverging"):
+        assert getattr(PRINT, name) == tuple(light[colour[4:-1]] for colour in getattr(PAGE, name)), name
 
 
 def test_names_beside_crowded_dots_do_not_lie_on_each_other() -> None:

@@ -1,0 +1,98 @@
+"""A heat map of deviations: rows by columns, each cell with its number on a ground that says which way and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from consilium.figures.style import HEIGHT, WIDTH, Palette, configuration
+
+CELL = 28
+NARROWEST, WIDEST = 44, 92
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value in a row and a column; None leaves its place empty."""
+
+    row: str
+    column: str
+    value: float | None
+    href: str = ""
+
+
+def steps(values: Sequence[float], n: int) -> list[int]:
+    """In which of ``n`` (odd) equal steps from −m to m each value lies; m is the largest deviation, 0 in the middle."""
+    most = max(map(abs, values), default=0.0)
+    if not most:
+        return [n // 2] * len(values)
+    return [min(n - 1, int((value + most) / (2 * most) * n)) for value in values]
+
+
+def heat_map(cells: Sequence[Cell], palette: Palette, *, description: str, digits: int = 1) -> Any:
+    """Rows and columns keep the order in which they first come."""
+    import altair as alt
+
+    rows, columns = (list(dict.fromkeys(getattr(cell, name) for cell in cells)) for name in ("row", "column"))
+    given = [(cell, cell.value) for cell in cells if cell.value is not None]
+    of_step = steps([value for _cell, value in given], len(palette.diverging))
+    values = [
+        {
+            "row": cell.row,
+            "column": cell.column,
+            "step": step,
+            "shown": _signed(value, digits),
+            "href": cell.href or None,
+            "words": f"{cell.row}, {cell.column}: {_signed(value, digits)}",
+        }
+        for (cell, value), step in zip(given, of_step, strict=True)
+    ]
+    longest = max(map(len, columns), default=0)
+    slanted = longest > 10
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X(
+            "column:N",
+            sort=None,
+            title=None,
+            scale=alt.Scale(domain=columns),
+            axis=alt.Axis(
+                orient="top",
+                domain=False,
+                ticks=False,
+                grid=False,
+                labelAngle=-40 if slanted else 0,
+                labelAlign="left" if slanted else "center",
+                labelLimit=170,
+            ),
+        ),
+        y=alt.Y("row:N", sort=None, title=None, scale=alt.Scale(domain=rows), axis=alt.Axis(grid=False)),
+    )
+    grounds = base.mark_rect(stroke=palette.ground, strokeWidth=2, cornerRadius=3).encode(
+        color=alt.Color(
+            "step:O",
+            legend=None,
+            scale=alt.Scale(domain=list(range(len(palette.diverging))), range=list(palette.diverging)),
+        ),
+        href="href:N",
+        description="words:N",
+    )
+    numbers = base.mark_text(aria=False, color=palette.ink, fontSize=11).encode(text="shown:N", href="href:N")
+    wide = max(NARROWEST, min(WIDEST, int(WIDTH / max(1, len(columns)))))
+    # Room for names that a page sets in a wider font than they were measured in, and for the slant of the last one.
+    room = {
+        "left": 12 + int(1.2 * min(30, max(map(len, rows), default=0))),
+        "right": min(120, 5 * longest) if slanted else 12,
+        "top": 8,
+        "bottom": 8,
+    }
+    height = max(CELL * len(rows), HEIGHT // 6)
+    chart = alt.layer(grounds, numbers).properties(
+        width=wide * max(1, len(columns)), height=height, padding=room, description=description
+    )
+    return chart.configure(**configuration(palette))
+
+
+def _signed(value: float, digits: int) -> str:
+    text = f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    return text if text.strip("+0.\N{MINUS SIGN}") else text[1:]
