@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement import fidelity
+from agreement import fidelity, sentences
 from agreement.compare import Progress, unheard
 from agreement.fidelity import read_triad
 from agreement.forms import ReportForm, choose
@@ -20,6 +20,7 @@ from agreement.models import Report
 from agreement.numbers import Tile, number
 from agreement.offers import display_name, group_offers, judge_offers
 from agreement.parameters import named_raters
+from agreement.sentences import capital, counted, rater_in_words
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
 from consilium.figures import charts
@@ -28,8 +29,12 @@ from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark
 from scoring.raters import require_verdicts
 
-# Which two raters of a fidelity report: the names of its three comparisons.
-SIDES = ("judge_a", "judge_b", "ceiling")
+# The three comparisons, by which two raters they are of.
+SIDES = {
+    "judge_a": gettext_lazy("Judge and A"),
+    "judge_b": gettext_lazy("Judge and B"),
+    "ceiling": gettext_lazy("A and B"),
+}
 
 
 class FidelityForm(ReportForm):
@@ -204,10 +209,32 @@ def figures(report: Report) -> Iterator[Figure]:
 
 def pairs(report: Report, side: str) -> Read:
     triad = read_triad(report.benchmark, **report.parameters)
-    side = side if side in SIDES else SIDES[0]
+    side = side if side in SIDES else next(iter(SIDES))
     judge, a, b = triad.labels["judge"], triad.labels["a"], triad.labels["b"]
     labels = {"judge_a": (a, judge), "judge_b": (b, judge), "ceiling": (a, b)}[side]
     return labels, getattr(triad.sides, side), triad.frame, triad.digest
+
+
+def methods(report: Report) -> list[str]:
+    facts = report.result["facts"]
+    overall = table_of(report, "fidelity").dicts()[0]
+    judge, a, b = (rater_in_words(facts[name]) for name in ("judge", "a", "b"))
+    return [
+        f"{capital(judge)} was measured against {a} and against {b}, and both groups against each other (the human "
+        f"ceiling), all on the same {counted(overall['n_pairs'], 'pair')} of a response and a criterion from "
+        f"{counted(overall['n_cases'], 'case')} of the benchmark {report.benchmark.title}: those that both groups "
+        "answered and the judge was to decide.",
+        sentences.MF1,
+        sentences.conservative(overall),
+        f"{counted(overall['n_undecided'], 'pair')} that the judge or jury left undecided are in no figure."
+        if overall.get("n_undecided")
+        else "",
+        "The judge’s figure is the mean of its MF1 against both groups; its difference from the ceiling is taken "
+        "within each resample of cases.",
+        "Candidates are ranked by the share of criteria met under each rater; ranks are compared by Spearman’s ρ and "
+        "Kendall’s τ-b (Kendall 1945), the overlap of the top 3 and top 5, and the mean absolute difference in points.",
+        sentences.learned(facts),
+    ]
 
 
 KIND = Kind(
@@ -227,4 +254,5 @@ KIND = Kind(
     figures=figures,
     headline=(gettext_lazy("MF1, mean of both groups"), 3),
     pairs=pairs,
+    methods=methods,
 )

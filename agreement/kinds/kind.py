@@ -6,7 +6,7 @@ A kind is one module of this package that ends in ``KIND = Kind(...)``; the pack
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agreement.frame import Frame
@@ -62,8 +62,9 @@ class Kind:
 
     ``complete`` checks the given parameters and makes them full (`WrongParameters`, `UnknownRater`); ``compute`` makes
     the tables of them and writes nothing; ``pairs`` gives raters, pairs, frame and digest for the page of decisions
-    behind a slice, of two of the raters where there are more (``side``). ``headline`` is what the one figure of the
-    kind is called and to how many places it is shown. ``methods`` are English sentences for a paper.
+    behind a slice, of two of the raters where there are more (``side``, one of ``sides``, which names them with their
+    labels; by default the first). ``headline`` is what the one figure of the kind is called and to how many places it
+    is shown. ``methods`` are English sentences for a paper.
     """
 
     value: str
@@ -78,6 +79,7 @@ class Kind:
     figures: Callable[[Report], Iterator[Figure]] = nothing_to_draw
     headline: tuple[_StrOrPromise, int] | None = None
     pairs: Callable[[Report, str], Read] | None = None
+    sides: Mapping[str, _StrOrPromise] = field(default_factory=dict)
     methods: Callable[[Report], list[str]] = no_methods
 
     @property

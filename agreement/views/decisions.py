@@ -13,8 +13,7 @@ from django.views.decorators.http import require_safe
 
 from agreement import access
 from agreement.evidence import behind, decided
-from agreement.kinds.fidelity import SIDES
-from agreement.models import Report
+from agreement.kinds import kind_of
 from agreement.offers import display_name
 from consilium.lib.errors import DomainError
 from rubrics.models import JobStatus
@@ -41,6 +40,7 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
     if report.section != section or report.status != JobStatus.DONE:
         raise Http404
     slice_name = request.GET.get("slice") or "all"
+    sides = kind_of(report).sides
     side, show = request.GET.get("side", ""), request.GET.get("show", "")
     try:
         evidence = behind(report, slice_name, side=side, show=show)
@@ -58,7 +58,8 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
         "counts": evidence.counts,
         "total": sum(evidence.counts.values()),
         "show": show if show in evidence.counts else "",
-        "side": (side if side in SIDES else SIDES[0]) if report.kind == Report.Kind.FIDELITY else "",
+        "side": side if side in sides else next(iter(sides), ""),
+        "sides": list(sides.items()),
         "changed": evidence.digest != report.input_digest,
         "page": page,
         "rows": decided(evidence, list(page)),

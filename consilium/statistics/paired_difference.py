@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals
-from consilium.statistics.confusion import confusion_counts
-from consilium.statistics.estimate import Figure, Undefined, figures
+from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, percentile_intervals
+from consilium.statistics.confusion import ConfusionCounts, confusion_counts
+from consilium.statistics.estimate import Figure, figures
 from consilium.statistics.macro_f1 import NO_PAIRS, macro_f1_values
 
 
@@ -30,14 +30,18 @@ def mf1_difference(
     All hold met (1) or not met (0) for each pair, ``case`` its case's number. Undefined without pairs.
     """
     tables = [confusion_counts(reference, rater, case=case, n_cases=n_cases) for rater in (first, second)]
-    n = int(tables[0].n.sum())
-    if not n:
-        return Undefined(NO_PAIRS)
-    one, other = (macro_f1_values(table.pooled(axis=0)) for table in tables)
-    made = figures(one - other, np.array([n]), reason=lambda i: NO_PAIRS)
-    replicates = [macro_f1_values(bootstrap.confusion(table)) for table in tables]
-    cases = int((tables[0].n.sum(axis=1) > 0).sum())
-    return percentile_intervals(replicates[0] - replicates[1], cases).attach(made)[0]
+    return mf1_differences(tables[0], tables[1], bootstrap=bootstrap)[0]
+
+
+def mf1_differences(first: ConfusionCounts, second: ConfusionCounts, *, bootstrap: CaseBootstrap) -> list[Figure]:
+    """The same for many slices, from the counts of both raters on the same pairs, shape (n_cases, slices)."""
+    n, cases = first.n.sum(axis=0), (first.n > 0).sum(axis=0)
+    one, other = (macro_f1_values(table.pooled(axis=0)) for table in (first, second))
+    made = figures(one - other, n, reason=lambda i: NO_PAIRS)
+    due = np.flatnonzero(cases >= MINIMUM_CASES)
+    replicates = [macro_f1_values(bootstrap.confusion(table[:, due])) for table in (first, second)]
+    intervals = percentile_intervals(replicates[0] - replicates[1], cases[due])
+    return intervals.spread_over(due, cases).attach(made)
 
 
 def ratio_difference(numerator: ArrayLike, denominator: ArrayLike, *, bootstrap: CaseBootstrap, empty: str) -> Figure:

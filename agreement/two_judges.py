@@ -1,0 +1,232 @@
+"""Two judges against one reference, on the same pairs: the MF1 of each, their difference, and McNemar's test.
+
+All figures rest on the pairs that the reference answered and that both judges were to decide. An invalid or missing
+verdict counts against its judge, as the opposite of the reference (`agreement.pairs`); so a judge is right, wrong,
+invalid or missing on a pair, and what each of the two is, with the answer of the reference, is all that the figures are
+made of. Any two raters may stand in the place of the judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+from numpy.typing import NDArray
+
+from agreement.compare import Progress, unheard
+from agreement.frame import Frame, read_frame
+from agreement.inputs import digest_of
+from agreement.pairs import LAST_COUNTED, Pairs, Standing, pair, positions
+from agreement.slicing import Sliced, sliced
+from annotation.ratings import faulty_pairs
+from consilium.lib.errors import DomainError
+from consilium.lib.ratings import Ratings
+from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
+from consilium.statistics.confusion import ConfusionCounts
+from consilium.statistics.estimate import Figure
+from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
+from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
+from consilium.statistics.paired_difference import mf1_differences
+from consilium.statistics.two_raters import attach_intervals
+from rubrics.models import Benchmark
+from scoring.raters import Rater, resolve_rater
+from scoring.score_sheet import due_pairs
+
+_WITH_INTERVAL = ("mf1_a", "mf1_b", "difference")
+COLUMNS = (
+    *("slice", "n_pairs", "n_responses", "n_cases"),
+    *(f"{name}{end}" for name in _WITH_INTERVAL for end in ("", "_low", "_high")),
+    *("both_right", "only_a_right", "only_b_right", "both_wrong", "p_exact", "p_mid"),
+    *("chi_square_clustered", "p_clustered", "mf1_a_valid", "mf1_b_valid", "difference_valid", "n_valid"),
+    *("n_invalid_a", "n_missing_a", "n_invalid_b", "n_missing_b", "note"),
+)
+DISAGREEMENT_COLUMNS = ("reference", "judge_a", "judge_b", "n")
+TEXT_COLUMNS = ("slice", "reference", "judge_a", "judge_b", "note")
+# What a judge is on a pair, in the order of its code; and the codes of a pair: reference, judge A, judge B.
+RIGHT, WRONG, INVALID, MISSING = range(4)
+CODES = 2 * 4 * 4
+
+Row = dict[str, Any]
+
+
+class NothingShared(DomainError):
+    """The reference and the two judges share no pair."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """Reference and two judges, joined: on the same pairs in the same order each judge against the reference, and the
+    judges with each other (``between``: A, then B).
+
+    ``n_one_only`` counts pairs that count for one judge and that the other was not to decide; ``n_left_out`` those that
+    both were to decide and one of them, or the reference, left open.
+    """
+
+    reference: Rater
+    judges: tuple[Rater, Rater]
+    first: Pairs
+    second: Pairs
+    between: Pairs
+    frame: Frame
+    n_one_only: int
+    n_left_out: int
+    digest: str
+
+
+def read_contest(benchmark: Benchmark, *, reference: str, judge_a: str, judge_b: str) -> Contest:
+    """Read and join the three; `NothingShared` where no pair has all of them."""
+    raters = [resolve_rater(benchmark, name) for name in (reference, judge_a, judge_b)]
+    said = [rater.ratings() for rater in raters]
+    due, faulty = [due_pairs(rater) for rater in raters[1:]], faulty_pairs(benchmark)
+    is_judge = [rater.undecided_by != "group" for rater in raters]
+    joined = [
+        pair(said[0], said[i], due_of_b=due[i - 1], faulty=faulty, judges=(is_judge[0], is_judge[i])) for i in (1, 2)
+    ]
+    counted = [_keys(one.chosen(one.standing <= LAST_COUNTED)) for one in joined]
+    shared = np.intersect1d(counted[0], counted[1], assume_unique=True)
+    in_both = np.intersect1d(_keys(joined[0]), _keys(joined[1]), assume_unique=True)
+    if not len(shared):
+        raise NothingShared(
+            _("There is no pair that %(reference)s answered and that both %(a)s and %(b)s were to decide.")
+            % {"reference": raters[0].label, "a": raters[1].label, "b": raters[2].label}
+        )
+    first, second = (one.chosen(positions(shared, _keys(one))[1]) for one in joined)
+    frame = read_frame(benchmark)
+    described = frame.described(frame.response_places(first.response), frame.criterion_places(first.criterion))
+    return Contest(
+        reference=raters[0],
+        judges=(raters[1], raters[2]),
+        first=first,
+        second=second,
+        between=_between(first, second, (is_judge[1], is_judge[2])),
+        frame=frame,
+        n_one_only=sum(len(np.setdiff1d(one, in_both, assume_unique=True)) for one in counted),
+        n_left_out=len(in_both) - len(shared),
+        digest=digest_of(*said, *due, faulty, names=(*(rater.label for rater in raters), described)),
+    )
+
+
+def _keys(pairs: Pairs) -> NDArray[np.int64]:
+    return (pairs.response << 31) | pairs.criterion
+
+
+def _between(first: Pairs, second: Pairs, judges: tuple[bool, bool]) -> Pairs:
+    """What the two judges said of the pairs; A stands in the place of the reference."""
+    a = Ratings(first.response, first.criterion, first.b)
+    return pair(a, Ratings(second.response, second.criterion, second.b), judges=judges)
+
+
+def contest(
+    joined: Contest, *, seed: int = 0, resamples: int = RESAMPLES, progress: Progress = unheard
+) -> tuple[list[Row], list[Row]]:
+    """Rows (`COLUMNS`) for all, each candidate, difficulty, register and tag; and what the three said together, by how
+    often (`DISAGREEMENT_COLUMNS`).
+    """
+    first, second = joined.first, joined.second
+    code = ((first.a.astype(np.int64) * 4 + _state(first)) * 4 + _state(second)).astype(np.int8)
+    counted = sliced(joined.frame, first.response, first.criterion, code, CODES)
+    progress(0.3)
+    # Axes: cases, slices, reference (not met, met), judge A, judge B.
+    cells = counted.counts.reshape(*counted.counts.shape[:2], 2, 4, 4)
+    rows = _rows(counted, cells, CaseBootstrap(len(cells), seed, resamples))
+    progress(1.0)
+    return rows, _disagreement(cells[:, 0].sum(axis=0))
+
+
+def _state(pairs: Pairs) -> NDArray[np.int64]:
+    states = np.empty(LAST_COUNTED + 1, dtype=np.int64)
+    states[[Standing.TP, Standing.TN]] = RIGHT
+    states[[Standing.FP, Standing.FN]] = WRONG
+    states[[Standing.INVALID_ON_MET, Standing.INVALID_ON_NOT_MET]] = INVALID
+    states[[Standing.MISSING_ON_MET, Standing.MISSING_ON_NOT_MET]] = MISSING
+    return np.asarray(states[pairs.standing])
+
+
+def _confusion(right: NDArray[np.int64], wrong: NDArray[np.int64]) -> ConfusionCounts:
+    """From counts of pairs, the last axis being what the reference said (not met, met)."""
+    return ConfusionCounts(tp=right[..., 1], fp=wrong[..., 0], fn=wrong[..., 1], tn=right[..., 0])
+
+
+def _judged(cells: NDArray[np.int64]) -> tuple[ConfusionCounts, ConfusionCounts]:
+    """Each judge against the reference, what is not right being wrong: shape (cases, slices)."""
+    return (
+        _confusion(cells[..., RIGHT, :].sum(axis=-1), cells[..., WRONG:, :].sum(axis=(-2, -1))),
+        _confusion(cells[..., :, RIGHT].sum(axis=-1), cells[..., :, WRONG:].sum(axis=(-2, -1))),
+    )
+
+
+def _rows(counted: Sliced, cells: NDArray[np.int64], bootstrap: CaseBootstrap) -> list[Row]:
+    a, b = _judged(cells)
+    valid = cells[..., : WRONG + 1, : WRONG + 1]
+    valid_a, valid_b = (one.pooled(axis=0) for one in _judged(valid))
+    made: dict[str, list[Figure]] = {
+        name: attach_intervals(macro_f1_figures(counts.pooled(axis=0)), macro_f1_values, counts, bootstrap)
+        for name, counts in (("mf1_a", a), ("mf1_b", b))
+    }
+    made["difference"] = mf1_differences(a, b, bootstrap=bootstrap)
+    made["mf1_a_valid"], made["mf1_b_valid"] = macro_f1_figures(valid_a), macro_f1_figures(valid_b)
+    either = cells.sum(axis=2)  # whatever the reference said: cases, slices, judge A, judge B
+    only_a, only_b = either[..., RIGHT, WRONG:].sum(axis=-1), either[..., WRONG:, RIGHT].sum(axis=-1)
+    pooled = either.sum(axis=0)
+    n_cases = counted.n_cases.tolist()
+    rows = []
+    for i, name in enumerate(counted.names):
+        tested = mcnemar(only_a[:, i], only_b[:, i], n_cases=n_cases[i])
+        p_mid = mcnemar_p(tested.only_first, tested.only_second, Method.MID_P)
+        figures: dict[str, Figure] = {column: made[column][i] for column in made}
+        figures |= {"p_exact": tested.p, "p_mid": p_mid}
+        figures |= {"chi_square_clustered": tested.chi_square_clustered, "p_clustered": tested.p_clustered}
+        n_pairs, n_valid = int(pooled[i].sum()), int(valid_a.n[i])
+        row: Row = {"slice": name, "n_pairs": n_pairs, "n_responses": counted.n_responses[i], "n_cases": n_cases[i]}
+        row |= {column: figure.value for column, figure in figures.items()}
+        for column in _WITH_INTERVAL:
+            row[f"{column}_low"], row[f"{column}_high"] = figures[column].low, figures[column].high
+        row["both_right"] = int(pooled[i, RIGHT, RIGHT])
+        row["only_a_right"], row["only_b_right"] = tested.only_first, tested.only_second
+        row["both_wrong"] = n_pairs - row["both_right"] - tested.only_first - tested.only_second
+        mf1s = row["mf1_a_valid"], row["mf1_b_valid"]
+        row["difference_valid"] = None if None in mf1s else mf1s[0] - mf1s[1]
+        row["n_valid"] = n_valid
+        row["n_invalid_a"], row["n_missing_a"] = int(pooled[i, INVALID].sum()), int(pooled[i, MISSING].sum())
+        row["n_invalid_b"], row["n_missing_b"] = int(pooled[i, :, INVALID].sum()), int(pooled[i, :, MISSING].sum())
+        row["note"] = "; ".join(_notes(figures, n_valid))
+        rows.append(row)
+    return rows
+
+
+def _notes(figures: dict[str, Figure], n_valid: int) -> Iterable[str]:
+    """What the figures say for themselves; a remark that several share is told once."""
+    columns_by_note: dict[str, list[str]] = {}
+    for column, figure in figures.items():
+        if column.endswith("_valid") and n_valid:
+            continue  # the remark is that of the figure over all pairs
+        for remark in filter(None, figure.note.split("; ")):
+            columns_by_note.setdefault(remark, []).append(column)
+    for note, columns in columns_by_note.items():
+        yield f"{', '.join(columns)}: {note}"
+
+
+def _disagreement(cells: NDArray[np.int64]) -> list[Row]:
+    """How often reference and judges said what, in words; combinations that never came are left out."""
+    rows = []
+    for said, a, b in np.argwhere(cells).tolist():
+        rows.append(
+            {
+                "reference": _word(said, RIGHT),
+                "judge_a": _word(said, a),
+                "judge_b": _word(said, b),
+                "n": int(cells[said, a, b]),
+            }
+        )
+    return rows
+
+
+def _word(reference: int, state: int) -> str:
+    if state == INVALID:
+        return "invalid"
+    if state == MISSING:
+        return "missing"
+    return "met" if (reference == 1) is (state == RIGHT) else "not_met"
