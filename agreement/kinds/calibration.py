@@ -18,6 +18,7 @@ from agreement.models import Report
 from agreement.numbers import Tile, number
 from agreement.offers import display_name, group_offers, physician_candidates
 from agreement.parameters import WrongParameters
+from agreement.sentences import counted, rater_in_words
 from agreement.stored import table_of
 from agreement.tables import Result, Table
 from consilium.figures import charts
@@ -189,6 +190,23 @@ def figures(report: Report) -> Iterator[Figure]:
         )
 
 
+def methods(report: Report) -> list[str]:
+    facts = report.result["facts"]
+    aided = report.parameters.get("include_aided")
+    return [
+        f"The coverage threshold k was calibrated on {counted(facts['n'], 'response')} that physicians wrote "
+        f"({facts['candidate']}; {'with' if aided else 'without'} those written beside model references), each with "
+        f"{counted(facts['n_criteria'], 'positive criterion', 'positive criteria')}, graded by "
+        f"{rater_in_words(facts['rater'])} of the benchmark {report.benchmark.title}; gradings by an author of any of "
+        "the responses, and responses with an undecided positive criterion, are left out.",
+        f"k is the mean number of positive criteria met, {facts['mean']:.2f}, rounded half up and kept within 1 and "
+        f"{facts['n_criteria']}: k = {facts['k']} (Zheng et al. 2026).",
+        "Quartiles interpolate linearly (type 7).",
+        "How far ranks of the other candidates depend on k is told by Spearman’s ρ and by the overlap of the top 3 and "
+        "top 5 with those under the calibrated k.",
+    ]
+
+
 KIND = Kind(
     value=Report.Kind.CALIBRATION,
     parameters=frozenset({"group", "candidate", "include_aided"}),
@@ -207,4 +225,5 @@ KIND = Kind(
     body=body,
     figures=figures,
     headline=("k", 0),
+    methods=methods,
 )

@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agreement import sentences
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose, grouped
 from agreement.frame import read_frame
@@ -19,6 +20,7 @@ from agreement.numbers import number
 from agreement.offers import display_name, offers
 from agreement.pairs import Pairs, pair
 from agreement.parameters import WrongParameters, named_raters
+from agreement.sentences import counted, rater_in_words
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
 from agreement.thresholds import suggested_k
@@ -192,6 +194,25 @@ def pairs(report: Report, side: str) -> Read:
     return (rater.label, ""), pairs, read_frame(report.benchmark), report.input_digest
 
 
+def methods(report: Report) -> list[str]:
+    facts = report.result["facts"]
+    rows = table_of(report, "scoreboard").dicts()
+    counts = {name: sum(row.get(name) or 0 for row in rows) for name in ("n_invalid", "n_missing", "n_cannot")}
+    return [
+        f"{counted(len(rows), 'candidate')} of the benchmark {report.benchmark.title} were scored by the decisions of "
+        f"{rater_in_words(facts['rater'])}, on {counted(sum(row['n'] for row in rows), 'response')} with a score and "
+        f"{counted(sum(row['n_criteria'] for row in rows), 'criterion', 'criteria')} of responses in all.",
+        sentences.SCORES,
+        sentences.coverage(facts["k"]),
+        sentences.threshold(report, facts["k"]),
+        sentences.counting(facts["rules"]),
+        f"There were {counts['n_invalid']:,} invalid and {counts['n_missing']:,} missing verdicts or decisions, and "
+        f"{counts['n_cannot']:,} that could not be assessed.",
+        "Worst-at-k is the expected minimum score over k of a case’s samples, drawn without replacement, averaged over "
+        "cases with at least k samples (Arora et al. 2025).",
+    ]
+
+
 KIND = Kind(
     value=Report.Kind.SCORES,
     parameters=frozenset({"rater", "k"}),
@@ -210,4 +231,5 @@ KIND = Kind(
     body=body,
     figures=figures,
     pairs=pairs,
+    methods=methods,
 )

@@ -1,0 +1,160 @@
+"""The methods paragraph of a report: everything that a paper has to say about how its figures came about.
+
+The words are English whatever the language of the page, and the same for the same report: they go into its files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.utils import translation
+
+from agreement.kinds import kind_of
+from agreement.models import Report
+from agreement.sentences import counted, rater_in_words
+from agreement.tables import Row
+from agreement.writers import latex, markdown
+from consilium.statistics.bootstrap import MINIMUM_CASES
+
+SOURCES = {
+    "Angelopoulos et al. 2023": "Angelopoulos, Duchi, Zrnic 2023: PPI++: Efficient Prediction-Powered Inference. "
+    "arXiv 2311.01453.",
+    "Arora et al. 2025": "Arora et al. 2025: HealthBench: Evaluating Large Language Models Towards Improved Human "
+    "Health. arXiv 2505.08775.",
+    "Benjamini and Hochberg 1995": "Benjamini, Hochberg 1995: Controlling the false discovery rate: a practical and "
+    "powerful approach to multiple testing. Journal of the Royal Statistical Society B 57.",
+    "Benjamini and Yekutieli 2001": "Benjamini, Yekutieli 2001: The control of the false discovery rate in multiple "
+    "testing under dependency. Annals of Statistics 29.",
+    "Calderon et al. 2025": "Calderon, Reichart, Dror 2025: The Alternative Annotator Test for LLM-as-a-Judge. "
+    "arXiv 2501.10970.",
+    "Cohen 1960": "Cohen 1960: A coefficient of agreement for nominal scales. Educational and Psychological "
+    "Measurement 20.",
+    "Efron and Tibshirani 1993": "Efron, Tibshirani 1993: An Introduction to the Bootstrap, chapter 13.",
+    "Fleiss 1971": "Fleiss 1971: Measuring nominal scale agreement among many raters. Psychological Bulletin 76.",
+    "Gwet 2008": "Gwet 2008: Computing inter-rater reliability and its variance in the presence of high agreement. "
+    "British Journal of Mathematical and Statistical Psychology 61.",
+    "Kendall 1945": "Kendall 1945: The treatment of ties in ranking problems. Biometrika 33.",
+    "Krippendorff 2011": "Krippendorff 2011: Computing Krippendorff’s Alpha-Reliability.",
+    "McNemar 1947": "McNemar 1947: Note on the sampling error of the difference between correlated proportions or "
+    "percentages. Psychometrika 12.",
+    "Shrout and Fleiss 1979": "Shrout, Fleiss 1979: Intraclass correlations: uses in assessing rater reliability. "
+    "Psychological Bulletin 86.",
+    "Wilson 1927": "Wilson 1927: Probable inference, the law of succession, and statistical inference. Journal of the "
+    "American Statistical Association 22.",
+    "Zheng et al. 2026": "Zheng et al. 2026: ClinConsensus: A Physician-Calibrated Benchmark for Evaluating Clinical "
+    "Rubric Coverage in Chinese Medical LLMs. arXiv 2603.02097.",
+}
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Methods:
+    """Paragraphs, and the sources that they name, in full."""
+
+    title: str
+    paragraphs: list[str]
+    sources: list[str]
+
+    @property
+    def text(self) -> str:
+        """Plain text: to copy, and ``methods.txt``."""
+        parts = list(self.paragraphs)
+        if self.sources:
+            parts.append("\n".join(["References", *self.sources]))
+        return "\n\n".join(parts) + "\n"
+
+    @property
+    def markdown(self) -> str:
+        """``methods.md``."""
+        lines = [f"# Methods: {markdown.escaped(self.title)}", *map(markdown.escaped, self.paragraphs)]
+        if self.sources:
+            lines += ["## References", "\n".join(f"- {markdown.escaped(source)}" for source in self.sources)]
+        return "\n\n".join(lines) + "\n"
+
+    @property
+    def latex(self) -> str:
+        """``methods.tex``: a paragraph to \\input."""
+        lines = [rf"\paragraph{{{latex.escaped(self.title)}}}", *map(latex.escaped, self.paragraphs)]
+        if self.sources:
+            items = [rf"\item {latex.escaped(source)}" for source in self.sources]
+            lines.append("\n".join([r"\begin{itemize}", *items, r"\end{itemize}"]))
+        return "\n\n".join(lines) + "\n"
+
+
+def methods_of(report: Report) -> Methods:
+    """The methods of a finished report."""
+    own = [_BLANKS.sub(" ", sentence).strip() for sentence in kind_of(report).methods(report)]
+    parts = [filter(None, own), _raters(report), _notes(report), _computation(report)]
+    paragraphs = list(filter(None, map(" ".join, parts)))
+    said = " ".join(paragraphs)
+    with translation.override("en"):
+        title = str(kind_of(report).title(report.parameters, None))
+    return Methods(title, paragraphs, [source for name, source in sorted(SOURCES.items()) if name in said])
+
+
+def _raters(report: Report) -> Iterator[str]:
+    """How each kind of rater came to its outcome, and of each judge what it was asked."""
+    rows: list[Row] = report.result["facts"].get("raters") or []
+    if any(row["kind"] == "group" for row in rows):
+        yield (
+            "The outcome of a group on a pair is what most of its annotators chose; a tie is undecided, "
+            "and left out unless an adjudicator settled it."
+        )
+    if any(row["kind"] == "consensus" for row in rows):
+        yield "The consensus is what both groups said after adjudication, or the ruling between them where they differ."
+    for row in rows:
+        if row["kind"] == "jury":
+            rule = "what all its members say" if row["model"] == "unanimous" else "the majority of its members"
+            yield f"{_name(row)} gives {rule}, on the pairs that all of them judged; otherwise it is undecided."
+        elif row["run"]:
+            yield _of_judge(row)
+
+
+def _name(row: Row) -> str:
+    # A jury that is written out has no name of its own.
+    if not row["judge"]:
+        named = rater_in_words(row["rater"])
+        return named[:1].upper() + named[1:]
+    return f"{'The jury' if row['kind'] == 'jury' else 'Judge'} {row['judge']}"
+
+
+def _of_judge(row: Row) -> str:
+    parts = [f"version {row['version']}"]
+    if row["model"]:
+        parts.append(f"model {row['model']}")
+    if row["prompt"]:
+        parts.append(f"prompt {row['prompt']}")
+    if row["prompt_hash"]:
+        what = "fitted model" if row["kind"] == "trained" else "prompt with rule sheet"
+        parts.append(f"SHA-256 of the {what} {row['prompt_hash']}")
+    parts.append(f"run {row['run']}")
+    if row["finished_at"]:
+        parts.append(f"finished {row['finished_at'][:10]}")
+    if row["kind"] == "imported":
+        parts.append("verdicts made elsewhere and imported")
+    return f"{_name(row)}: {', '.join(parts)}."
+
+
+def _notes(report: Report) -> Iterator[str]:
+    notes = report.result.get("notes") or []
+    if notes:
+        yield f"Remarks: {'; '.join(notes)}."
+
+
+def _computation(report: Report) -> Iterator[str]:
+    resamples = report.result["facts"].get("resamples")
+    if resamples:
+        yield (
+            f"Intervals are 95% percentile intervals of a bootstrap over cases (Efron and Tibshirani 1993) with "
+            f"{counted(resamples, 'resample')} and seed {report.seed}, given only where at least {MINIMUM_CASES} cases "
+            "stand behind a figure."
+        )
+    else:
+        yield f"The seed was {report.seed}."
+    at = report.started_at
+    yield (
+        f"Figures were computed with {report.software}{f' on {at:%Y-%m-%d} (UTC)' if at else ''} "
+        f"from inputs with the SHA-256 digest {report.input_digest}."
+    )

@@ -1,0 +1,162 @@
+"""Sentences for the methods section of a paper, in English: who decided, on what, by which rules, with what left out.
+
+A kind of report puts its own sentences together from these; `agreement.methods` adds what holds for every report. A
+source is named as in “(Cohen 1960)”: the methods then list it in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from agreement.models import Report
+from agreement.thresholds import threshold_in_force
+from scoring.raters import JURY_RULES, UNANIMOUS
+
+_STAGES = {
+    "first": "the annotators’ own first decisions",
+    "checked": "after the secondary check",
+    "final": "after the secondary check and adjudication within the group",
+}
+
+
+def rater_in_words(label: str) -> str:
+    """A rater as a sentence names it: ``group:A@checked`` is “group A (after the secondary check)”."""
+    kind, _colon, name = label.partition(":")
+    base, _at, stage = name.rpartition("@")
+    if kind == "group":
+        if stage not in _STAGES:
+            base, stage = name, "checked"
+        return f"group {base} ({_STAGES[stage]})"
+    if kind == "physician":
+        if stage not in ("first", "last") or not base:
+            base, stage = name, "first"
+        return f"physician {base} ({stage} round)"
+    if kind == "jury":
+        rule = stage if stage in JURY_RULES else ""
+        members = (base if rule else name).replace("+", ", ")
+        return f"the {'unanimous' if rule == UNANIMOUS else 'majority'} jury of {members}"
+    if kind == "run":
+        return f"the judge run {name}"
+    if label == "consensus":
+        return "the consensus of both expert groups"
+    return label if label.startswith("the ") else f"the judge {label}"
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """A number with its noun: “1 pair”, “1,204 pairs”."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def listed(parts: Iterable[str]) -> str:
+    """“a”, “a and b”, “a, b and c”."""
+    found = [part for part in parts if part]
+    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
+def capital(sentence: str) -> str:
+    """The sentence with a capital at its start."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def left_out(row: Mapping[str, Any], judged_by: str = "judge") -> str:
+    """Which pairs a comparison leaves out, and why, from the counts of a row of it."""
+    reasons = {
+        "n_cannot": "that a rater could not assess",
+        "n_undecided": "on which the annotators of a group were divided",
+        "n_undecided_by_judge": f"on which the {judged_by} was not of one mind",
+        "n_faulty": "whose criterion an adjudicator found at fault",
+    }
+    told = [f"{counted(row[name], 'pair')} {why}" for name, why in reasons.items() if row.get(name)]
+    if not told:
+        known = "assessed, undecided or at fault" if "n_faulty" in row else "assessed or undecided"
+        return f"No pair was left out as not {known}."
+    return f"Left out of all figures: {listed(told)}."
+
+
+def conservative(row: Mapping[str, Any]) -> str:
+    """How broken verdicts count, with how many there were; empty where the row does not say."""
+    n = row.get("n_invalid")
+    if n is None:
+        return ""
+    missing = row.get("n_missing") or 0
+    said = "An invalid or missing verdict counts as the opposite of the reference in MF1 and in the F1 of its classes"
+    if not n:
+        return f"{said}; there was none."
+    of_them = f", {missing:,} of them missing" if missing else ""
+    return f"{said} ({counted(n, 'pair')}{of_them})."
+
+
+def learned(facts: Mapping[str, Any]) -> str:
+    """That a judge had seen decisions on some of the candidates; empty where none had."""
+    names = facts.get("learned") or []
+    if not names:
+        return ""
+    who = facts.get("learned_by") or []
+    judge = f"{listed(who)}, of the jury," if who else "The judge"
+    return f"{judge} was fitted to physicians’ decisions on {listed(names)}: figures on those are not held out."
+
+
+MF1 = (
+    "Macro-F1 (MF1) is the mean of the F1 of met and the F1 of not met (Arora et al. 2025); a class that neither rater "
+    "used has no F1, and MF1 is then that of the other class."
+)
+SCORES = (
+    "The rubric score of a response is the sum of the points of the criteria met over the sum of the positive points; "
+    "the score of a candidate is its mean over responses, clipped to the range from 0 to 1 (Arora et al. 2025)."
+)
+
+
+def coverage(k: int | str) -> str:
+    """The three figures that look at positive criteria only, under the threshold ``k``."""
+    return (
+        f"Rubric Accuracy, Pass@{k} and CACS@{k} use the criteria with positive points only: with s of N of them met, "
+        "Rubric Accuracy is 100 times the share met, pooled over criteria; "
+        f"Pass@{k} the share of responses with s of at least {k}; "
+        f"CACS@{k} 100 times the mean of max(0, s − {k} + 1) / (N − {k} + 1), leaving out and counting responses with "
+        f"N below {k} (Zheng et al. 2026)."
+    )
+
+
+def threshold(report: Report, k: int) -> str:
+    """Where the threshold of a report comes from: signed or not, as it stood when the report was asked for."""
+    signed = threshold_in_force(report.benchmark, report.created_at)
+    if signed is None:
+        return f"The threshold k = {k} was set for this report; no threshold was signed for the benchmark by then."
+    day = f"{signed.signed_at:%Y-%m-%d}"
+    if signed.k != k:
+        return (
+            f"The threshold k = {k} was set for this report and is not the one signed for the benchmark "
+            f"(k = {signed.k}, version {signed.version}, signed on {day})."
+        )
+    facts = signed.facts
+    if not facts:
+        return f"The threshold k = {k} was signed for the benchmark on {day} (version {signed.version}), uncalibrated."
+    interval = "" if facts.get("k_low") is None else f", 95% interval of k {facts['k_low']} to {facts['k_high']}"
+    return (
+        f"The threshold k = {k} was signed for the benchmark on {day} (version {signed.version}), on a calibration "
+        f"over {counted(facts['n'], 'response')} of {facts['candidate']} graded by {rater_in_words(facts['rater'])} "
+        f"(mean {facts['mean']:.2f} of {facts['n_criteria']} positive criteria met{interval}; calibrated "
+        f"k {facts['k']})."
+    )
+
+
+def counting(rules: str) -> str:
+    """The rules by which a score counts what is broken or open, from their written form."""
+    words = {
+        "invalid and missing: against": (
+            "Invalid and missing verdicts count against the candidate: not met where a criterion’s points are "
+            "positive, met where they are negative."
+        ),
+        "invalid and missing: in_favour": "Invalid and missing verdicts count in favour of the candidate.",
+        "invalid and missing: left_out": "Criteria with an invalid or missing verdict are left out.",
+        "cannot assess: no_score": (
+            "A response with a criterion that could not be assessed or is undecided has no score, "
+            "and no hits where that criterion’s points are positive."
+        ),
+        "cannot assess: against": "What could not be assessed or is undecided counts against the candidate.",
+        "cannot assess: in_favour": "What could not be assessed or is undecided counts in favour of the candidate.",
+        "cannot assess: left_out": "Criteria that could not be assessed or are undecided are left out.",
+    }
+    told = [words.get(rule, capital(rule) + ".") for rule in rules.split("; ") if rule]
+    return " ".join([*told, "Criteria that an adjudicator found at fault for a response do not count for it."])
