@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from agreement import access, services
 from agreement.models import Report
 from agreement.offers import offers
-from agreement.stored import table_of
+from agreement.stored import table_names, table_of
 from consilium.lib.api import StrictSerializer
 from rubrics.access import get_benchmark
 from rubrics.models import JobStatus
@@ -75,7 +75,7 @@ class ReportDetailSerializer(ReportSerializer):
         return list(report.result.get("notes", []))
 
     def get_tables(self, report: Report) -> list[str]:
-        return sorted(report.result.get("tables", {}))
+        return sorted(table_names(report))
 
 
 class Raters(APIView):

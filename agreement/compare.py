@@ -1,18 +1,20 @@
-"""Two raters compared: all figures of agreement, for every slice, from arrays. The rows of ``agreement.csv``.
+"""Two raters compared: all figures of agreement, for every slice, from tallies. The rows of ``agreement.csv``.
 
 The pairs are counted once by response and once by criterion; every slice and every resample is a sum of those counts,
-so that nothing loops over pairs again.
+so that nothing loops over pairs again. A benchmark of hundreds of thousands of responses has a row for each: those are
+made when they are asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement.counting import Counts, Tallies
 from agreement.frame import Frame
 from agreement.pairs import (
     LAST_COUNTED,
@@ -23,10 +25,10 @@ from agreement.pairs import (
     n_counted,
     n_invalid,
     n_missing,
-    tally,
     valid_counts,
 )
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap
+from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
 
@@ -53,15 +55,24 @@ class Comparison:
     """Rows by column name: `COLUMNS`; the ends of the intervals of all of `WITH_INTERVAL` (``raw_low`` …); the pairs
     left out as ``n_undecided`` (by physicians), ``n_undecided_by_judge`` and ``n_faulty``; ``n_missing``, those of
     ``n_invalid`` without a verdict; ``n_valid`` and ``mf1_valid``, pairs with a valid verdict and their MF1.
+
+    ``head`` is the whole, then the candidates; ``others`` are difficulties, registers and tags.
     """
 
-    rows: list[Row]
+    head: list[Row]
+    responses: ResponseRows
+    others: list[Row]
     seed: int
     resamples: int
 
     @property
     def overall(self) -> Row:
-        return self.rows[0]
+        return self.head[0]
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """All rows in the order of the file; those of responses are made when they are read."""
+        return _Chained(self.head, self.responses, self.others)
 
     def starting(self, *prefixes: str) -> list[Row]:
         """Rows of the slices whose name begins with one of ``prefixes``."""
@@ -69,15 +80,40 @@ class Comparison:
 
     def tags(self) -> list[Row]:
         """Rows of everything but candidates, responses and the whole."""
-        return [row for row in self.rows[1:] if not row["slice"].startswith(("candidate:", "response:"))]
+        return self.others
+
+
+class _Chained(Sequence[Row]):
+    """Sequences one after another, none of them copied."""
+
+    def __init__(self, *parts: Sequence[Row]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        rest = place + len(self) if place < 0 else place
+        for part in self._parts:
+            if 0 <= rest < len(part):
+                return part[rest]
+            rest -= len(part)
+        raise IndexError(place)
 
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """A slice with its tallies by case (cases, STANDINGS) and the number of responses behind it."""
+    """A slice: the tables of each studied case, with invalid and missing verdicts apart, and its tally as a whole."""
 
     name: str
-    by_case: NDArray[np.int64]
+    cells: Counts  # (studied cases, the four cells of valid pairs, then fp and fn as the conservative rule has them)
+    total: NDArray[np.int64]  # (STANDINGS,)
     n_responses: int
 
 
@@ -90,108 +126,153 @@ def compare(
     progress: Progress = unheard,
     judged_by: str = "judge",
 ) -> Comparison:
-    """Compare two raters on ``pairs``; rows in the order all, candidates, responses, difficulties, registers, tags.
+    """Compare two raters on ``pairs``: `compare_tallies` of all of them."""
+    tallies = Tallies(frame)
+    tallies.add(pairs)
+    return compare_tallies(tallies, seed=seed, resamples=resamples, progress=progress, judged_by=judged_by)
+
+
+def compare_tallies(
+    tallies: Tallies,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    progress: Progress = unheard,
+    judged_by: str = "judge",
+) -> Comparison:
+    """Compare two raters; rows in the order all, candidates, responses, difficulties, registers, tags.
 
     ``progress`` is told the share that is done; ``judged_by``, in remarks, is who left pairs undecided that are
     `Standing.UNDECIDED_BY_JUDGE`: judge or jury.
     """
-    response = frame.response_places(pairs.response)
-    by_response = tally(pairs, response, len(frame.response_ids))
-    progress(0.2)
-    by_case = _summed(by_response, frame.response_case, len(frame.cases))
-    whole = _Counted("all", by_case, _n_responses(by_response))
-    candidates = _candidates(frame, by_response)
-    others = _others(frame, pairs, response, by_case, by_response)
+    slices, n_own = _slices(tallies)
     progress(0.4)
-
-    slices = [whole, *candidates, *others]
     # Cases without a counted pair are no part of the study; drawing them would only thin the resamples.
-    studied = np.flatnonzero(n_counted(by_case))
-    stacked = np.stack([one.by_case[studied] for one in slices], axis=1)
+    cells = np.stack([one.cells for one in slices], axis=1)
     made = two_rater_agreement(
-        valid_counts(stacked),
-        counted=conservative_counts(stacked),
-        bootstrap=CaseBootstrap(len(studied), seed, resamples),
+        _cells(cells, 0, 1, 2, 3),
+        counted=_cells(cells, 0, 4, 5, 3),
+        bootstrap=CaseBootstrap(len(cells), seed, resamples),
         intervals_for=WITH_INTERVAL,
     )
     progress(0.8)
     rows = [
-        _row(one.name, figure, one.n_responses, one.by_case.sum(axis=0), judged_by)
-        for one, figure in zip(slices, made, strict=True)
+        _row(one.name, figure, one.n_responses, one.total, judged_by) for one, figure in zip(slices, made, strict=True)
     ]
-    rows[1 + len(candidates) : 1 + len(candidates)] = _response_rows(frame, by_response, judged_by)
+    responses = ResponseRows(tallies, judged_by)
     progress(1.0)
-    return Comparison(rows, seed, resamples)
+    return Comparison(rows[:n_own], responses, rows[n_own:], seed, resamples)
 
 
-def _summed(tallies: NDArray[np.int64], index: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Rows of tallies added up into ``size`` groups."""
-    flat = (index[:, None] * STANDINGS + np.arange(STANDINGS)).ravel()
-    summed = np.bincount(flat, weights=tallies.ravel(), minlength=size * STANDINGS)
-    return np.rint(summed).astype(np.int64).reshape(size, STANDINGS)
+def _cells(cells: Counts, *columns: int) -> ConfusionCounts:
+    return ConfusionCounts(*(cells[..., column] for column in columns))
 
 
-def _n_responses(by_response: NDArray[np.int64]) -> int:
-    return int((n_counted(by_response) > 0).sum())
+def _slices(tallies: Tallies) -> tuple[list[_Counted], int]:
+    """The slices that have a pair, all but the responses; and how many of them are the whole and the candidates."""
+    frame, by_response = tallies.frame, tallies.by_response
+    by_case = _summed(by_response, frame.response_case, len(frame.cases))
+    studied = np.flatnonzero(n_counted(by_case))
+    counted_responses = np.asarray(by_response[:, : LAST_COUNTED + 1].any(axis=1))
 
+    def counted(name: str, tally: NDArray[np.int64], n_responses: int) -> _Counted:
+        chosen = tally[studied]
+        valid, conservative = valid_counts(chosen), conservative_counts(chosen)
+        columns = (valid.tp, valid.fp, valid.fn, valid.tn, conservative.fp, conservative.fn)
+        return _Counted(name, np.stack(columns, axis=-1).astype(np.int32), tally.sum(axis=0), n_responses)
 
-def _candidates(frame: Frame, by_response: NDArray[np.int64]) -> list[_Counted]:
-    found = []
+    found = [counted("all", by_case, int(counted_responses.sum()))]
     for place in sorted(range(len(frame.candidates)), key=frame.candidates.__getitem__):
         own = frame.response_candidate == place
         mine = by_response[own]
         if mine.any():
-            by_case = _summed(mine, frame.response_case[own], len(frame.cases))
-            found.append(_Counted(f"candidate:{frame.candidates[place]}", by_case, _n_responses(mine)))
-    return found
-
-
-def _others(
-    frame: Frame,
-    pairs: Pairs,
-    response: NDArray[np.int64],
-    by_case: NDArray[np.int64],
-    by_response: NDArray[np.int64],
-) -> list[_Counted]:
-    """Difficulties, registers and tags. What holds for whole cases needs no look at criteria."""
-    counted_responses = n_counted(by_response) > 0
+            tally = _summed(mine, frame.response_case[own], len(frame.cases))
+            found.append(counted(f"candidate:{frame.candidates[place]}", tally, int(counted_responses[own].sum())))
+    n_own = len(found)
     responses_by_case = np.bincount(frame.response_case[counted_responses], minlength=len(frame.cases))
-    by_criteria = [one for one in frame.slices if one.criteria is not None]
-    if by_criteria:
-        criterion = frame.criterion_places(pairs.criterion)
-        by_criterion = tally(pairs, criterion, len(frame.criterion_ids))
-        behind = pairs.standing <= LAST_COUNTED
-        counted_criterion, counted_response = criterion[behind], response[behind]
-    found = []
     for one in frame.slices:
+        # What holds for whole cases needs no look at criteria.
         if one.criteria is None:
-            counted = by_case * one.cases[:, None]
+            tally = by_case * one.cases[:, None]
             n_responses = int(responses_by_case[one.cases].sum())
         else:
             rows = np.flatnonzero(one.criteria)
-            counted = _summed(by_criterion[rows], frame.criterion_case[rows], len(frame.cases))
-            own = counted_response[one.criteria[counted_criterion]]
-            n_responses = int((np.bincount(own, minlength=len(by_response)) > 0).sum())
-        if counted.any():
-            found.append(_Counted(one.name, counted, n_responses))
-    return found
+            tally = _summed(tallies.by_criterion[rows], frame.criterion_case[rows], len(frame.cases))
+            n_responses = tallies.responses_behind[one.name]
+        if tally.any():
+            found.append(counted(one.name, tally, n_responses))
+    return found, n_own
 
 
-def _response_rows(frame: Frame, by_response: NDArray[np.int64], judged_by: str) -> list[Row]:
-    """One row a response. A response belongs to one case, so there is no interval."""
-    places = np.flatnonzero(by_response.any(axis=1))
-    mine = by_response[places]
-    made = two_rater_agreement(valid_counts(mine)[None, :], counted=conservative_counts(mine)[None, :], bootstrap=None)
-    named = sorted(
-        ((f"response:{frame.response_name(place)}", place, i) for i, place in enumerate(places.tolist())),
-    )
-    rows = []
-    for name, place, i in named:
-        setting = frame.response_setting(place)
-        remarks = [f"mf1: no interval: 1 of the {MINIMUM_CASES} cases needed"] if made[i].n_pairs else []
-        remarks += [f"setting {setting}"] if setting else []
-        rows.append(_row(name, made[i], int(made[i].n_pairs > 0), mine[i], judged_by, remarks))
-    return rows
+def _summed(tallies: NDArray[Any], index: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Rows of tallies added up into ``size`` groups."""
+    summed = np.zeros((size, STANDINGS), np.int64)
+    for standing in np.flatnonzero(tallies.any(axis=0)).tolist():
+        made = np.bincount(index, weights=tallies[:, standing], minlength=size)
+        summed[:, standing] = np.rint(made)
+    return summed
+
+
+class ResponseRows(Sequence[Row]):
+    """One row a response that has a pair, by name. A response belongs to one case, so there is no interval.
+
+    Responses with the same tally have the same figures, and those are computed once.
+    """
+
+    def __init__(self, tallies: Tallies, judged_by: str) -> None:
+        self._frame = frame = tallies.frame
+        self._remarks: dict[int, str] = {}
+        places = np.flatnonzero(tallies.by_response.any(axis=1))
+        names = [frame.response_name(place) for place in places.tolist()]
+        order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+        self._places = places[order]
+        first, same = _alike(tallies.by_response[self._places])
+        self._like = same
+        mine = tallies.by_response[self._places[first]].astype(np.int64)
+        made = two_rater_agreement(
+            valid_counts(mine)[None, :], counted=conservative_counts(mine)[None, :], bootstrap=None
+        )
+        self._rows = []
+        for figures, total in zip(made, mine, strict=True):
+            remarks = [f"mf1: no interval: 1 of the {MINIMUM_CASES} cases needed"] if figures.n_pairs else []
+            self._rows.append(_row("", figures, int(figures.n_pairs > 0), total, judged_by, remarks))
+
+    def remark(self, candidates: Iterable[str], said: str) -> None:
+        """Add a remark to the rows of all responses of some candidates."""
+        self._remarks |= {self._frame.candidates.index(name): said for name in candidates}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        where = int(self._places[place])
+        row = {**self._rows[self._like[place]], "slice": f"response:{self._frame.response_name(where)}"}
+        setting = self._frame.response_setting(where)
+        said = self._remarks.get(int(self._frame.response_candidate[where]), "")
+        if setting or said:
+            row["note"] = "; ".join(filter(None, [row["note"], f"setting {setting}" if setting else "", said]))
+        return row
+
+    def column(self, name: str) -> list[Any]:
+        """One column of all rows, without making them."""
+        values = [row[name] for row in self._rows]
+        return [values[like] for like in self._like.tolist()]
+
+
+def _alike(rows: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first row of each distinct kind, and the kind of each row."""
+    kind = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        if column.any():
+            _, kind = np.unique(kind * (int(column.max()) + 1) + column, return_inverse=True)
+    _, first, same = np.unique(kind, return_index=True, return_inverse=True)
+    return first, same
 
 
 def _row(

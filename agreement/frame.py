@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
@@ -129,16 +130,22 @@ class Frame:
             yield Slice(tag, on_case, criteria)
 
     def described(self, response: Index, criterion: Index) -> str:
-        """Names and labels of everything that the given places (of responses, of criteria) touch, as one text."""
-        cases, criteria = np.unique(self.response_case[response]), np.unique(criterion)
-        touched = {
-            "cases": [astuple(self.cases[place]) for place in cases],
-            "responses": [self.response_name(place) for place in np.unique(response).tolist()],
-            "tags": {
-                tag: np.intersect1d(members, criteria).tolist() for tag, members in sorted(self.criterion_tags.items())
-            },
-        }
-        return json.dumps(touched, sort_keys=True)
+        """SHA-256 of the names and labels of everything that the given places (of responses, of criteria) touch."""
+        responses, criteria = np.zeros(len(self.response_ids), bool), np.zeros(len(self.criterion_ids), bool)
+        responses[response], criteria[criterion] = True, True
+        return self.described_by(responses, criteria)
+
+    def described_by(self, responses: NDArray[np.bool_], criteria: NDArray[np.bool_]) -> str:
+        """The same of the responses and criteria that are marked."""
+        sha = hashlib.sha256()
+        for place in np.unique(self.response_case[responses]).tolist():
+            sha.update(json.dumps(astuple(self.cases[place])).encode())
+        for place in np.flatnonzero(responses).tolist():
+            sha.update(f"{self.response_name(place)}\0{self.response_setting(place)}\0".encode())
+        for tag, members in sorted(self.criterion_tags.items()):
+            touched = np.sort(self.criterion_ids[members[criteria[members]]])
+            sha.update(tag.encode() + b"\0" + len(touched).to_bytes(8, "little") + touched.astype("<i8").tobytes())
+        return sha.hexdigest()
 
     def selection(self, name: str, response: Index, criterion: Index) -> NDArray[np.bool_]:
         """Which pairs, given as places of responses and criteria, belong to the slice called ``name``; KeyError when
@@ -181,9 +188,8 @@ def read_frame(benchmark: Benchmark) -> Frame:
     settings = Response.objects.filter(case__benchmark=benchmark).exclude(setting=DEFAULT_SETTING)
     with connection.cursor() as cursor:
         cursor.execute(_CRITERION_TAGS, params)
-        criterion_tags = {
-            tag: np.searchsorted(criteria["id"], np.sort(np.array(ids, np.int64))) for tag, ids in cursor.fetchall()
-        }
+        # Row by row: the ids of one tag at a time as Python's numbers, not those of all tags.
+        criterion_tags = {tag: np.searchsorted(criteria["id"], np.sort(np.array(ids, np.int64))) for tag, ids in cursor}
     case_index, candidate_index = np.array(case_ids, np.int64), np.array(list(candidates), np.int64)
     return Frame(
         response_ids=responses["id"],

@@ -27,8 +27,30 @@ class Joined:
     digest: str
 
 
-def digest_of(*ratings: Ratings | None, names: tuple[str, ...] = ()) -> str:
-    """SHA-256 over arrays in their order, and over names; the same inputs give the same digest on any machine."""
+class RatingsDigest:
+    """What a rater said, hashed piece by piece: the same for the same ratings, however they are cut into pieces."""
+
+    def __init__(self) -> None:
+        self._length = 0
+        self._columns = [hashlib.sha256() for _ in range(3)]
+
+    def add(self, piece: Ratings) -> None:
+        """The next piece, in the order of the ratings."""
+        self._length += len(piece)
+        columns = (piece.response, piece.criterion, piece.outcome)
+        for sha, column, kind in zip(self._columns, columns, ("<i8", "<i8", "<i1"), strict=True):
+            sha.update(np.ascontiguousarray(column, dtype=kind).data)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def digest(self) -> bytes:
+        """Of everything so far."""
+        return self._length.to_bytes(8, "little") + b"".join(sha.digest() for sha in self._columns)
+
+
+def digest_of(*ratings: Ratings | RatingsDigest | None, names: tuple[str, ...] = ()) -> str:
+    """SHA-256 over ratings in their order, and over names; the same inputs give the same digest on any machine."""
     sha = hashlib.sha256()
     for name in names:
         sha.update(name.encode() + b"\0")
@@ -36,9 +58,10 @@ def digest_of(*ratings: Ratings | None, names: tuple[str, ...] = ()) -> str:
         if one is None:
             sha.update(b"none\0")
             continue
-        sha.update(len(one).to_bytes(8, "little"))
-        for column, kind in ((one.response, "<i8"), (one.criterion, "<i8"), (one.outcome, "<i1")):
-            sha.update(np.ascontiguousarray(column, dtype=kind).tobytes())
+        if isinstance(one, Ratings):
+            whole, one = one, RatingsDigest()
+            one.add(whole)
+        sha.update(one.digest())
     return sha.hexdigest()
 
 

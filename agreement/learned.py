@@ -38,14 +38,22 @@ def learners(benchmark: Benchmark, *raters: Rater) -> list[str]:
     return sorted(names)
 
 
+def _who(learned_by: Iterable[str]) -> str:
+    members = list(learned_by)
+    return f"{', '.join(members)} in the jury" if members else "the judge"
+
+
+def remark_on_candidate(learned_by: Iterable[str] = ()) -> str:
+    """What is said of a candidate that was learned from, and of each of its responses."""
+    return REMARK.format(who=_who(learned_by))
+
+
 def remark(rows: Iterable[dict[str, Any]], learned: Iterable[str], learned_by: Iterable[str] = ()) -> None:
     """Add the remark to the ``note`` of the whole, and of each candidate or response that was learned from.
 
     ``learned_by`` names the members of a jury that learned.
     """
-    members = list(learned_by)
-    who = f"{', '.join(members)} in the jury" if members else "the judge"
-    names = list(learned)
+    who, names = _who(learned_by), list(learned)
     if not names:
         return
     own = {f"candidate:{name}" for name in names}

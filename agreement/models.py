@@ -36,7 +36,7 @@ class Report(models.Model):
     progress = models.FloatField(default=0.0)  # share done, 0 to 1
     attempts = models.PositiveSmallIntegerField(default=0)  # workers that took it up; one that is lost every time ends
     error = models.TextField(blank=True)
-    result = models.JSONField(default=dict)  # the tables as rows, figures' data
+    result = models.JSONField(default=dict)  # single facts and remarks; older reports: their tables, too
     input_digest = models.CharField(max_length=64, blank=True)  # of the ratings that went in
     software = models.CharField(max_length=40, blank=True)
     recomputes = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="recomputed")

@@ -15,6 +15,8 @@ from agreement.forms import LARGEST_SEED
 from agreement.kinds import KINDS
 from agreement.models import Report
 from agreement.parameters import WrongParameters
+from agreement.stored import store_tables
+from agreement.tables import Result
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.spoken import speaking_to
 from consilium.lib.version import VERSION
@@ -122,6 +124,7 @@ def _run(report: Report, clock: Clock) -> None:
             progress=lambda share: _beat(report, share, clock()),
             **report.parameters,
         )
+        _finish(report, result, clock)
     except Superseded:
         return
     except DomainError as error:
@@ -135,7 +138,11 @@ def _run(report: Report, clock: Clock) -> None:
             finished_at=clock(),
         )
         raise
-    _close(
+
+
+@transaction.atomic
+def _finish(report: Report, result: Result, clock: Clock) -> None:
+    hit = _close(
         report,
         status=JobStatus.DONE,
         progress=1.0,
@@ -144,6 +151,8 @@ def _run(report: Report, clock: Clock) -> None:
         software=software(),
         finished_at=clock(),
     )
+    if hit:
+        store_tables(report, result.tables)
 
 
 class Superseded(Conflict):
@@ -159,9 +168,9 @@ def _beat(report: Report, share: float, at: datetime) -> None:
         raise Superseded(_("Another worker computes this report by now."))
 
 
-def _close(report: Report, **changes: Any) -> None:
+def _close(report: Report, **changes: Any) -> bool:
     # Whoever took the report over writes its end; the same inputs give the same result.
-    _held(report).update(**changes)
+    return bool(_held(report).update(**changes))
 
 
 def unfinished(*, at: datetime) -> list[int]:

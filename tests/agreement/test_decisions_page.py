@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from agreement import services
 from agreement.models import Report
+from agreement.stored import table_of
 from tests.agreement.study import Study, coin, make_study, noisy
 
 pytestmark = pytest.mark.django_db
@@ -46,9 +47,7 @@ def open_page(study: Study, report: Report, **query: str) -> object:
 
 
 def test_every_row_of_the_report_leads_to_exactly_its_pairs(study: Study, report: Report) -> None:
-    table = report.result["tables"]["agreement"]
-    for stored in table["rows"]:
-        row = dict(zip(table["columns"], stored, strict=True))
+    for row in table_of(report, "agreement").dicts():
         context = open_page(study, report, slice=row["slice"]).context
         counts = context["counts"]
         assert counts["differ"] + counts["agree"] == row["n_pairs"], row["slice"]

@@ -10,6 +10,7 @@ from sklearn.metrics import f1_score
 
 from agreement import services
 from agreement.models import Report
+from agreement.stored import table_of
 from tests.agreement.study import Study, coin, make_study, noisy
 
 pytestmark = pytest.mark.django_db
@@ -33,8 +34,7 @@ def ask(study: Study) -> Report:
 
 
 def rows(report: Report, table: str) -> list[dict[str, object]]:
-    stored = report.result["tables"][table]
-    return [dict(zip(stored["columns"], row, strict=True)) for row in stored["rows"]]
+    return table_of(report, table).dicts()
 
 
 @pytest.fixture

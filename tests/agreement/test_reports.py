@@ -14,6 +14,7 @@ from django.utils.formats import date_format
 from agreement import services, tasks
 from agreement.kinds import KINDS
 from agreement.models import Report
+from agreement.stored import table_of
 from annotation.models import Decision
 from consilium.lib.errors import DomainError
 from rubrics.models import JobStatus
@@ -83,8 +84,7 @@ def test_a_report_is_asked_for_computed_and_read(study: Study) -> None:
     assert len(report.input_digest) == 64
     assert report.software.startswith("consilium ")
     html = client.get(made["Location"]).content.decode()
-    overall = report.result["tables"]["candidates"]["rows"][0]
-    assert f"{overall[report.result['tables']['candidates']['columns'].index('mf1')]:.3f}" in html
+    assert f"{table_of(report, 'candidates').dicts()[0]['mf1']:.3f}" in html
     for text in (
         "Agreement on each candidate",
         "Agreement on single responses",
@@ -215,8 +215,7 @@ def test_a_run_without_a_verdict_is_no_rater_and_missing_is_not_invalid(study: S
     said = {**study.said["A"], **dict.fromkeys(order[:3], ""), **dict.fromkeys(order[3:5], "invalid")}
     study.judge("patchy", said.__getitem__)
     report = ask(study, rater_a="group:A", rater_b="patchy")
-    row = report.result["tables"]["candidates"]
-    overall = dict(zip(row["columns"], row["rows"][0], strict=True))
+    overall = table_of(report, "candidates").dicts()[0]
     assert (overall["n_invalid"], overall["n_missing"]) == (5, 3)
     assert "n_invalid: 2 invalid, 3 missing" in overall["note"]
     html = signed_in(study.admin).get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/").content.decode()

@@ -19,6 +19,7 @@ from django.utils.formats import date_format
 from agreement.offers import display_name, offers
 from agreement.services import create_report
 from agreement.services import run as run_report
+from agreement.stored import table_of
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome, Ratings
 from rubrics.models import Benchmark, Response, Rubric
@@ -359,8 +360,7 @@ def test_pairs_that_a_jury_leaves_undecided_are_no_tie_of_physicians(split: Benc
     )
     run_report(report_id=report.pk, clock=timezone.now)
     report.refresh_from_db()
-    stored = report.result["tables"]["candidates"]
-    overall = dict(zip(stored["columns"], stored["rows"][0], strict=True))
+    overall = table_of(report, "candidates").dicts()[0]
     assert (overall["n_pairs"], overall["n_cannot"]) == (5, 1)
     assert (overall["n_undecided"], overall["n_undecided_by_judge"]) == (0, 3)
     assert "3 pairs left out: the jury was not of one mind" in overall["note"]
@@ -368,7 +368,7 @@ def test_pairs_that_a_jury_leaves_undecided_are_no_tie_of_physicians(split: Benc
     page = client_of_split.get(f"/b/answered/agreement/{report.public_id}/").content.decode()
     assert "The jury was not of one mind on 3 pairs, which are left out." in page
     assert "adjudicator" not in page
-    assert "n_undecided_by_judge" not in report.result["tables"]["agreement"]["columns"]
+    assert "n_undecided_by_judge" not in table_of(report, "agreement").columns
 
 
 @pytest.mark.django_db
@@ -385,7 +385,7 @@ def test_a_warning_names_the_member_that_learned_from_physicians(split: Benchmar
         run_report(report_id=report.pk, clock=timezone.now)
         report.refresh_from_db()
         page = client_of_split.get(f"/b/answered/agreement/{report.public_id}/").content.decode()
-        said.append((page, report.result["tables"]["candidates"]["rows"][1]))
+        said.append((page, table_of(report, "candidates").rows[1]))
     (of_jury, row), (of_judge, alone) = said
     assert "B, in the jury, learned from physicians’ decisions on alpha, physician." in of_jury
     assert any("B in the jury learned from decisions on this candidate" in str(cell) for cell in row)
@@ -403,9 +403,9 @@ def test_fidelity_says_how_many_pairs_the_jury_left_undecided(split: Benchmark, 
     )
     run_report(report_id=report.pk, clock=timezone.now)
     report.refresh_from_db()
-    stored = report.result["tables"]["fidelity"]
-    rows = {row[0]: dict(zip(stored["columns"], row, strict=True)) for row in stored["rows"]}
-    assert stored["columns"][-2:] == ["n_undecided", "n_missing"]
+    stored = table_of(report, "fidelity")
+    rows = {row["slice"]: row for row in stored.dicts()}
+    assert list(stored.columns[-2:]) == ["n_undecided", "n_missing"]
     # Eight pairs have an answer of both groups; three of them none of the jury.
     assert [(rows[name]["n_pairs"], rows[name]["n_undecided"]) for name in ("all", "candidate:alpha")] == [
         (5, 3),
