@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,14 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement import compare
+from agreement import compare, sentences
 from agreement.compare import Progress, unheard
+from agreement.counting import count
 from agreement.forms import ReportForm, choose, grouped
 from agreement.inputs import join
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, told_apart
-from agreement.learned import learned_candidates, learners, remark
+from agreement.learned import learned_candidates, learners, remark, remark_on_candidate
 from agreement.models import Report
 from agreement.numbers import Tile, number
 from agreement.offers import display_name, offers
@@ -26,7 +27,7 @@ from agreement.tables import Result, Row, Table
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from rubrics.models import Benchmark
-from scoring.raters import require_verdicts
+from scoring.raters import require_verdicts, resolve_rater
 
 LOW_AGREEMENT = 0.6
 BINS = 20
@@ -85,53 +86,52 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, progress: Progress = unheard) -> Result:
     """Two raters on every slice; ``rater_a`` is the reference."""
-    joined = join(benchmark, rater_a, rater_b)
-    require_verdicts(joined.rater_a, joined.rater_b)
-    progress(0.4)
-    by = judged_by(joined.rater_a, joined.rater_b)
-    made = compare.compare(
-        joined.frame,
-        joined.pairs,
+    raters = resolve_rater(benchmark, rater_a), resolve_rater(benchmark, rater_b)
+    require_verdicts(*raters)
+    counted = count(benchmark, *raters, progress=lambda share: progress(0.7 * share))
+    by = judged_by(*raters)
+    made = compare.compare_tallies(
+        counted.tallies,
         seed=seed,
-        progress=lambda share: progress(0.4 + 0.5 * share),
+        progress=lambda share: progress(0.7 + 0.2 * share),
         judged_by=by,
     )
-    runs = [run.public_id for run in (*joined.rater_a.runs, *joined.rater_b.runs)]
+    runs = [run.public_id for rater in raters for run in rater.runs]
     learned = learned_candidates(benchmark, runs)
-    learned_by = learners(benchmark, joined.rater_a, joined.rater_b)
-    remark(made.rows, learned, learned_by)
-    bins, facts = distribution(made.starting("response:"))
-    raters = raters_table(joined.rater_a, joined.rater_b)
+    learned_by = learners(benchmark, *raters)
+    remark(made.head, learned, learned_by)
+    made.responses.remark(learned, remark_on_candidate(learned_by))
+    bins, facts = distribution(made.responses.column("mf1"))
+    behind = raters_table(*raters)
     facts |= {
-        "raters": raters.dicts(),
+        "raters": behind.dicts(),
         "learned": learned,
         "learned_by": learned_by,
         "judged_by": by,
-        "rater_a": joined.rater_a.label,
-        "rater_b": joined.rater_b.label,
+        "rater_a": raters[0].label,
+        "rater_b": raters[1].label,
         "runs": runs,
         "resamples": made.resamples,
         "headline": headline(made.overall, "mf1"),
     }
-    own = [made.overall, *made.starting("candidate:")]
     return Result(
         tables={
             "agreement": Table.of(compare.COLUMNS, made.rows, compare.TEXT_COLUMNS),
-            "candidates": Table.of(EXTENDED, own, compare.TEXT_COLUMNS),
+            "candidates": Table.of(EXTENDED, made.head, compare.TEXT_COLUMNS),
             "slices": Table.of(EXTENDED, made.tags(), compare.TEXT_COLUMNS),
             "distribution": bins,
-            "raters": raters,
+            "raters": behind,
         },
         facts=facts,
-        digest=joined.digest,
+        digest=counted.digest,
     )
 
 
-def distribution(responses: list[Row]) -> tuple[Table, Row]:
+def distribution(mf1: Sequence[float | None]) -> tuple[Table, Row]:
     """How the MF1 of single responses is spread, in bins of 0.05 closed below (the last one on both ends), and how
     many lie below 0.6.
     """
-    values = np.array([row["mf1"] for row in responses if row["mf1"] is not None], dtype=np.float64)
+    values = np.array([value for value in mf1 if value is not None], dtype=np.float64)
     # A value on a border, 0.6 above all, must not slip below it by the last bit of a float.
     place = np.minimum(np.floor(np.round(values * BINS, 9)).astype(np.int64), BINS - 1)
     counts = np.bincount(place, minlength=BINS).tolist()
@@ -272,6 +272,27 @@ def pairs(report: Report, side: str) -> Read:
     return (joined.rater_a.label, joined.rater_b.label), joined.pairs, joined.frame, joined.digest
 
 
+def methods(report: Report) -> list[str]:
+    facts = report.result["facts"]
+    overall = table_of(report, "candidates").dicts()[0]
+    pairs, responses, cases, valid = (
+        sentences.counted(overall[f"n_{name}"], noun)
+        for name, noun in (("pairs", "pair"), ("responses", "response"), ("cases", "case"), ("valid", "pair"))
+    )
+    return [
+        f"The decisions of {sentences.rater_in_words(facts['rater_b'])} were compared with those of "
+        f"{sentences.rater_in_words(facts['rater_a'])}, the reference, on {pairs} of a response and a criterion, from "
+        f"{responses} to {cases} of the benchmark {report.benchmark.title}.",
+        sentences.MF1,
+        sentences.conservative(overall) if facts["runs"] else "",
+        "Raw agreement, Cohen’s κ (Cohen 1960), Gwet’s AC1 (Gwet 2008) and Krippendorff’s nominal α (Krippendorff "
+        f"2011) use the {valid} to which both gave a valid answer; κ and α are undefined where ratings are constant.",
+        sentences.left_out(overall, facts.get("judged_by") or "judge"),
+        "Figures are pooled over all pairs, and given for each candidate, response, difficulty, register and tag.",
+        sentences.learned(facts),
+    ]
+
+
 KIND = Kind(
     value=Report.Kind.AGREEMENT,
     parameters=frozenset({"rater_a", "rater_b"}),
@@ -292,4 +313,5 @@ KIND = Kind(
     figures=figures,
     headline=("MF1", 3),
     pairs=pairs,
+    methods=methods,
 )
