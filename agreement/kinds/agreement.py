@@ -272,6 +272,11 @@ def pairs(report: Report, side: str) -> Read:
     return (joined.rater_a.label, joined.rater_b.label), joined.pairs, joined.frame, joined.digest
 
 
+def digest(benchmark: Benchmark, given: Parameters) -> str:
+    """Of what `compute` would read now."""
+    return count(benchmark, *(resolve_rater(benchmark, given[name]) for name in ("rater_a", "rater_b"))).digest
+
+
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
     overall = table_of(report, "candidates").dicts()[0]
@@ -314,4 +319,5 @@ KIND = Kind(
     headline=("MF1", 3),
     pairs=pairs,
     methods=methods,
+    digest=digest,
 )

@@ -215,6 +215,11 @@ def pairs(report: Report, side: str) -> Read:
     return labels, getattr(triad.sides, side), triad.frame, triad.digest
 
 
+def digest(benchmark: Benchmark, given: Parameters) -> str:
+    """Of what `compute` would read now."""
+    return fidelity.read_triad(benchmark, **given).digest
+
+
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
     overall = table_of(report, "fidelity").dicts()[0]
@@ -255,4 +260,5 @@ KIND = Kind(
     headline=(gettext_lazy("MF1, mean of both groups"), 3),
     pairs=pairs,
     methods=methods,
+    digest=digest,
 )

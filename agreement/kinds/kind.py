@@ -64,7 +64,8 @@ class Kind:
     the tables of them and writes nothing; ``pairs`` gives raters, pairs, frame and digest for the page of decisions
     behind a slice, of two of the raters where there are more (``side``, one of ``sides``, which names them with their
     labels; by default the first). ``headline`` is what the one figure of the kind is called and to how many places it
-    is shown. ``methods`` are English sentences for a paper.
+    is shown. ``methods`` are English sentences for a paper. ``digest`` reads the inputs as they stand now and gives the
+    digest that ``compute`` would: a report is stale where it differs from its own.
     """
 
     value: str
@@ -81,6 +82,7 @@ class Kind:
     pairs: Callable[[Report, str], Read] | None = None
     sides: Mapping[str, _StrOrPromise] = field(default_factory=dict)
     methods: Callable[[Report], list[str]] = no_methods
+    digest: Callable[[Benchmark, Parameters], str] | None = None
 
     @property
     def section(self) -> str:

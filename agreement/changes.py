@@ -1,0 +1,283 @@
+"""What has changed since a moment, read off the audit trail: the record that nobody can alter.
+
+`changes_since` names what a report rests on and counts it by kind; `last_changes` tells many reports at once when
+something of theirs was last recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from agreement.models import Report
+from agreement.tables import Row
+from annotation.models import ExpertGroup
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+from scoring.models import JudgeRun
+from scoring.raters import Rater, resolve_rater
+
+
+@dataclass(frozen=True)
+class Change:
+    """So many things of one kind: ``what`` for programs, ``in_words`` for people."""
+
+    what: str
+    n: int
+    in_words: str
+
+
+@dataclass(frozen=True)
+class RestsOn:
+    """What a report's figures are made from: expert groups by id, and the runs of judges, then and now."""
+
+    groups: list[int]
+    runs_then: frozenset[str]
+    runs_now: tuple[JudgeRun, ...]
+
+
+# Changes of one report --------------------------------------------------------------------------------------------
+
+# What counts as somebody's rating: handed in, and not given back since.
+_COUNTS = "a.purpose = 'work' AND a.submitted_at IS NOT NULL AND a.status <> 'released'"
+# Each decision touched since, as it stands, beside how it stood then. A note or a mark alone changes no figure.
+_DECISIONS = f"""
+    WITH touched AS (
+        SELECT DISTINCT e.pgh_obj_id AS id
+        FROM annotation_decisionevent e
+        JOIN annotation_assignment a ON a.id = e.assignment_id
+        JOIN annotation_batch b ON b.id = a.batch_id
+        WHERE e.pgh_created_at > %(since)s AND b.group_id = ANY(%(groups)s) AND {_COUNTS}
+    )
+    SELECT count(*) FILTER (WHERE then.outcome IS NULL AND d.outcome IS NOT NULL),
+           count(*) FILTER (WHERE then.outcome IS NOT NULL AND then.outcome IS DISTINCT FROM d.outcome)
+    FROM touched
+    JOIN annotation_decision d ON d.id = touched.id
+    LEFT JOIN LATERAL (
+        SELECT e.outcome FROM annotation_decisionevent e
+        WHERE e.pgh_obj_id = touched.id AND e.pgh_created_at <= %(since)s ORDER BY e.pgh_id DESC LIMIT 1
+    ) AS then ON true
+"""
+_ASSIGNMENTS = """
+    WITH touched AS (
+        SELECT DISTINCT e.pgh_obj_id AS id
+        FROM annotation_assignmentevent e JOIN annotation_batch b ON b.id = e.batch_id
+        WHERE e.pgh_created_at > %(since)s AND b.group_id = ANY(%(groups)s) AND e.purpose = 'work'
+    )
+    SELECT count(*) FILTER (WHERE a.submitted_at IS NOT NULL AND then.submitted_at IS NULL AND a.status <> 'released'),
+           count(*) FILTER (WHERE a.status = 'accepted' AND then.status IS DISTINCT FROM 'accepted'),
+           count(*) FILTER (WHERE a.status IN ('returned', 'released') AND then.status IS DISTINCT FROM a.status)
+    FROM touched
+    JOIN annotation_assignment a ON a.id = touched.id
+    LEFT JOIN LATERAL (
+        SELECT e.status, e.submitted_at FROM annotation_assignmentevent e
+        WHERE e.pgh_obj_id = touched.id AND e.pgh_created_at <= %(since)s ORDER BY e.pgh_id DESC LIMIT 1
+    ) AS then ON true
+"""
+_CHECKS = """
+    SELECT count(DISTINCT e.pgh_obj_id)
+    FROM annotation_checkevent e
+    JOIN annotation_assignment a ON a.id = e.assignment_id
+    JOIN annotation_batch b ON b.id = a.batch_id
+    WHERE e.pgh_created_at > %(since)s AND e.result <> '' AND b.group_id = ANY(%(groups)s) AND a.purpose = 'work'
+"""
+_AMENDMENTS = """
+    SELECT count(DISTINCT e.pgh_obj_id)
+    FROM annotation_amendmentevent e
+    JOIN annotation_check c ON c.id = e.check_row_id
+    JOIN annotation_assignment a ON a.id = c.assignment_id
+    JOIN annotation_batch b ON b.id = a.batch_id
+    WHERE e.pgh_created_at > %(since)s AND c.result <> '' AND b.group_id = ANY(%(groups)s) AND a.purpose = 'work'
+"""
+# A finding of fault counts for every group, whoever made it.
+_RULINGS = """
+    SELECT count(DISTINCT e.pgh_obj_id)
+    FROM annotation_rulingevent e
+    JOIN annotation_adjudication j ON j.id = e.adjudication_id
+    JOIN annotation_expertgroup g ON g.id = j.group_id
+    JOIN annotation_ruling r ON r.id = e.pgh_obj_id
+    WHERE g.benchmark_id = %(benchmark)s AND j.status = 'done'
+      AND (j.group_id = ANY(%(groups)s) OR j.other_group_id = ANY(%(groups)s) OR r.outcome = 'faulty')
+      AND (e.pgh_created_at > %(since)s OR j.finished_at > %(since)s)
+"""
+_VERDICTS = """
+    SELECT count(*) FROM scoring_verdictevent e JOIN scoring_judgerun u ON u.id = e.run_id
+    WHERE e.pgh_created_at > %(since)s AND u.public_id = ANY(%(runs)s)
+"""
+_RUBRICS = """
+    SELECT count(DISTINCT e.pgh_obj_id) FROM rubrics_rubricevent e JOIN rubrics_case c ON c.id = e.case_id
+    WHERE e.pgh_created_at > %(since)s AND e.status = 'published' AND c.benchmark_id = %(benchmark)s
+"""
+_LABELS = """
+    SELECT count(DISTINCT e.pgh_obj_id) FROM rubrics_caselabelsevent e
+    WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND e.benchmark_id = %(benchmark)s
+"""
+
+
+def changes_since(report: Report, since: datetime) -> list[Change]:
+    """What of the things that a report rests on was recorded after ``since``, by kind; only kinds with any."""
+    rests = _rests_on(report)
+    given = {
+        "since": since,
+        "benchmark": report.benchmark_id,
+        "groups": rests.groups,
+        "runs": [run.public_id for run in rests.runs_now if run.public_id in rests.runs_then],
+    }
+    return [change for change in _found(given, rests) if change.n]
+
+
+def _found(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
+    made, changed = _counts(_DECISIONS, given)
+    yield Change("decisions_changed", changed, ngettext("%(n)s decision changed", "%(n)s decisions changed", changed))
+    yield Change("decisions_added", made, ngettext("%(n)s decision added", "%(n)s decisions added", made))
+    handed_in, accepted, back = _counts(_ASSIGNMENTS, given)
+    yield Change(
+        "responses_handed_in",
+        handed_in,
+        ngettext("work on %(n)s response handed in", "work on %(n)s responses handed in", handed_in),
+    )
+    yield Change(
+        "responses_accepted",
+        accepted,
+        ngettext("work on %(n)s response accepted", "work on %(n)s responses accepted", accepted),
+    )
+    yield Change(
+        "responses_given_back",
+        back,
+        ngettext("work on %(n)s response given back", "work on %(n)s responses given back", back),
+    )
+    (checks,) = _counts(_CHECKS, given)
+    yield Change("checks", checks, ngettext("%(n)s check added", "%(n)s checks added", checks))
+    (amended,) = _counts(_AMENDMENTS, given)
+    yield Change("amendments", amended, ngettext("%(n)s decision amended", "%(n)s decisions amended", amended))
+    (ruled,) = _counts(_RULINGS, given)
+    yield Change("rulings", ruled, ngettext("%(n)s ruling by adjudicators", "%(n)s rulings by adjudicators", ruled))
+    (verdicts,) = _counts(_VERDICTS, given)
+    yield Change("verdicts", verdicts, ngettext("%(n)s verdict added", "%(n)s verdicts added", verdicts))
+    for run in rests.runs_now:
+        if run.public_id not in rests.runs_then:
+            yield Change("newer_run", 1, _("the judge %(judge)s has a newer run") % {"judge": run.judge.name})
+    (rubrics,) = _counts(_RUBRICS, given)
+    yield Change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
+    (labels,) = _counts(_LABELS, given)
+    yield Change("labels", labels, ngettext("labels of %(n)s case changed", "labels of %(n)s cases changed", labels))
+
+
+def _counts(query: str, given: Mapping[str, Any]) -> tuple[int, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, given)
+        return tuple(cursor.fetchone())
+
+
+def _rests_on(report: Report) -> RestsOn:
+    raters = list(_raters(report))
+    labels = [label for rater in raters for label in (rater.label, *rater.members)]
+    groups = {group.name: group.pk for group in ExpertGroup.objects.filter(benchmark=report.benchmark_id)}
+    named = {label.removeprefix("group:").rpartition("@")[0] for label in labels if label.startswith("group:")}
+    if any(label == "consensus" or label.startswith("physician:") for label in labels):
+        named = set(groups)
+    return RestsOn(
+        groups=sorted(pk for name, pk in groups.items() if name in named),
+        runs_then=frozenset(report.result.get("facts", {}).get("runs") or ()),
+        runs_now=tuple({run.pk: run for rater in raters for run in rater.runs}.values()),
+    )
+
+
+def _raters(report: Report) -> Iterator[Rater]:
+    """The raters that the parameters name, as they resolve now; one that is there no more is left aside."""
+    for name, value in report.parameters.items():
+        for text in value if isinstance(value, list) else [value]:
+            if not isinstance(text, str) or not text or name == "candidate":
+                continue
+            # A calibration names its group without the kind before it.
+            for label in (text, f"group:{text}"):
+                try:
+                    yield resolve_rater(report.benchmark, label)
+                except DomainError:
+                    continue
+                break
+
+
+# Many reports at once ---------------------------------------------------------------------------------------------
+
+# When something was last recorded after a moment: by group, by judge, and of the benchmark itself.
+_LAST = f"""
+    SELECT 'group', g.name, max(e.pgh_created_at)
+    FROM annotation_decisionevent e
+    JOIN annotation_assignment a ON a.id = e.assignment_id
+    JOIN annotation_batch b ON b.id = a.batch_id
+    JOIN annotation_expertgroup g ON g.id = b.group_id
+    WHERE e.pgh_created_at > %(since)s AND g.benchmark_id = %(benchmark)s AND {_COUNTS} GROUP BY g.name
+    UNION ALL
+    SELECT 'group', g.name, max(e.pgh_created_at)
+    FROM annotation_assignmentevent e
+    JOIN annotation_batch b ON b.id = e.batch_id
+    JOIN annotation_expertgroup g ON g.id = b.group_id
+    WHERE e.pgh_created_at > %(since)s AND g.benchmark_id = %(benchmark)s AND e.purpose = 'work'
+      AND e.status IN ('submitted', 'returned', 'accepted', 'released') GROUP BY g.name
+    UNION ALL
+    SELECT 'benchmark', '', max(e.pgh_created_at)
+    FROM annotation_rulingevent e
+    JOIN annotation_adjudication j ON j.id = e.adjudication_id
+    JOIN annotation_expertgroup g ON g.id = j.group_id
+    WHERE e.pgh_created_at > %(since)s AND g.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'judge', k.name, max(GREATEST(u.finished_at, (
+        SELECT max(e.pgh_created_at) FROM scoring_verdictevent e
+        WHERE e.run_id = u.id AND e.pgh_created_at > %(since)s
+    )))
+    FROM scoring_judgerun u JOIN scoring_judge k ON k.id = u.judge_id
+    WHERE u.benchmark_id = %(benchmark)s AND u.purpose = 'grade' AND COALESCE(u.heartbeat_at, u.created_at) > %(since)s
+    GROUP BY k.name
+    UNION ALL
+    SELECT 'benchmark', '', max(e.pgh_created_at)
+    FROM rubrics_rubricevent e JOIN rubrics_case c ON c.id = e.case_id
+    WHERE e.pgh_created_at > %(since)s AND e.status = 'published' AND c.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'benchmark', '', max(e.pgh_created_at) FROM rubrics_caselabelsevent e
+    WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND e.benchmark_id = %(benchmark)s
+"""
+
+
+@dataclass(frozen=True)
+class LastChanges:
+    """When something of each group, each judge and the benchmark itself was last recorded."""
+
+    of: Mapping[tuple[str, str], datetime]
+
+    def after(self, since: datetime, raters: Iterable[Row]) -> bool:
+        """Whether something that reports on ``raters`` (rows of raters.csv) rest on was recorded after ``since``.
+
+        Without raters everything counts, since it is not known what the report rests on.
+        """
+        rows = list(raters)
+        return any(at > since and (not rows or _concerns(key, rows)) for key, at in self.of.items())
+
+
+def _concerns(key: tuple[str, str], raters: Iterable[Row]) -> bool:
+    kind, name = key
+    for row in raters:
+        if kind == "benchmark" or (kind == "judge" and row["judge"] == name):
+            return True
+        if kind == "group" and row["kind"] in ("consensus", "physician"):
+            return True
+        if kind == "group" and row["rater"].removeprefix("group:").rpartition("@")[0] == name:
+            return True
+    return False
+
+
+def last_changes(benchmark: Benchmark, since: datetime) -> LastChanges:
+    """What was recorded in a benchmark after ``since``, in one query over the record from there on."""
+    found: dict[tuple[str, str], datetime] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_LAST, {"since": since, "benchmark": benchmark.pk})
+        for kind, name, at in cursor.fetchall():
+            if at is not None:
+                found[kind, name] = max(at, found.get((kind, name), at))
+    return LastChanges(found)
