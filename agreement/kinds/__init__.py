@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agreement.kinds import agreement, calibration, fidelity, scores
+from agreement.kinds import agreement, calibration, comparison, fidelity, scores
 from agreement.kinds.kind import Figure, Kind
 from agreement.models import Report
 
@@ -13,6 +13,7 @@ KINDS: dict[str, Kind] = {
     for kind in (
         agreement.KIND,
         fidelity.KIND,
+        comparison.KIND,
         calibration.KIND,
         scores.KIND,
     )
