@@ -1,6 +1,7 @@
 """How fast a full agreement report is: two groups' decisions in PostgreSQL to every row of `agreement.csv`.
 
     .venv/bin/python bench/agreement.py [--cases 250] [--candidates 11] [--criteria 30] [--repeats 5] [--skip-sklearn]
+    .venv/bin/python bench/agreement.py --decisions 1000000 10000000
 
 The decisions are made up in the database: every candidate answers every case, both groups decide every criterion (2 ×
 82,500 by default). The report is all of it: pooled, each candidate, each response, difficulties, registers, all tags,
@@ -9,12 +10,22 @@ with 1,000 resamples of five statistics wherever an interval is due. Beside it, 
 * bare `COPY`: the outcomes of the two groups into NumPy, and one `bincount` for the 2x2 table;
 * scikit-learn loops: MF1 by `f1_score(average="macro")`, 1,000 resamples of cases, overall and for each candidate.
   1,000 calls overall are timed in full; the resamples of the candidates are timed for one of them and multiplied.
+
+With ``--decisions`` it makes as many for each group instead, and has a process of its own compute each report as a
+worker does, from claiming it to its last stored row: seconds, and the resident memory of that process at its peak.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from scratch import Clock, scratch_product, show
@@ -38,7 +49,34 @@ DECISIONS = """
 """
 
 
-def populate(*, cases: int, candidates: int, criteria: int) -> Any:
+@contextmanager
+def without_indexes(cursor: Any, table: str) -> Iterator[None]:
+    """Leave the indexes of a table aside, all but its primary key, and make them again at the end."""
+    cursor.execute(
+        """
+        SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE conrelid = %s::regclass AND contype = 'u'
+        """,
+        [table],
+    )
+    constraints = cursor.fetchall()
+    for name, _made in constraints:
+        cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+    cursor.execute(
+        "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s AND indexname <> %s", [table, f"{table}_pkey"]
+    )
+    indexes = cursor.fetchall()
+    for name, _made in indexes:
+        cursor.execute(f"DROP INDEX {name}")
+    yield
+    cursor.execute("SET maintenance_work_mem = '512MB'")
+    for _name, made in indexes:
+        cursor.execute(made)
+    for name, made in constraints:
+        cursor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {made}")
+
+
+def populate(*, cases: int, candidates: int, criteria: int, slug: str = "bench-agreement") -> Any:
     """A benchmark in which two groups of one physician each have decided everything; returns it."""
     from django.db import connection
     from django.utils import timezone
@@ -47,7 +85,7 @@ def populate(*, cases: int, candidates: int, criteria: int) -> Any:
     from annotation.models import Batch, ExpertGroup, Physician
     from rubrics.models import Benchmark, Candidate
 
-    benchmark = Benchmark.objects.create(slug="bench-agreement", title="Two groups, everything decided")
+    benchmark = Benchmark.objects.create(slug=slug, title="Two groups, everything decided")
     Candidate.objects.bulk_create(Candidate(benchmark=benchmark, name=f"model-{i:02d}") for i in range(candidates))
     with connection.cursor() as cursor:
         # Only the reading is measured here: triggers and the audit trail are left aside while the rows are made.
@@ -58,7 +96,7 @@ def populate(*, cases: int, candidates: int, criteria: int) -> Any:
             """
             INSERT INTO rubrics_case (public_id, benchmark_id, key, conversation, reference_answer, difficulty,
                                       register, language, tags, label_tags, metadata, created_at)
-            SELECT 'case-' || n, %(benchmark)s, 'case-' || lpad(n::text, 6, '0'), '[]', '',
+            SELECT %(benchmark)s || '-' || n, %(benchmark)s, 'case-' || lpad(n::text, 6, '0'), '[]', '',
                    (ARRAY['low', 'medium', 'high'])[1 + n %% 3], (ARRAY['lay', 'professional'])[1 + n %% 2], 'en',
                    ARRAY['theme:' || n %% 7, 'specialty:' || n %% 22, 'task:' || n %% 16], '{}', '{}', now()
             FROM generate_series(1, %(cases)s) AS n
@@ -95,15 +133,15 @@ def populate(*, cases: int, candidates: int, criteria: int) -> Any:
             """
             INSERT INTO rubrics_response (public_id, case_id, candidate_id, setting, sample, text, external_id,
                                           writing_mode, metadata, created_at)
-            SELECT 'r' || row_number() OVER (ORDER BY c.id, m.id), c.id, m.id, 'chat', 0, 'An answer.', '', '', '{}',
-                   now()
+            SELECT %(benchmark)s || 'r' || row_number() OVER (ORDER BY c.id, m.id), c.id, m.id, 'chat', 0, 'An answer.',
+                   '', '', '{}', now()
             FROM rubrics_case c CROSS JOIN rubrics_candidate m
             WHERE c.benchmark_id = %(benchmark)s AND m.benchmark_id = %(benchmark)s
             """,
             size,
         )
         for name, noise in (("A", 0.10), ("B", 0.17)):
-            user = User.objects.create(username=f"physician-{name}", email=f"{name}@example.org")
+            user = User.objects.create(username=f"{slug}-{name}", email=f"{slug}-{name}@example.org")
             group = ExpertGroup.objects.create(benchmark=benchmark, name=name)
             Physician.objects.create(benchmark=benchmark, user=user, pseudonym=f"P-{name}")
             now = timezone.now()
@@ -122,19 +160,69 @@ def populate(*, cases: int, candidates: int, criteria: int) -> Any:
                 """,
                 {**size, "batch": batch.pk, "user": user.pk, "name": name},
             )
-            cursor.execute(DECISIONS, {"batch": batch.pk, "noise": noise})
+            with without_indexes(cursor, "annotation_decision"):
+                cursor.execute(DECISIONS, {"batch": batch.pk, "noise": noise})
         cursor.execute("SET session_replication_role = DEFAULT")
         cursor.execute("ANALYZE")
     return benchmark
 
 
 def full_report(benchmark: Any) -> Any:
-    """What is measured: both raters read and joined, every row of the report."""
-    from agreement.compare import compare
-    from agreement.inputs import join
+    """What is measured: both raters read and counted, every row of the report."""
+    from agreement.compare import compare_tallies
+    from agreement.counting import count
+    from scoring.raters import resolve_rater
 
-    joined = join(benchmark, "group:A@checked", "group:B@checked")
-    return compare(joined.frame, joined.pairs, seed=0, resamples=RESAMPLES)
+    a, b = (resolve_rater(benchmark, f"group:{name}@checked") for name in "AB")
+    made = compare_tallies(count(benchmark, a, b).tallies, seed=0, resamples=RESAMPLES)
+    assert len(list(made.rows)) == len(made.rows)
+    return made
+
+
+def as_a_worker(slug: str) -> dict[str, float]:
+    """Compute and store the report of a benchmark in this process: seconds, and resident memory at its peak in MiB."""
+    import django
+
+    django.setup()
+    from django.utils import timezone
+
+    from agreement import services
+    from agreement.models import Report
+    from rubrics.models import Benchmark
+
+    given = {"rater_a": "group:A@checked", "rater_b": "group:B@checked"}
+    report = Report.objects.create(
+        benchmark=Benchmark.objects.get(slug=slug), kind="agreement", parameters=given, created_at=timezone.now()
+    )
+    clock = Clock()
+    services.run(report_id=report.pk, clock=timezone.now)
+    seconds = clock.seconds
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    assert peak is not None
+    rows = sum(report.tables.values_list("n_rows", flat=True))
+    return {"seconds": seconds, "cpu": clock.cpu_seconds, "mib": int(peak[1]) / 1024, "rows": rows}
+
+
+def sizes(decisions: list[int], *, candidates: int, criteria: int) -> None:
+    """Reports of several sizes, each by a process of its own."""
+    rows: list[list[object]] = []
+    with scratch_product():
+        for number in decisions:
+            cases = round(number / candidates / criteria)
+            clock = Clock()
+            benchmark = populate(cases=cases, candidates=candidates, criteria=criteria, slug=f"bench-{number}")
+            print(
+                f"{cases * candidates * criteria:,} decisions of each group made in {clock.seconds:.0f} s", flush=True
+            )
+            command = [sys.executable, __file__, "--worker", benchmark.slug]
+            said = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+            made = json.loads(said.splitlines()[-1])
+            for_a_million = made["seconds"] / (cases * candidates * criteria / 1e6)
+            rows.append([f"2 × {number:,}", made["seconds"], made["cpu"], for_a_million, made["mib"], made["rows"]])
+        columns = ["decisions", "seconds", "of them its CPU", "seconds for 2 × 1,000,000", "peak MiB", "rows"]
+        show("A report by a worker of its own, from its claim to its last row", columns, rows)
 
 
 def bare_copy(benchmark: Any) -> int:
@@ -192,7 +280,16 @@ def main() -> None:
     parser.add_argument("--criteria", type=int, default=30)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--skip-sklearn", action="store_true")
+    parser.add_argument("--decisions", type=int, nargs="+", help="so many of each group, by a process of its own")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.worker:
+        sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+        print(json.dumps(as_a_worker(options.worker)))
+        return
+    if options.decisions:
+        sizes(options.decisions, candidates=options.candidates, criteria=options.criteria)
+        return
     with scratch_product():
         benchmark = populate(cases=options.cases, candidates=options.candidates, criteria=options.criteria)
         reports, bare = [], []

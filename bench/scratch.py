@@ -81,6 +81,11 @@ class Clock:
         """Wall-clock seconds so far."""
         return time.perf_counter() - self.wall
 
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU seconds of this process so far."""
+        return time.process_time() - self.cpu
+
 
 def family(pid: int) -> list[int]:
     """A process and its descendants (Linux)."""
