@@ -13,6 +13,7 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
+from agreement import item_slices
 from agreement.pairs import positions
 from consilium.lib.ratings import copy_columns
 from rubrics.models import Benchmark, Candidate, Case, Difficulty, Register, Response
@@ -160,7 +161,14 @@ class Frame:
             named = [p for p in np.unique(response).tolist() if self.response_name(p) == rest]
             if named:
                 return np.isin(response, named)
-        one = {one.name: one for one in self.slices}[name]
+        one = {one.name: one for one in self.slices}.get(name)
+        if one is None:
+            return item_slices.selection(
+                name,
+                case=self.case_ids[self.response_case[response]],
+                response=self.response_ids[response],
+                criterion=self.criterion_ids[criterion],
+            )
         return one.criteria[criterion] if one.criteria is not None else one.cases[self.response_case[response]]
 
 

@@ -62,7 +62,7 @@ def rater_rest(pair: ArrayLike, rater: ArrayLike, met: ArrayLike, *, n_pairs: in
 
 def correlations(group: NDArray[np.int64], x: ArrayLike, y: ArrayLike, n_groups: int) -> list[Figure]:
     """The Pearson correlation of x and y within each group; n is the number of its rows."""
-    first, second = np.round(np.asarray(x, np.float64), DIGITS), np.round(np.asarray(y, np.float64), DIGITS)
+    first, second = (np.asarray(np.round(one, DIGITS), dtype=np.float64) for one in (x, y))
     n = np.bincount(group, minlength=n_groups)
     varies = _varies(group, first, n_groups) & _varies(group, second, n_groups)
     defined = varies & (n >= MINIMUM)
@@ -78,7 +78,7 @@ def correlations(group: NDArray[np.int64], x: ArrayLike, y: ArrayLike, n_groups:
 
 
 def _sums(group: NDArray[np.int64], values: NDArray[np.float64], n_groups: int) -> NDArray[np.float64]:
-    return np.bincount(group, weights=values, minlength=n_groups)
+    return np.asarray(np.bincount(group, weights=values, minlength=n_groups), dtype=np.float64)
 
 
 def _varies(group: NDArray[np.int64], values: NDArray[np.float64], n_groups: int) -> NDArray[np.bool_]:

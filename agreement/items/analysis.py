@@ -1,0 +1,55 @@
+"""The four parts of an item analysis, from what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agreement.items.criteria import criteria_table
+from agreement.items.inputs import Items
+from agreement.items.physicians import physicians_table
+from agreement.items.tail import DIGITS, tail_table
+from agreement.items.where import where_tables
+from agreement.tables import Row, Table
+
+LOW_AGREEMENT = 0.6
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Tables by name, in the order of the page, and the counts of its headline."""
+
+    tables: dict[str, Table]
+    facts: Row
+
+
+def analyse(items: Items, *, seed: int = 0, progress: Callable[[float], None] = lambda share: None) -> Analysis:
+    """Everything about two raters' items; ``progress`` is told the share that is done."""
+    where = where_tables(items, seed=seed)
+    progress(0.5)
+    criteria = criteria_table(items)
+    progress(0.7)
+    physicians = physicians_table(items, seed=seed)
+    progress(0.9)
+    tail = tail_table(items)
+    mf1 = [row["mf1"] for row in tail.dicts() if row["mf1"] is not None]
+    raw = [row["raw"] for row in criteria.dicts() if row["raw"] is not None]
+    facts = {
+        "n_responses": len(mf1),
+        "n_low": sum(round(value, DIGITS) < LOW_AGREEMENT for value in mf1),
+        "below": LOW_AGREEMENT,
+        "n_criteria": len(raw),
+        "n_criteria_apart": sum(value <= 0.5 for value in raw),
+        "n_negative_a": _negative(criteria, "discrimination_a"),
+        "n_negative_b": _negative(criteria, "discrimination_b"),
+        "n_physicians": len(physicians.rows),
+        "groups": sorted(items.groups.values()),
+    }
+    tables = {**where, "criteria": criteria, "physicians": physicians, "tail": tail}
+    return Analysis(tables, facts)
+
+
+def _negative(criteria: Table, name: str) -> Row:
+    """How many criteria have a discrimination, and of how many it is below 0."""
+    values = [row[name] for row in criteria.dicts() if row[name] is not None]
+    return {"n": len(values), "negative": sum(value < 0 for value in values)}

@@ -1,0 +1,114 @@
+"""The table of criteria: how far the raters agree on each, how often it is met, and whether it goes with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from agreement.items.inputs import Items
+from agreement.pairs import Standing, conservative_counts, n_counted, n_invalid, tally, valid_counts
+from agreement.tables import Row, Table
+from consilium.lib.ratings import Outcome
+from consilium.statistics.estimate import Figure
+from consilium.statistics.item_rest import item_rest
+from consilium.statistics.macro_f1 import macro_f1_figures
+from consilium.statistics.prevalence import prevalence_a_figures, prevalence_b_figures
+from consilium.statistics.raw_agreement import raw_agreement_figures
+
+FIGURES = ("raw", "mf1", "met_a", "met_b", "discrimination_a", "discrimination_b")
+COLUMNS = (
+    *("case", "position", "criterion", "points", "tags", "slice", "n_pairs", "n_valid", "n_differ"),
+    *FIGURES,
+    *("n_discrimination_a", "n_discrimination_b", "n_invalid", "n_cannot", "n_undecided", "n_faulty", "n_borderline"),
+    "note",
+)
+TEXT = ("case", "criterion", "tags", "slice", "note")
+
+
+def criteria_table(items: Items) -> Table:
+    """A row for each criterion with a pair, those on which the raters agree least first."""
+    frame, pairs = items.joined.frame, items.joined.pairs
+    n_criteria = len(frame.criterion_ids)
+    criterion, response = frame.criterion_places(pairs.criterion), frame.response_places(pairs.response)
+    tallies = tally(pairs, criterion, n_criteria)
+    places = np.flatnonzero(tallies.any(axis=1))
+    mine = tallies[places]
+    valid, counted = valid_counts(mine), conservative_counts(mine)
+    borderline = _borderline(items)
+
+    def discrimination(said: np.ndarray) -> list[Figure]:
+        answered = (said <= Outcome.MET) & (pairs.standing != Standing.FAULTY)
+        points = items.points[criterion[answered]]
+        made = item_rest(
+            response[answered],
+            criterion[answered],
+            points * said[answered],
+            np.maximum(points, 0),
+            n_units=len(frame.response_ids),
+            n_items=n_criteria,
+        )
+        return [made[place] for place in places.tolist()]
+
+    figures: dict[str, list[Figure]] = {
+        "raw": raw_agreement_figures(valid),
+        "mf1": macro_f1_figures(counted),
+        "met_a": prevalence_a_figures(valid),
+        "met_b": prevalence_b_figures(valid),
+        "discrimination_a": discrimination(pairs.a),
+        "discrimination_b": discrimination(pairs.b),
+    }
+    undecided = mine[:, Standing.UNDECIDED] + mine[:, Standing.UNDECIDED_BY_JUDGE]
+    rows: list[Row] = []
+    for i, place in enumerate(places.tolist()):
+        own = {name: column[i] for name, column in figures.items()}
+        rows.append(
+            {
+                "case": frame.cases[int(frame.criterion_case[place])].key,
+                "position": items.positions[place] or None,
+                "criterion": items.texts[place],
+                "points": int(items.points[place]),
+                "tags": "|".join(items.tags[place]),
+                "slice": items.criterion_slice(place),
+                "n_pairs": int(n_counted(mine[i])),
+                "n_valid": int(valid.n[i]),
+                "n_differ": int(counted.fp[i] + counted.fn[i]),
+                **{name: figure.value for name, figure in own.items()},
+                "n_discrimination_a": own["discrimination_a"].n,
+                "n_discrimination_b": own["discrimination_b"].n,
+                "n_invalid": int(n_invalid(mine[i])),
+                "n_cannot": int(mine[i, Standing.CANNOT]),
+                "n_undecided": int(undecided[i]),
+                "n_faulty": int(mine[i, Standing.FAULTY]),
+                "n_borderline": int(borderline[place]),
+                "note": noted(own),
+            }
+        )
+    rows.sort(key=lowest_first("raw", lambda row: (row["case"], row["position"] or 0)))
+    return Table.of(COLUMNS, rows, TEXT)
+
+
+def _borderline(items: Items) -> np.ndarray:
+    """How many physicians of the groups called the criterion borderline on a response, by place of the criterion."""
+    called = items.votes.criterion[items.votes.borderline == 1]
+    frame = items.joined.frame
+    return np.bincount(frame.criterion_places(called), minlength=len(frame.criterion_ids))
+
+
+def noted(figures: dict[str, Figure]) -> str:
+    """What the figures say for themselves; a remark that several share is told once."""
+    by_note: dict[str, list[str]] = {}
+    for name, figure in figures.items():
+        if figure.note:
+            by_note.setdefault(figure.note, []).append(name)
+    return "; ".join(f"{', '.join(names)}: {note}" for note, names in by_note.items())
+
+
+def lowest_first(name: str, then: Callable[[Row], tuple[object, ...]]) -> Callable[[Row], tuple[object, ...]]:
+    """A sort key: the lowest of a figure first, undefined ones last."""
+
+    def key(row: Row) -> tuple[object, ...]:
+        value = row[name]
+        return (value is None, 0.0 if value is None else value, -row["n_pairs"], *then(row))
+
+    return key

@@ -1,0 +1,136 @@
+"""Where disagreement sits: how often the raters differ by each attribute of pairs, and how much each attribute tells.
+
+Valid pairs only: an invalid or missing verdict is no disagreement about the response.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement.items.attributes import UNITS, Attribute, attributes
+from agreement.items.inputs import Items
+from agreement.pairs import Standing
+from agreement.tables import Row, Table
+from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.mutual_information import Units, mutual_information, permutation_p
+
+COLUMNS = ("attribute", "value", "slice", "n_pairs", "n_cases", "n_differ", "rate", "rate_low", "rate_high", "note")
+TEXT = ("attribute", "value", "slice", "note")
+ATTRIBUTE_COLUMNS = ("attribute", "unit", "n_values", "n_pairs", "bits", "bits_corrected", "share", "p", "note")
+ATTRIBUTE_TEXT = ("attribute", "unit", "note")
+WITHIN_CASE = "the case alone tells it"
+
+Ints = NDArray[np.int64]
+
+
+def where_tables(items: Items, *, seed: int) -> dict[str, Table]:
+    """``overall``: one row; ``attributes``: the most telling first; ``where``: a row for each value of each of them."""
+    counts = _counts(items)
+    frame = items.joined.frame
+    case_of = {"case": np.arange(len(frame.cases)), "response": frame.response_case, "criterion": frame.criterion_case}
+    present = {unit: counts[unit].sum(axis=1) > 0 for unit in UNITS}
+    found = list(attributes(items, present))
+    rows: list[Row] = [{"attribute": "all", "value": "", "slice": "all"}]
+    by_case = [counts["case"]]
+    for one in found:
+        for value, slice_name, mask in one.values:
+            own = np.zeros_like(counts["case"])
+            np.add.at(own, case_of[one.unit][mask], counts[one.unit][mask])
+            if own.any():
+                by_case.append(own)
+                rows.append({"attribute": one.name, "value": value, "slice": slice_name})
+    stacked = np.stack(by_case, axis=1)[present["case"]]
+    rates = ratio_figures(
+        stacked[..., 1],
+        stacked.sum(axis=2),
+        bootstrap=CaseBootstrap(len(stacked), seed),
+        empty="no pairs",
+    ).figures
+    for i, (row, rate) in enumerate(zip(rows, rates, strict=True)):
+        row |= {
+            "n_pairs": int(stacked[:, i].sum()),
+            "n_cases": int((stacked[:, i].sum(axis=1) > 0).sum()),
+            "n_differ": int(stacked[:, i, 1].sum()),
+            "rate": rate.value,
+            "rate_low": rate.low,
+            "rate_high": rate.high,
+            "note": f"rate: {rate.note}" if rate.note else "",
+        }
+    told = _told(found, counts, case_of, present, seed)
+    return {
+        "overall": Table.of(COLUMNS, rows[:1], TEXT),
+        "attributes": Table.of(ATTRIBUTE_COLUMNS, told, ATTRIBUTE_TEXT),
+        "where": Table.of(COLUMNS, rows[1:], TEXT),
+    }
+
+
+def _counts(items: Items) -> dict[str, Ints]:
+    """Valid pairs of each unit by whether the raters differ: (units, 2)."""
+    frame, pairs = items.joined.frame, items.joined.pairs
+    valid = pairs.standing <= Standing.TN
+    differ = np.isin(pairs.standing[valid], (Standing.FP, Standing.FN)).astype(np.int64)
+    response = frame.response_places(pairs.response[valid])
+    place = {
+        "case": (frame.response_case[response], len(frame.cases)),
+        "response": (response, len(frame.response_ids)),
+        "criterion": (frame.criterion_places(pairs.criterion[valid]), len(frame.criterion_ids)),
+    }
+    return {
+        unit: np.bincount(index * 2 + differ, minlength=size * 2).reshape(size, 2)
+        for unit, (index, size) in place.items()
+    }
+
+
+def _told(
+    found: list[Attribute],
+    counts: dict[str, Ints],
+    case_of: dict[str, Ints],
+    present: dict[str, NDArray[np.bool_]],
+    seed: int,
+) -> list[Row]:
+    """How much each attribute tells of disagreement, with a p-value; the most telling first."""
+    rows: list[Row] = []
+    for unit in UNITS:
+        chosen = present[unit]
+        own, case = counts[unit][chosen], case_of[unit][chosen]
+        mine = [one for one in found if one.unit == unit]
+        numbers = [np.unique(one.number[chosen], return_inverse=True)[1].ravel() for one in mine]
+        made = []
+        for number in numbers:
+            table = np.zeros((int(number.max(initial=-1)) + 1, 2), dtype=np.int64)
+            np.add.at(table, number, own)
+            made.append(mutual_information(table))
+        due = [
+            i for i, number in enumerate(numbers) if made[i].bits.defined and (unit == "case" or _varies(number, case))
+        ]
+        units = Units(own, None if unit == "case" else case)
+        drawn = permutation_p(units, [numbers[i] for i in due], seed=seed) if due else []
+        p_values = dict(zip(due, drawn, strict=True))
+        for i, (one, told) in enumerate(zip(mine, made, strict=True)):
+            n = int(own.sum())
+            p: Figure = told.bits if not told.bits.defined else Undefined(WITHIN_CASE, n)
+            if i in p_values:
+                p = Estimate(p_values[i], n)
+            rows.append(
+                {
+                    "attribute": one.name,
+                    "unit": unit,
+                    "n_values": len(np.unique(numbers[i])),
+                    "n_pairs": n,
+                    "bits": told.bits.value,
+                    "bits_corrected": told.corrected.value,
+                    "share": told.share.value,
+                    "p": p.value,
+                    "note": told.bits.note or (f"p: {p.note}" if p.note else ""),
+                }
+            )
+    rows.sort(key=lambda row: (row["bits_corrected"] is None, -(row["bits_corrected"] or 0.0), row["attribute"]))
+    return rows
+
+
+def _varies(number: Ints, case: Ints) -> bool:
+    """Whether some case has units of different numbers."""
+    couples = np.unique(np.stack([case, number], axis=1), axis=0)
+    return len(couples) > len(np.unique(case))
