@@ -10,12 +10,15 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from agreement import files
 from agreement.figures import figures_of, inline
 from agreement.judges_behind import judges_behind
 from agreement.kinds import kind_of
+from agreement.methods import methods_of
 from agreement.models import Report
 from agreement.numbers import Number
 from agreement.offers import run_names
+from agreement.stored import table_names
 from consilium.lib import remarks
 from rubrics.models import JobStatus
 
@@ -31,8 +34,7 @@ class Shown:
     caption: str
     svg: SafeString
     csv_url: str
-    svg_url: str
-    png_url: str
+    urls: dict[str, str]  # of the figure itself, by format
 
 
 def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
@@ -76,15 +78,18 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
     return rows
 
 
-def body(report: Report, *, sort: str = "") -> Context:
+def body(report: Report, *, sort: str = "", part: str = "") -> Context:
     """Everything on the page of a finished report."""
     context = heading(report)
     context["figures"] = {shown.name: shown for shown in _shown(report)}
     context["facts"] = report.result["facts"]
+    context["methods"] = methods_of(report)
+    context["table_names"] = table_names(report)
     context["behind"] = judges_behind(context["facts"].get("raters", []))
     context["notes"] = [remarks.in_words(note) for note in report.result["notes"]]
-    context |= kind_of(report).body(report, sort)
-    context["template"] = kind_of(report).template
+    kind = kind_of(report)
+    context |= kind.body_of_slice(report, sort, part) if kind.body_of_slice else kind.body(report, sort)
+    context["template"] = kind.template
     return context
 
 
@@ -97,6 +102,8 @@ def _shown(report: Report) -> Iterable[Shown]:
             caption=figure.caption,
             svg=inline(report, figure),
             csv_url=reverse("agreement:table-csv", args=[*place, figure.table]),
-            svg_url=reverse("agreement:figure-svg", args=[*place, figure.name]),
-            png_url=reverse("agreement:figure-png", args=[*place, figure.name]),
+            urls={
+                ending.upper(): reverse("agreement:figure", args=[*place, figure.name, ending])
+                for ending in files.FIGURE_TYPES
+            },
         )

@@ -3,7 +3,8 @@
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import StringConverter
 
-from agreement import views
+from agreement import files, views
+from agreement.views import planning
 
 
 class SectionConverter(StringConverter):
@@ -12,30 +13,66 @@ class SectionConverter(StringConverter):
     regex = "agreement|scores|calibration"
 
 
+class TableEnding(StringConverter):
+    """The formats of a table."""
+
+    regex = "|".join(files.TABLE_TYPES)
+
+
+class FigureEnding(StringConverter):
+    """The formats of a figure."""
+
+    regex = "|".join(files.FIGURE_TYPES)
+
+
+class TextEnding(StringConverter):
+    """The formats of the methods paragraph."""
+
+    regex = "|".join(files.METHODS_TYPES)
+
+
 register_converter(SectionConverter, "report_section")
+register_converter(TableEnding, "table_ending")
+register_converter(FigureEnding, "figure_ending")
+register_converter(TextEnding, "text_ending")
 
 app_name = "agreement"
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/agreement/", views.section, {"section": "agreement"}, name="reports"),
     path("b/<slug:slug>/scores/", views.section, {"section": "scores"}, name="scores"),
     path("b/<slug:slug>/calibration/", views.section, {"section": "calibration"}, name="calibration"),
+    path("b/<slug:slug>/planning/", planning.planning_page, name="planning"),
+    path("b/<slug:slug>/planning/<slug:name>.csv", planning.planning_csv, name="planning-csv"),
+    path("b/<slug:slug>/planning/curve.<slug:suffix>", planning.planning_figure, name="planning-figure"),
+    path("b/<slug:slug>/calibration/sign/", views.sign_threshold, name="sign-threshold"),
+    path("b/<slug:slug>/calibration/thresholds.csv", views.thresholds_csv, name="thresholds-csv"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/", views.report, name="report"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/progress", views.progress, name="progress"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/recompute", views.recompute, name="recompute"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/decisions/", views.decisions, name="decisions"),
+    path("b/<slug:slug>/<report_section:section>/<str:public_id>/freshness", views.freshness, name="freshness"),
+    path("b/<slug:slug>/<report_section:section>/<str:public_id>/report.zip", views.archive, name="archive"),
+    path("b/<slug:slug>/<report_section:section>/<str:public_id>/report.xlsx", views.workbook, name="workbook"),
+    path(
+        "b/<slug:slug>/<report_section:section>/<str:public_id>/methods.<text_ending:ending>",
+        views.methods,
+        name="methods",
+    ),
+    path(
+        "b/<slug:slug>/<report_section:section>/<str:public_id>/tables/<slug:name>.<table_ending:ending>",
+        views.table_file,
+        name="table",
+    ),
+    path(
+        "b/<slug:slug>/<report_section:section>/<str:public_id>/figures/<slug:name>.<figure_ending:ending>",
+        views.figure_file,
+        name="figure",
+    ),
+    # What pages name by itself: of most tables the CSV.
     path(
         "b/<slug:slug>/<report_section:section>/<str:public_id>/tables/<slug:name>.csv",
-        views.table_csv,
+        views.table_file,
+        {"ending": "csv"},
         name="table-csv",
-    ),
-    path(
-        "b/<slug:slug>/<report_section:section>/<str:public_id>/figures/<slug:name>.svg",
-        views.figure_svg,
-        name="figure-svg",
-    ),
-    path(
-        "b/<slug:slug>/<report_section:section>/<str:public_id>/figures/<slug:name>.png",
-        views.figure_png,
-        name="figure-png",
     ),
 ]

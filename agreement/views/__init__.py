@@ -1,7 +1,23 @@
 """HTML doors of agreement, scores and calibration."""
 
 from agreement.views.decisions import decisions
-from agreement.views.downloads import figure_png, figure_svg, table_csv
+from agreement.views.downloads import archive, figure_file, methods, table_file, workbook
+from agreement.views.freshness import freshness
 from agreement.views.reports import progress, recompute, report, section
+from agreement.views.thresholds import sign_threshold, thresholds_csv
 
-__all__ = ["decisions", "figure_png", "figure_svg", "progress", "recompute", "report", "section", "table_csv"]
+__all__ = [
+    "archive",
+    "decisions",
+    "figure_file",
+    "freshness",
+    "methods",
+    "progress",
+    "recompute",
+    "report",
+    "section",
+    "sign_threshold",
+    "table_file",
+    "thresholds_csv",
+    "workbook",
+]

@@ -1,19 +1,16 @@
-"""Tables and figures of a report as files."""
+"""Tables and figures of a report as files, each by itself or all in one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
-from agreement import access
-from agreement.figures import figures_of
-from agreement.kinds import Figure
+from agreement import access, files
 from agreement.models import Report
 from agreement.stored import table_of
-from consilium.figures.render import png_file, svg_file
 from rubrics.models import JobStatus
 
 if TYPE_CHECKING:
@@ -27,42 +24,74 @@ def _finished(request: SignedInRequest, slug: str, section: str, public_id: str)
     return report
 
 
-def _figure(report: Report, name: str) -> Figure:
-    for figure in figures_of(report):
-        if figure.name == name:
-            return figure
-    raise Http404
-
-
-@require_safe
-@login_required
-def table_csv(request: SignedInRequest, slug: str, section: str, public_id: str, name: str) -> HttpResponseBase:
-    """A table as CSV."""
-    report = _finished(request, slug, section, public_id)
+def table_response(report: Report, name: str, ending: str) -> HttpResponseBase:
+    """A table in one of the formats of `files.TABLE_TYPES`; 404 where there is none of that name."""
     try:
-        table = table_of(report, name)
+        table_of(report, name)
     except KeyError:
         raise Http404 from None
-    response = StreamingHttpResponse(table.csv(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    if ending == "xlsx":
+        return as_file(files.workbook(report, name), f"{name}.xlsx", files.XLSX_TYPE)
+    response = StreamingHttpResponse(files.table_text(report, name, ending), content_type=files.TABLE_TYPES[ending])
+    response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
+    return response
+
+
+def figure_response(report: Report, name: str, ending: str) -> HttpResponse:
+    """A figure in one of the formats of `files.FIGURE_TYPES`, with real colours; 404 where there is none."""
+    try:
+        data = files.figure_bytes(report, name, ending)
+    except KeyError:
+        raise Http404 from None
+    response = HttpResponse(data, content_type=files.FIGURE_TYPES[ending])
+    response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
+    return response
+
+
+def as_file(content: IO[bytes], name: str, content_type: str) -> FileResponse:
+    """A file that was put together, to be saved under ``name``."""
+    return FileResponse(content, as_attachment=True, filename=name, content_type=content_type)
+
+
+@require_safe
+@login_required
+def table_file(
+    request: SignedInRequest, slug: str, section: str, public_id: str, name: str, ending: str
+) -> HttpResponseBase:
+    """A table as CSV, workbook, LaTeX or Markdown."""
+    return table_response(_finished(request, slug, section, public_id), name, ending)
+
+
+@require_safe
+@login_required
+def figure_file(
+    request: SignedInRequest, slug: str, section: str, public_id: str, name: str, ending: str
+) -> HttpResponse:
+    """A figure as SVG, as PNG at 300 dots an inch, or as PDF."""
+    return figure_response(_finished(request, slug, section, public_id), name, ending)
+
+
+@require_safe
+@login_required
+def methods(request: SignedInRequest, slug: str, section: str, public_id: str, ending: str) -> HttpResponse:
+    """The methods paragraph as text, Markdown or LaTeX."""
+    text = files.methods_text(_finished(request, slug, section, public_id), ending)
+    response = HttpResponse(text, content_type=files.METHODS_TYPES[ending])
+    response["Content-Disposition"] = f'attachment; filename="methods.{ending}"'
     return response
 
 
 @require_safe
 @login_required
-def figure_svg(request: SignedInRequest, slug: str, section: str, public_id: str, name: str) -> HttpResponse:
-    """A figure as SVG, with real colours."""
-    figure = _figure(_finished(request, slug, section, public_id), name)
-    response = HttpResponse(svg_file(figure.drawing), content_type="image/svg+xml")
-    response["Content-Disposition"] = f'attachment; filename="{name}.svg"'
-    return response
+def workbook(request: SignedInRequest, slug: str, section: str, public_id: str) -> FileResponse:
+    """All tables as one workbook."""
+    report = _finished(request, slug, section, public_id)
+    return as_file(files.workbook(report), f"{report.kind}-{report.public_id}.xlsx", files.XLSX_TYPE)
 
 
 @require_safe
 @login_required
-def figure_png(request: SignedInRequest, slug: str, section: str, public_id: str, name: str) -> HttpResponse:
-    """A figure as PNG at 300 dots an inch."""
-    figure = _figure(_finished(request, slug, section, public_id), name)
-    response = HttpResponse(png_file(figure.drawing), content_type="image/png")
-    response["Content-Disposition"] = f'attachment; filename="{name}.png"'
-    return response
+def archive(request: SignedInRequest, slug: str, section: str, public_id: str) -> FileResponse:
+    """Tables, figures, methods and what it takes to get them again, as one ZIP."""
+    report = _finished(request, slug, section, public_id)
+    return as_file(files.archive(report), f"{report.kind}-{report.public_id}.zip", "application/zip")

@@ -263,8 +263,12 @@ DOORS |= {
     "agreement:recompute": Door(STAFF, a_report, writes_only=True),
     "agreement:decisions": Door(STAFF, a_report),
     "agreement:table-csv": Door(STAFF, of_report("agreement")),
-    "agreement:figure-svg": Door(STAFF, of_report("distribution")),
-    "agreement:figure-png": Door(STAFF, of_report("distribution")),
+    "agreement:freshness": Door(STAFF, a_report),
+    "agreement:archive": Door(STAFF, a_report),
+    "agreement:workbook": Door(STAFF, a_report),
+    "agreement:methods": Door(STAFF, lambda world: {**a_report(world), "ending": "md"}),
+    "agreement:table": Door(STAFF, lambda world: {**of_report("agreement")(world), "ending": "tex"}),
+    "agreement:figure": Door(STAFF, lambda world: {**of_report("distribution")(world), "ending": "svg"}),
 }
 
 # Scoring ---------------------------------------------------------------------------------------------------------
@@ -360,4 +364,11 @@ DOORS |= {
     "api:api-report-table": Door(
         STAFF, of(public_id=lambda world: world.report.public_id, name=lambda world: "agreement")
     ),
+}
+
+# Signed thresholds -----------------------------------------------------------------------------------------------
+DOORS |= {
+    "agreement:sign-threshold": Door(STAFF, slug),
+    "agreement:thresholds-csv": Door(STAFF, slug),
+    "api:api-thresholds": Door(STAFF, slug),
 }

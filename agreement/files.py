@@ -1,0 +1,132 @@
+"""The files of a finished report: each table and figure in every format, the workbook, and one archive of it all.
+
+The archive and its parts are the same bytes for the same report, whoever asks: its figures and words are English.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
+
+from django.utils import translation
+
+from agreement.figures import figures_of
+from agreement.kinds import Figure
+from agreement.methods import methods_of
+from agreement.models import Report
+from agreement.stored import table_names, table_of
+from agreement.tables import Table
+from agreement.writers.archive import Content, write_archive
+from agreement.writers.latex import stream_latex
+from agreement.writers.markdown import stream_markdown
+from agreement.writers.workbook import write_workbook
+from consilium.figures.render import pdf_file, png_file, svg_file
+
+XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+TABLE_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": XLSX_TYPE,
+    "tex": "application/x-tex; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+}
+FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
+METHODS_TYPES = {"txt": "text/plain; charset=utf-8", "md": TABLE_TYPES["md"], "tex": TABLE_TYPES["tex"]}
+IN_MEMORY = 8 * 2**20  # a larger file is put together on disk
+_RENDERERS: dict[str, Callable[[Figure], bytes]] = {
+    "svg": lambda figure: svg_file(figure.drawing).encode(),
+    "png": lambda figure: png_file(figure.drawing),
+    "pdf": lambda figure: pdf_file(figure.drawing),
+}
+
+
+def table_text(report: Report, name: str, ending: str) -> Iterator[str]:
+    """A table as ``csv``, ``tex`` or ``md``, in pieces; KeyError where there is none of that name."""
+    table = table_of(report, name)
+    if ending == "csv":
+        return table.csv()
+    caption = f"{methods_of(report).title}: {name.replace('_', ' ')}"
+    if ending == "tex":
+        return stream_latex(table, caption=caption, label=f"tab:{report.public_id}-{name.replace('_', '-')}")
+    return stream_markdown(table, caption=caption)
+
+
+def figure_bytes(report: Report, name: str, ending: str) -> bytes:
+    """A figure as ``svg``, ``png`` or ``pdf``; KeyError where there is none of that name."""
+    return _RENDERERS[ending]({figure.name: figure for figure in figures_of(report)}[name])
+
+
+def methods_text(report: Report, ending: str) -> str:
+    """The methods paragraph as ``txt``, ``md`` or ``tex``."""
+    methods = methods_of(report)
+    return {"txt": methods.text, "md": methods.markdown, "tex": methods.latex}[ending]
+
+
+def workbook(report: Report, *names: str) -> IO[bytes]:
+    """The named tables, or all, as a workbook with the methods on its last sheet; read from the start. KeyError where
+    there is no table of a name.
+    """
+    tables = [(name, table_of(report, name)) for name in names or table_names(report)]
+    methods = methods_of(report)
+    return _put_together(lambda file: write_workbook(file, tables, [*methods.paragraphs, *methods.sources]))
+
+
+def archive(report: Report) -> IO[bytes]:
+    """Everything as one ZIP, read from the start."""
+    return _put_together(lambda file: write_archive(file, archived(report)))
+
+
+def archived(report: Report) -> Iterator[tuple[str, Content]]:
+    """The files of the archive by their names, in their order; SHA256SUMS comes with the archive itself."""
+    methods = methods_of(report)
+    yield "methods.md", methods.markdown.encode()
+    yield "methods.tex", methods.latex.encode()
+    yield "methods.txt", methods.text.encode()
+    with translation.override("en"):
+        figures = figures_of(report)
+        tables = [(name, table_of(report, name)) for name in table_names(report)]
+        yield "report.json", description(report, methods.title, tables, figures).encode()
+        for name, table in tables:
+            yield f"tables/{name}.csv", table.csv()
+        for figure in figures:
+            for ending, render in _RENDERERS.items():
+                yield f"figures/{figure.name}.{ending}", render(figure)
+
+
+def description(report: Report, title: str, tables: Iterable[tuple[str, Table]], figures: Iterable[Figure]) -> str:
+    """``report.json``: everything that it takes to get the same report again, and what is in the other files."""
+    said: dict[str, Any] = {
+        "report": report.public_id,
+        "kind": report.kind,
+        "title": title,
+        "benchmark": {"slug": report.benchmark.slug, "title": report.benchmark.title},
+        "parameters": report.parameters,
+        "seed": report.seed,
+        "input_digest": report.input_digest,
+        "software": report.software,
+        "created_at": _moment(report.created_at),
+        "started_at": _moment(report.started_at),
+        "finished_at": _moment(report.finished_at),
+        "recomputes": report.recomputes.public_id if report.recomputes else None,
+        "facts": report.result.get("facts", {}),
+        "notes": report.result.get("notes", []),
+        "tables": {name: {"columns": list(table.columns), "rows": len(table.rows)} for name, table in tables},
+        "figures": {
+            figure.name: {"title": str(figure.title), "caption": str(figure.caption), "table": figure.table}
+            for figure in figures
+        },
+    }
+    return json.dumps(said, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def _put_together(write: Callable[[IO[bytes]], None]) -> IO[bytes]:
+    file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # whoever asked for it closes it
+    write(file)
+    file.seek(0)
+    return file
