@@ -2,46 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
-from numpy.typing import NDArray
 
-from agreement.hits import Hits, positive_hits
-from agreement.inputs import digest_of
-from annotation.models import ExpertGroup, Involvement
+from agreement import judge_error
+from agreement.calibration_inputs import CalibrationInputs, NothingToCalibrate, read_inputs
+from agreement.compare import Progress, unheard
+from agreement.hits import Hits
 from consilium.lib import remarks
-from consilium.lib.errors import DomainError
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.calibration import Calibration, calibrate
-from consilium.statistics.estimate import Undefined
-from consilium.statistics.sensitivity import Sensitivity, sensitivity
-from rubrics.models import Benchmark, Candidate, Response
-from scoring.raters import resolve_rater
+from consilium.statistics.estimate import Figure, Undefined
+from consilium.statistics.sensitivity import REACH, Sensitivity, candidate_values, sensitivity
+from rubrics.models import Benchmark
+from scoring.raters import Rater
 
 KEYS = (
     *("k", "n", "n_criteria", "mean", "median", "q1", "q3", "hit_rate"),
     *("mean_low", "mean_high", "k_low", "k_high", "histogram"),
 )
 SENSITIVITY_COLUMNS = ("setting", "k", "n_candidates", "spearman", "top3", "top5", "note")
+SENSITIVITY_ALL_COLUMNS = ("setting", "k", "n_candidates", "spearman", "kendall", "top3", "top5", "note")
 SENSITIVITY_TEXT = ("setting", "note")
+CANDIDATES_COLUMNS = ("setting", "k", "candidate", "value", "note", "low", "high", "n")
+CANDIDATES_TEXT = ("setting", "candidate", "note")
+ACCURACY_COLUMNS = ("candidate", "hits", "n_criteria", "n_responses")
+ACCURACY_TEXT = ("candidate",)
 
 Row = dict[str, Any]
 
 
-class NothingToCalibrate(DomainError):
-    """There is no response, or no common number of criteria, from which k could be had."""
-
-
 @dataclass(frozen=True)
 class CalibrationTables:
-    """`calibration.json` by key, the rows of `sensitivity.csv`, each setting's value of each candidate, and remarks."""
+    """Everything that a calibration comes to.
+
+    ``calibration`` is `calibration.json` by key, ``sensitivity`` the rows of `sensitivity.csv` and
+    ``sensitivity_all`` those over every threshold; ``values`` gives each candidate's value under each setting,
+    ``accuracy`` how many responses of each candidate meet how many criteria; ``error`` is what the judges' errors do.
+    """
 
     calibration: Row
     sensitivity: list[Row]
+    sensitivity_all: list[Row]
     values: list[Row]
+    accuracy: list[Row]
+    error: judge_error.ErrorTables
+    raters: tuple[Rater, ...]
+    n_incomplete: int  # responses of other candidates that the group began and did not grade in full
     notes: list[str] = field(default_factory=list)
     digest: str = ""
     rater: str = ""
@@ -53,109 +64,83 @@ def calibrate_group(
     group: str,
     candidate: str,
     include_aided: bool = False,
+    judges: Sequence[str] | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
+    progress: Progress = unheard,
 ) -> CalibrationTables:
     """Calibrate k on the responses of ``candidate``, a physician, by the decisions of ``group`` (a name, with a stage
-    after an @ if it is not ``checked``).
+    after an @ if it is not ``checked``), and carry the errors of ``judges`` to CACS@k (each judge with a finished run
+    where none are named).
 
     Left out, and counted in ``notes``: responses written with model references on the screen (unless
     ``include_aided``), those that a physician graded who wrote any of the candidate's responses, and those with a
     positive criterion that is not decided.
     """
-    rater = resolve_rater(benchmark, f"group:{group}")
-    ratings = rater.ratings()
-    written = _physicians_candidate(benchmark, candidate)
-    own = Response.objects.filter(candidate=written)
-    all_hits = positive_hits(benchmark, ratings)
-    notes: list[str] = []
+    inputs = read_inputs(benchmark, group=group, candidate=candidate, include_aided=include_aided, judges=judges)
+    progress(0.4)
+    made, notes = _calibrated(inputs, candidate, seed, resamples)
+    k = int(made.k.value or 0)
+    others = inputs.others()
+    responses = {name: (own.hits, own.n_criteria) for name, own in others.items()}
+    rows = sensitivity(responses, k, None) if others else []
+    cases = {name: (own.hits, own.n_criteria, inputs.case_of(own.response)) for name, own in others.items()}
+    values = candidate_values(cases, rows, seed=seed, resamples=resamples)
+    progress(0.6)
+    error = judge_error.judge_error(
+        inputs, others, k, seed=seed, resamples=resamples, progress=lambda share: progress(0.6 + 0.35 * share)
+    )
+    return CalibrationTables(
+        calibration=_calibration_row(made),
+        sensitivity=[_sensitivity_row(one) for one in rows if one.k is None or abs(one.k - k) <= REACH],
+        sensitivity_all=[_sensitivity_row(one, kendall=True) for one in rows],
+        values=[
+            _value_row(one, name, figure)
+            for one, by_candidate in zip(rows, values, strict=True)
+            for name, figure in by_candidate.items()
+        ],
+        accuracy=[row for name, own in others.items() for row in _accuracy_rows(name, own)],
+        error=error,
+        raters=(inputs.rater, *(one.rater for one in inputs.judges)),
+        n_incomplete=inputs.n_incomplete,
+        notes=[*notes, *([made.k.note] if made.k.note else [])],
+        digest=inputs.digest,
+        rater=inputs.rater.label,
+    )
 
-    usable = own if include_aided else own.exclude(writing_mode=Response.WritingMode.AIDED)
-    chosen = np.array(sorted(usable.values_list("pk", flat=True)), dtype=np.int64)
-    _note(notes, own.count() - len(chosen), "written with model references shown left out")
-    if not include_aided:
-        unknown = own.filter(writing_mode=Response.WritingMode.UNKNOWN).count()
-        _note(notes, unknown, "without a record of how they were written taken as unaided")
-    by_authors = _graded_by_authors(written, rater.label)
-    graded = all_hits.of(np.setdiff1d(chosen, by_authors))
-    _note(notes, len(all_hits.of(chosen).response) - len(graded.response), "graded by one of their authors left out")
-    _note(notes, len(chosen) - len(all_hits.of(chosen).response), "not graded by the group left out")
+
+def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples: int) -> tuple[Calibration, list[str]]:
+    """k, and what was left out on the way; `NothingToCalibrate` where there is none."""
+    notes: list[str] = []
+    _note(notes, inputs.n_aided, "written with model references shown left out")
+    _note(notes, inputs.n_unknown, "without a record of how they were written taken as unaided")
+    touched = inputs.hits.of(inputs.chosen)
+    graded = inputs.hits.of(np.setdiff1d(inputs.chosen, inputs.by_authors))
+    _note(notes, len(touched.response) - len(graded.response), "graded by one of their authors left out")
+    _note(notes, len(inputs.chosen) - len(touched.response), "not graded by the group left out")
     complete = graded.only_complete()
     _note(notes, len(graded.response) - len(complete.response), "with an undecided positive criterion left out")
-
-    case_of = dict(own.values_list("pk", "case_id"))
     made = calibrate(
-        complete.hits,
-        complete.n_criteria,
-        case=[case_of[one] for one in complete.response.tolist()],
-        seed=seed,
-        resamples=resamples,
+        complete.hits, complete.n_criteria, case=inputs.case_of(complete.response), seed=seed, resamples=resamples
     )
     if isinstance(made, Undefined):
         told = _("Of its responses: %(notes)s.") % {"notes": remarks.in_words("; ".join(notes))}
         said = f" {told}" if notes else ""
         raise NothingToCalibrate(
             _("k is undefined for %(candidate)s by %(rater)s: %(reason)s.%(said)s")
-            % {"candidate": candidate, "rater": rater.label, "reason": remarks.in_words(made.reason), "said": said}
+            % {
+                "candidate": candidate,
+                "rater": inputs.rater.label,
+                "reason": remarks.in_words(made.reason),
+                "said": said,
+            }
         )
-    rows = _others(benchmark, written, all_hits, int(made.k.value or 0))
-    return CalibrationTables(
-        calibration=_calibration_row(made),
-        sensitivity=[_sensitivity_row(one) for one in rows],
-        values=[
-            {"setting": one.setting, "k": one.k, "candidate": name, "value": figure.value, "note": figure.note}
-            for one in rows
-            for name, figure in one.values.items()
-        ],
-        notes=[*notes, *([made.k.note] if made.k.note else [])],
-        digest=digest_of(ratings, names=(rater.label, candidate, str(include_aided), str(chosen.tolist()))),
-        rater=rater.label,
-    )
-
-
-def _physicians_candidate(benchmark: Benchmark, name: str) -> Candidate:
-    found = Candidate.objects.filter(benchmark=benchmark, name=name).first()
-    physicians = list(
-        Candidate.objects.filter(benchmark=benchmark, kind=Candidate.Kind.PHYSICIAN).values_list("name", flat=True)
-    )
-    known = ", ".join(physicians) or _("none")
-    if found is None:
-        raise NothingToCalibrate(
-            _("There is no candidate “%(name)s” in this benchmark. Physicians: %(known)s.")
-            % {"name": name, "known": known}
-        )
-    if found.kind != Candidate.Kind.PHYSICIAN:
-        raise NothingToCalibrate(
-            _("“%(name)s” is no physician; k is calibrated on responses that physicians wrote. Physicians: %(known)s.")
-            % {"name": name, "known": known}
-        )
-    return found
-
-
-def _graded_by_authors(candidate: Candidate, rater: str) -> NDArray[np.int64]:
-    """Responses of the candidate that a physician of the group had a part in who wrote any of its responses."""
-    name = rater.removeprefix("group:").rpartition("@")[0]
-    group = ExpertGroup.objects.get(benchmark_id=candidate.benchmark_id, name=name)
-    authors = Response.objects.filter(candidate=candidate, author__isnull=False).values("author")
-    parts = Involvement.objects.filter(group=group, response__candidate=candidate, user__in=authors)
-    return np.array(sorted(set(parts.values_list("response_id", flat=True))), dtype=np.int64)
+    return made, notes
 
 
 def _note(notes: list[str], count: int, what: str) -> None:
     if count:
         notes.append(f"{count} {'response' if count == 1 else 'responses'} {what}")
-
-
-def _others(benchmark: Benchmark, written: Candidate, hits: Hits, k: int) -> list[Sensitivity]:
-    """Ranks of the other candidates, by the same group's complete decisions, under settings near k."""
-    complete = hits.only_complete()
-    candidate_of = dict(
-        Response.objects.filter(case__benchmark=benchmark).exclude(candidate=written).values_list("pk", "candidate_id")
-    )
-    owner = np.array([candidate_of.get(one, 0) for one in complete.response.tolist()], dtype=np.int64)
-    others = Candidate.objects.filter(benchmark=benchmark, pk__in=set(owner.tolist())).order_by("name")
-    by_candidate = {one.name: (complete.hits[owner == one.pk], complete.n_criteria[owner == one.pk]) for one in others}
-    return sensitivity(by_candidate, k) if by_candidate else []
 
 
 def _calibration_row(made: Calibration) -> Row:
@@ -176,8 +161,13 @@ def _calibration_row(made: Calibration) -> Row:
     }
 
 
-def _sensitivity_row(one: Sensitivity) -> Row:
-    compared = {"spearman": one.spearman, "top3": one.top3, "top5": one.top5}
+def _sensitivity_row(one: Sensitivity, *, kendall: bool = False) -> Row:
+    compared = {
+        "spearman": one.spearman,
+        **({"kendall": one.kendall} if kendall else {}),
+        "top3": one.top3,
+        "top5": one.top5,
+    }
     return {
         "setting": one.setting,
         "k": one.k,
@@ -185,3 +175,26 @@ def _sensitivity_row(one: Sensitivity) -> Row:
         **{name: figure.value for name, figure in compared.items()},
         "note": "; ".join(f"{name}: {figure.note}" for name, figure in compared.items() if figure.note),
     }
+
+
+def _value_row(one: Sensitivity, candidate: str, figure: Figure) -> Row:
+    return {
+        "setting": one.setting,
+        "k": one.k,
+        "candidate": candidate,
+        "value": figure.value,
+        "note": figure.note,
+        "low": figure.low,
+        "high": figure.high,
+        "n": figure.n,
+    }
+
+
+def _accuracy_rows(candidate: str, own: Hits) -> list[Row]:
+    """How many responses of a candidate meet how many of how many positive criteria."""
+    counted, times = np.unique(np.stack([own.n_criteria, own.hits], axis=1), axis=0, return_counts=True)
+    return [
+        {"candidate": candidate, "hits": hits, "n_criteria": present, "n_responses": n}
+        for (present, hits), n in zip(counted.tolist(), times.tolist(), strict=True)
+        if present
+    ]

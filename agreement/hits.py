@@ -43,12 +43,16 @@ class Hits:
         return Hits(self.response[kept], self.hits[kept], self.n_criteria[kept], self.complete[kept])
 
 
-def positive_hits(benchmark: Benchmark, ratings: Ratings) -> Hits:
+def positive_pairs(benchmark: Benchmark) -> Ratings:
+    """Every (response, criterion) pair of the current rubrics whose criterion has positive points."""
+    return fetch_ratings(_POSITIVE, {"benchmark": benchmark.pk})
+
+
+def count_hits(positive: Ratings, ratings: Ratings) -> Hits:
     """Count hits; a criterion that the rater left open, could not assess or did not settle makes a response incomplete.
 
     Physicians' decisions that are not there yet are no misses, so nothing is filled in for them.
     """
-    positive = fetch_ratings(_POSITIVE, {"benchmark": benchmark.pk})
     where, there = positions(ratings.keys(), positive.keys())
     said = np.full(len(positive), int(Outcome.UNDECIDED), dtype=np.int8)
     if len(ratings):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +18,15 @@ from rubrics.models import Benchmark, JobStatus
 # What a choice keeps of its calibration, beside the report's digest.
 FACTS = ("k", "k_low", "k_high", "n", "n_criteria", "mean", "mean_low", "mean_high", "rater", "candidate")
 LARGEST_K = 1000
+DEFAULT_K = 10
+
+
+# The table of what was signed.
+COLUMNS = (
+    *("version", "k", "signed_at", "signed_by", "reason", "report", "calibrated_k", "k_low", "k_high", "n"),
+    *("n_criteria", "mean", "mean_low", "mean_high", "rater", "candidate", "input_digest"),
+)
+TEXT = ("signed_by", "reason", "rater", "candidate")
 
 
 class WrongThreshold(DomainError):
@@ -27,6 +37,23 @@ def threshold_choices(benchmark: Benchmark) -> QuerySet[ThresholdChoice]:
     """Every signed choice of a benchmark with its calibration, the newest first."""
     choices = ThresholdChoice.objects.filter(benchmark=benchmark).select_related("report", "signed_by")
     return choices.defer("report__result").order_by("-version")
+
+
+def rows(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
+    """The choices as rows of `COLUMNS`; what a choice without a calibration does not have is empty."""
+    for one in threshold_choices(benchmark):
+        facts = {name: one.facts.get(name) for name in FACTS if name != "k"}
+        yield {
+            **facts,
+            "version": one.version,
+            "k": one.k,
+            "signed_at": one.signed_at.isoformat(),
+            "signed_by": one.signed_as,
+            "reason": one.reason,
+            "report": one.report.public_id if one.report else None,
+            "calibrated_k": one.facts.get("k"),
+            "input_digest": one.input_digest,
+        }
 
 
 def threshold_in_force(benchmark: Benchmark, at: datetime | None = None) -> ThresholdChoice | None:
@@ -89,11 +116,14 @@ def _facts(benchmark: Benchmark, report: Report | None) -> dict[str, Any]:
     return {name: found[name] for name in FACTS}
 
 
-DEFAULT_K = 10
-
-
 def suggested_k(benchmark: Benchmark) -> tuple[int, str]:
-    """k of the newest calibration, or 10; and a sentence that says which it is."""
+    """The signed threshold, else k of the newest calibration, else 10; and a sentence that says which it is."""
+    signed = threshold_in_force(benchmark)
+    if signed is not None:
+        return signed.k, _("Signed by %(who)s, version %(version)s.") % {
+            "who": signed.signed_as,
+            "version": signed.version,
+        }
     newest = (
         Report.objects.filter(benchmark=benchmark, kind=Report.Kind.CALIBRATION, status=JobStatus.DONE)
         .values_list("result__facts__k", flat=True)
@@ -101,4 +131,4 @@ def suggested_k(benchmark: Benchmark) -> tuple[int, str]:
     )
     if newest is None:
         return DEFAULT_K, _("10, since k is not calibrated on this benchmark yet.")
-    return int(newest), _("From the newest calibration of this benchmark.")
+    return int(newest), _("From the newest calibration of this benchmark, which nobody has signed.")

@@ -1,31 +1,33 @@
-"""The coverage threshold k, and how ranks depend on it."""
+"""The coverage threshold k, how ranks depend on it, and what the errors of a judge do to CACS@k."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement import calibrating
+from agreement import calibrating, judge_error
+from agreement.calibration_figures import figures
+from agreement.calibration_inputs import CalibrationInputs, newest_runs, read_inputs
+from agreement.calibration_page import body
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose
-from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters
-from agreement.kinds.shared import headline
+from agreement.kinds.kind import Invitation, Kind, Parameters, Read
+from agreement.kinds.shared import headline, raters_table
 from agreement.models import Report
-from agreement.numbers import Tile, number
 from agreement.offers import display_name, group_offers, physician_candidates
+from agreement.pairs import Pairs, pair, positions
 from agreement.parameters import WrongParameters
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import table_of
 from agreement.tables import Result, Table
-from consilium.figures import charts
-from consilium.figures.style import Palette
 from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.cacs_error import DRAWS
 from rubrics.models import Benchmark, Candidate
-from scoring.raters import resolve_rater
+from scoring.raters import require_verdicts, resolve_rater
 
 
 class CalibrationForm(ReportForm):
@@ -46,7 +48,8 @@ class CalibrationForm(ReportForm):
         choose(self, "candidate", [(name, name) for name in physicians])
 
 
-def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def complete(benchmark: Benchmark, parameters: Parameters) -> dict[str, Any]:
+    """Judges are fixed when the report is asked for, as runs, so that computing it again gives the same."""
     group = str(parameters.get("group") or "").removeprefix("group:")
     label = resolve_rater(benchmark, f"group:{group}").label
     candidate = Candidate.objects.filter(benchmark=benchmark, name=str(parameters.get("candidate") or "")).first()
@@ -56,7 +59,21 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
         "group": label.removeprefix("group:"),
         "candidate": candidate.name,
         "include_aided": bool(parameters.get("include_aided", False)),
+        "judges": _judges(benchmark, parameters.get("judges")),
     }
+
+
+def _judges(benchmark: Benchmark, named: Any) -> list[str]:
+    if named is None:
+        return newest_runs(benchmark)
+    if not isinstance(named, list):
+        raise WrongParameters(_("Judges are given as a list of raters."))
+    raters = [resolve_rater(benchmark, str(name)) for name in named]
+    require_verdicts(*raters)
+    if not all(rater.is_judge for rater in raters):
+        raise WrongParameters(_("Only judges and juries can be named as judges."))
+    # A judge by its name is its newest run, and stays so.
+    return [rater.label if rater.members or not rater.runs else f"run:{rater.runs[0].public_id}" for rater in raters]
 
 
 def compute(
@@ -65,30 +82,49 @@ def compute(
     group: str,
     candidate: str,
     include_aided: bool = False,
+    judges: list[str] | None = None,
     seed: int = 0,
     progress: Progress = unheard,
 ) -> Result:
-    """The coverage threshold k, and how ranks depend on it."""
+    """The coverage threshold k, how ranks depend on it, and what judges' errors do to CACS@k."""
     made = calibrating.calibrate_group(
-        benchmark, group=group, candidate=candidate, include_aided=include_aided, seed=seed
+        benchmark,
+        group=group,
+        candidate=candidate,
+        include_aided=include_aided,
+        judges=judges,
+        seed=seed,
+        progress=progress,
     )
-    progress(0.9)
     counts = made.calibration["histogram"]
     single = {name: value for name, value in made.calibration.items() if name != "histogram"}
+    carried = {row["run"] or row["judge"] for row in made.error.judges if row["role"]}
+    behind = [one for one in made.raters if not one.runs or carried & {one.label, *(run.public_id for run in one.runs)}]
     return Result(
         tables={
             "calibration": Table.of(tuple(single), [single]),
             "histogram": Table(("hits", "n_responses"), [[hits, n] for hits, n in enumerate(counts)]),
             "sensitivity": Table.of(calibrating.SENSITIVITY_COLUMNS, made.sensitivity, calibrating.SENSITIVITY_TEXT),
-            "candidates": Table.of(
-                ("setting", "k", "candidate", "value", "note"), made.values, ("setting", "candidate", "note")
+            "sensitivity_all": Table.of(
+                calibrating.SENSITIVITY_ALL_COLUMNS, made.sensitivity_all, calibrating.SENSITIVITY_TEXT
             ),
+            "candidates": Table.of(calibrating.CANDIDATES_COLUMNS, made.values, calibrating.CANDIDATES_TEXT),
+            "case_accuracy": Table.of(calibrating.ACCURACY_COLUMNS, made.accuracy, calibrating.ACCURACY_TEXT),
+            "judges": Table.of(judge_error.JUDGES_COLUMNS, made.error.judges, judge_error.TEXT),
+            "judge_error": Table.of(judge_error.ERROR_COLUMNS, made.error.error, judge_error.TEXT),
+            "judge_order": Table.of(judge_error.ORDER_COLUMNS, made.error.order, judge_error.TEXT),
+            "raters": raters_table(*made.raters),
         },
         facts={
             **made.calibration,
             "rater": made.rater,
             "candidate": candidate,
             "resamples": RESAMPLES,
+            "draws": DRAWS,
+            "n_incomplete": made.n_incomplete,
+            "error_reason": made.error.reason,
+            "raters": raters_table(*behind).dicts(),
+            "runs": [run.public_id for one in made.raters for run in one.runs],
             "headline": headline(made.calibration, "k"),
         },
         notes=made.notes,
@@ -104,90 +140,35 @@ def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     }
 
 
-def body(report: Report, sort: str) -> Context:
-    facts = report.result["facts"]
-    names = {"cacs_at_k": "CACS@k", "pass_at_k": "Pass@k", "rubric_accuracy": _("Rubric Accuracy")}
-    return {
-        "rater": display_name(facts["rater"]),
-        "tiles": [
-            Tile("k", number(facts, "k", digits=0)),
-            Tile(_("Mean hits"), number(facts, "mean", digits=2)),
-            Tile(
-                _("Median"),
-                number(facts, "median", digits=1),
-                detail=_("quartiles %(q1)g and %(q3)g") % facts,
-            ),
-            Tile(_("Hit rate"), text=f"{100 * facts['hit_rate']:.2f}%", detail=_("of all positive criteria")),
-            Tile(
-                _("Responses"),
-                text=f"{facts['n']:,}",
-                detail=_("with %(n)s positive criteria each") % {"n": facts["n_criteria"]},
-            ),
-        ],
-        "sensitivity": [
-            {
-                **row,
-                "label": names[row["setting"]],
-                "is_main": row["setting"] == "cacs_at_k" and row["k"] == facts["k"],
-                "figures": {
-                    "spearman": number(row, "spearman"),
-                    "top3": number(row, "top3", digits=2),
-                    "top5": number(row, "top5", digits=2),
-                },
-            }
-            for row in table_of(report, "sensitivity").dicts()
-        ],
-    }
+def pairs(report: Report, side: str) -> Read:
+    """The group's decisions on positive criteria; with a judge of the report as ``side``, both on the other
+    candidates. KeyError where the report has no such judge.
+    """
+    inputs = _read(report.benchmark, report.parameters)
+    if side:
+        judge = {one.run or one.name: one for one in inputs.judges}[side]
+        return (inputs.rater.label, judge.rater.label), judge.pairs, inputs.frame, inputs.digest
+    return (inputs.rater.label, ""), _of_the_group(inputs), inputs.frame, inputs.digest
 
 
-def figures(report: Report) -> Iterator[Figure]:
-    facts = report.result["facts"]
-    counts = facts["histogram"]
-    band = None if facts["k_low"] is None else (facts["k_low"] - 0.5, facts["k_high"] + 0.5)
+def digest(benchmark: Benchmark, parameters: Parameters) -> str:
+    """The digest of the inputs as they are now."""
+    return _read(benchmark, parameters).digest
 
-    def hits(palette: Palette) -> object:
-        return charts.histogram(
-            [(s - 0.5, s + 0.5, n) for s, n in enumerate(counts)],
-            palette,
-            x_title=_("positive criteria met"),
-            y_title=_("responses"),
-            description=_("How many positive criteria the responses of physicians meet, with the threshold k."),
-            line=charts.Line(float(facts["k"]), f"k = {facts['k']}"),
-            band=band,
-            whole=True,
-        )
 
-    yield Figure(
-        "hits",
-        _("Criteria met by responses that physicians wrote"),
-        _("The dashed line is k, the mean rounded half up; the shaded band its 95% bootstrap interval.")
-        if band
-        else _("The dashed line is k, the mean rounded half up."),
-        "histogram",
-        hits,
+def _read(benchmark: Benchmark, given: Parameters) -> CalibrationInputs:
+    return read_inputs(
+        benchmark,
+        group=given["group"],
+        candidate=given["candidate"],
+        include_aided=bool(given.get("include_aided")),
+        judges=given.get("judges"),
     )
-    rows = [row for row in table_of(report, "sensitivity").dicts() if row["k"] is not None]
-    names = {"cacs_at_k": "CACS@k", "pass_at_k": "Pass@k"}
-    drawn = [(names[row["setting"]], row["k"], row["spearman"]) for row in rows]
-    if any(value is not None for _name, _k, value in drawn):
 
-        def sensitivity(palette: Palette) -> object:
-            return charts.lines(
-                drawn,
-                palette,
-                x_title="k",
-                y_title=_("Spearman with CACS@%(k)s") % facts,
-                description=_("How far the order of the candidates under other thresholds is that under k."),
-                line=charts.Line(float(facts["k"]), f"k = {facts['k']}"),
-            )
 
-        yield Figure(
-            "sensitivity",
-            _("Ranks of the candidates under other thresholds"),
-            _("Spearman’s rank correlation with CACS@%(k)s, by the decisions of the same group.") % facts,
-            "sensitivity",
-            sensitivity,
-        )
+def _of_the_group(inputs: CalibrationInputs) -> Pairs:
+    alone = pair(inputs.ratings, inputs.ratings)
+    return alone.chosen(positions(inputs.positive.keys(), inputs.ratings.keys())[1])
 
 
 def methods(report: Report) -> list[str]:
@@ -202,14 +183,34 @@ def methods(report: Report) -> list[str]:
         f"k is the mean number of positive criteria met, {facts['mean']:.2f}, rounded half up and kept within 1 and "
         f"{facts['n_criteria']}: k = {facts['k']} (Zheng et al. 2026).",
         "Quartiles interpolate linearly (type 7).",
-        "How far ranks of the other candidates depend on k is told by Spearman’s ρ and by the overlap of the top 3 and "
-        "top 5 with those under the calibrated k.",
+        "How far ranks of the other candidates depend on k is told by Spearman’s ρ, Kendall’s τ-b and the overlap of "
+        "the top 3 and top 5 with those under the calibrated k, for every k from 1.",
+        _error_in_words(report),
     ]
+
+
+def _error_in_words(report: Report) -> str:
+    facts = report.result["facts"]
+    if "draws" not in facts:
+        return ""
+    carried = [row for row in table_of(report, "judges").dicts() if row["role"]]
+    if facts["error_reason"] or not carried:
+        return ""
+    named = "; ".join(
+        f"{row['judge']} ({row['role']}: sensitivity {row['sensitivity']:.3f}, specificity {row['specificity']:.3f})"
+        for row in carried
+    )
+    return (
+        "The errors of judges were carried to CACS and Rubric Accuracy by simulation: the group’s hits are taken for "
+        "the truth, and each positive criterion is drawn anew with the judge’s sensitivity and specificity against the "
+        f"group, independently, {facts['draws']:,} times with seed {report.seed}; ranges hold 95% of the draws. "
+        f"The judges, the worst and the best by MF1: {named}."
+    )
 
 
 KIND = Kind(
     value=Report.Kind.CALIBRATION,
-    parameters=frozenset({"group", "candidate", "include_aided"}),
+    parameters=frozenset({"group", "candidate", "include_aided", "judges"}),
     complete=complete,
     compute=compute,
     title=title,
@@ -225,5 +226,7 @@ KIND = Kind(
     body=body,
     figures=figures,
     headline=("k", 0),
+    pairs=pairs,
+    digest=digest,
     methods=methods,
 )

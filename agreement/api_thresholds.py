@@ -1,0 +1,77 @@
+"""DRF door of the signed thresholds of a benchmark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from agreement.models import Report, ThresholdChoice
+from agreement.thresholds import LARGEST_K, sign_threshold, threshold_choices
+from consilium.lib.api import StrictSerializer
+from rubrics.access import get_benchmark
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+class ThresholdSerializer(serializers.Serializer[ThresholdChoice]):
+    """A signed threshold. ``facts`` are of the calibration it was signed on: its k with both intervals, n, mean."""
+
+    version = serializers.IntegerField()
+    k = serializers.IntegerField()
+    report = serializers.CharField(source="report.public_id", allow_null=True, default=None)
+    reason = serializers.CharField()
+    signed_by = serializers.CharField(source="signed_as")
+    signed_at = serializers.DateTimeField()
+    facts = serializers.DictField()
+    input_digest = serializers.CharField()
+
+
+class NewThresholdSerializer(StrictSerializer, serializers.Serializer[Any]):
+    """A threshold to sign. ``report`` is a finished calibration; ``reason`` is needed without one, or where k is not
+    the calibrated one; ``seen`` is the version in force that the signer has seen, 0 for none.
+    """
+
+    k = serializers.IntegerField(min_value=1, max_value=LARGEST_K)
+    report = serializers.CharField(default="", allow_blank=True)
+    reason = serializers.CharField(default="", allow_blank=True, max_length=2000)
+    seen = serializers.IntegerField(min_value=0)
+
+
+class Thresholds(APIView):
+    """The thresholds k that were signed on a benchmark, the newest first: the first is in force."""
+
+    pagination_class = None
+
+    @extend_schema(responses=ThresholdSerializer(many=True), operation_id="thresholds_list")
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(ThresholdSerializer(threshold_choices(get_benchmark(request.user, slug)), many=True).data)
+
+    @extend_schema(request=NewThresholdSerializer, responses={201: ThresholdSerializer}, operation_id="thresholds_sign")
+    def post(self, request: Request, slug: str) -> Response:
+        benchmark = get_benchmark(request.user, slug)
+        asked = NewThresholdSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        given = asked.validated_data
+        report = (
+            get_object_or_404(Report.objects.filter(benchmark=benchmark), public_id=given["report"])
+            if given["report"]
+            else None
+        )
+        made = sign_threshold(
+            benchmark=benchmark,
+            k=given["k"],
+            report=report,
+            reason=given["reason"],
+            seen=given["seen"],
+            by=cast("User", request.user),
+            at=timezone.now(),
+        )
+        return Response(ThresholdSerializer(made).data, status=201)

@@ -1,0 +1,238 @@
+"""The figures of a calibration, from its stored tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from agreement.kinds.kind import Figure
+from agreement.models import Report
+from agreement.stored import pairs_url, table_of
+from agreement.tables import Row
+from consilium.figures import charts, thresholds
+from consilium.figures.style import Palette
+from consilium.figures.violin import violin
+
+
+def rows_of(report: Report, name: str) -> list[Row]:
+    """A table of the report; none for a report that was computed before it was a part of it."""
+    try:
+        return table_of(report, name).dicts()
+    except KeyError:
+        return []
+
+
+def figures(report: Report) -> Iterator[Figure]:
+    """In the order of the page; those without a value to show are left out."""
+    yield _hits(report)
+    yield from _violins(report)
+    yield from _values(report)
+    yield from _ranks(report)
+    yield from _errors(report)
+
+
+def _k_line(report: Report) -> charts.Line:
+    k = report.result["facts"]["k"]
+    return charts.Line(float(k), f"k = {k}")
+
+
+def _links(report: Report, names: list[str]) -> dict[str, str]:
+    return {name: pairs_url(report, f"candidate:{name}") for name in names}
+
+
+def _hits(report: Report) -> Figure:
+    facts = report.result["facts"]
+    band = None if facts["k_low"] is None else (facts["k_low"] - 0.5, facts["k_high"] + 0.5)
+
+    def drawing(palette: Palette) -> object:
+        return thresholds.hits(
+            facts["histogram"],
+            palette,
+            x_title=_("positive criteria met"),
+            y_title=_("responses"),
+            description=_("How many positive criteria the responses of physicians meet, with the threshold k."),
+            line=_k_line(report),
+            band=band,
+            quartiles=(facts["q1"], facts["median"], facts["q3"]),
+            quartiles_label=_("quartiles %(q1)g, %(median)g, %(q3)g") % facts,
+            href=pairs_url(report, f"candidate:{facts['candidate']}"),
+        )
+
+    shaded = _(
+        "The dashed line is k, the mean rounded half up; the shaded band its 95% bootstrap interval. The bar above "
+        "reaches from the first to the third quartile, with a tick at the median."
+    )
+    plain = _(
+        "The dashed line is k, the mean rounded half up. The bar above reaches from the first to the third quartile, "
+        "with a tick at the median."
+    )
+    name = _("Criteria met by responses that physicians wrote")
+    return Figure("hits", name, shaded if band else plain, "histogram", drawing)
+
+
+def _violins(report: Report) -> Iterator[Figure]:
+    rows = rows_of(report, "case_accuracy")
+    if not rows:
+        return
+    k = report.result["facts"]["k"]
+    shares: dict[str, list[float]] = {}
+    for row in rows:
+        shares.setdefault(row["candidate"], []).extend([row["hits"] / row["n_criteria"]] * row["n_responses"])
+    order = sorted(shares, key=lambda name: (-sum(shares[name]) / len(shares[name]), name))
+    sizes = {row["n_criteria"] for row in rows}
+    # Where rubrics differ in length, k is another share of each: one line would be wrong.
+    size = sizes.pop() if len(sizes) == 1 else 0
+    line = charts.Line(k / size, _("k = %(k)s of %(n)s") % {"k": k, "n": size}) if k <= size else None
+
+    def drawing(palette: Palette) -> object:
+        return violin(
+            [(name, shares[name]) for name in order],
+            palette,
+            x_title=_("share of positive criteria met in a response"),
+            description=_("How the share of positive criteria met is spread over the responses of each candidate."),
+            line=line,
+            hrefs=_links(report, order),
+        )
+
+    yield Figure(
+        "accuracy",
+        _("Accuracy on single responses"),
+        _(
+            "Each violin is a candidate’s responses; the bar holds the middle half, the dot is the median, and the "
+            "dashed line the threshold k."
+        )
+        if line
+        else _("Each violin is a candidate’s responses; the bar holds the middle half, the dot is the median."),
+        "case_accuracy",
+        drawing,
+    )
+
+
+def _values(report: Report) -> Iterator[Figure]:
+    rows = [row for row in rows_of(report, "candidates") if row["setting"] == "cacs_at_k"]
+    drawn = [(row["candidate"], row["k"], row["value"]) for row in rows]
+    values = [value for _name, _k, value in drawn if value is not None]
+    if not values or len({k for _name, k, _value in drawn}) < 2:
+        return
+    names = list(dict.fromkeys(name for name, _k, _value in drawn))
+
+    def drawing(palette: Palette) -> object:
+        return thresholds.named_lines(
+            drawn,
+            palette,
+            x_title="k",
+            y_title=_("CACS@k"),
+            description=_("CACS of each candidate under every threshold k."),
+            line=_k_line(report),
+            limits=(0.0, max(10.0, 10.0 * ceil(max(values) / 10))),
+            hrefs=_links(report, names),
+        )
+
+    yield Figure(
+        "cacs_by_k",
+        _("CACS under every threshold"),
+        _("A line for each candidate, by the decisions of the same group; where lines cross, the order turns."),
+        "candidates",
+        drawing,
+    )
+
+
+def _ranks(report: Report) -> Iterator[Figure]:
+    table = "sensitivity_all" if rows_of(report, "sensitivity_all") else "sensitivity"
+    rows = [row for row in rows_of(report, table) if row["k"] is not None]
+    correlations = {
+        _("Spearman, CACS@k"): ("cacs_at_k", "spearman"),
+        _("Kendall, CACS@k"): ("cacs_at_k", "kendall"),
+        _("Spearman, Pass@k"): ("pass_at_k", "spearman"),
+    }
+    overlaps = {_("top 3, CACS@k"): ("cacs_at_k", "top3"), _("top 5, CACS@k"): ("cacs_at_k", "top5")}
+    facts = report.result["facts"]
+    for name, title, y_title, caption, series in (
+        (
+            "sensitivity",
+            _("Ranks of the candidates under other thresholds"),
+            _("correlation with CACS@%(k)s") % facts,
+            _("Spearman’s and Kendall’s rank correlation with CACS@%(k)s, by the decisions of the same group.") % facts,
+            correlations,
+        ),
+        (
+            "overlap",
+            _("Who leads under other thresholds"),
+            _("overlap with CACS@%(k)s") % facts,
+            _("The share of the best three and five candidates that CACS@%(k)s puts there, too.") % facts,
+            overlaps,
+        ),
+    ):
+        drawn = [
+            (label, row["k"], row.get(column))
+            for label, (setting, column) in series.items()
+            for row in rows
+            if row["setting"] == setting
+        ]
+        drawn = [one for one in drawn if one[2] is not None]
+        if drawn:
+            yield Figure(name, title, caption, table, _lines(report, drawn, y_title))
+
+
+def _lines(report: Report, drawn: list[tuple[str, int, float]], y_title: str) -> Any:
+    def drawing(palette: Palette) -> object:
+        return charts.lines(
+            drawn,
+            palette,
+            x_title="k",
+            y_title=y_title,
+            description=_("How far the order of the candidates under other thresholds is that under k."),
+            line=_k_line(report),
+        )
+
+    return drawing
+
+
+def _errors(report: Report) -> Iterator[Figure]:
+    rows = [row for row in rows_of(report, "judge_error") if row["measure"] == "cacs_at_k"]
+    rows = [row for row in rows if row["by_judge"] is not None]
+    if not rows:
+        return
+    k = report.result["facts"]["k"]
+    roles = role_words()
+    truth = {row["candidate"]: row["by_physicians"] for row in rows}
+    order = sorted(truth, key=lambda name: (-truth[name], name))
+    series = {row["role"]: f"{row['judge']} ({roles[row['role']]})" for row in rows}
+    judged = {(row["candidate"], row["role"]): row for row in rows}
+    points = []
+    for name in order:
+        link = pairs_url(report, f"candidate:{name}")
+        points.append(charts.Point(name, truth[name], series=_("by physicians"), href=link))
+        for role, label in series.items():
+            row = judged[name, role]
+            points.append(
+                charts.Point(name, row["by_judge"], row["by_judge_low"], row["by_judge_high"], series=label, href=link)
+            )
+    highest = max(row["by_judge_high"] for row in rows)
+
+    def drawing(palette: Palette) -> object:
+        return charts.points_and_whiskers(
+            points,
+            palette,
+            x_title=f"CACS@{k}",
+            description=_("CACS of each candidate by physicians, and under the errors of judges."),
+            domain=(0.0, min(100.0, max([*truth.values(), highest]) * 1.05 + 1)),
+            # What is taken for the truth has the neutral ink.
+            colours=(palette.series[4], palette.series[2], palette.series[1]),
+        )
+
+    yield Figure(
+        "judge_error",
+        _("What a judge’s errors do to CACS"),
+        _("The mean and 95% range of what the judge’s errors make of the physicians’ decisions, beside these."),
+        "judge_error",
+        drawing,
+    )
+
+
+def role_words() -> dict[str, str]:
+    """What the roles of judges are called."""
+    return {"worst": _("worst judge"), "best": _("best judge"), "only": _("only judge")}

@@ -1,0 +1,189 @@
+"""What a calibration rests on: a group's decisions, a physician's responses, the other candidates, and judges' runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.translation import gettext as _
+from numpy.typing import NDArray
+
+from agreement.frame import Frame, read_frame
+from agreement.hits import Hits, count_hits, positive_pairs
+from agreement.inputs import digest_of
+from agreement.pairs import Pairs, pair, positions
+from annotation.models import ExpertGroup, Involvement
+from annotation.ratings import faulty_pairs
+from consilium.lib.errors import DomainError
+from consilium.lib.ratings import Ratings
+from rubrics.models import Benchmark, Candidate, Response
+from scoring.models import JudgeRun
+from scoring.raters import NothingSaid, Rater, require_verdicts, resolve_rater
+from scoring.score_sheet import due_pairs
+
+
+class NothingToCalibrate(DomainError):
+    """There is no response, or no common number of criteria, from which k could be had."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgePairs:
+    """A judge beside the group, on the positive criteria of the other candidates' responses; the group comes first."""
+
+    rater: Rater
+    pairs: Pairs
+
+    @property
+    def name(self) -> str:
+        """The judge's name; of a jury its label."""
+        return self.rater.label if self.rater.members or not self.rater.runs else self.rater.runs[0].judge.name
+
+    @property
+    def run(self) -> str:
+        """The public id of its run; of a jury none."""
+        return "" if self.rater.members or not self.rater.runs else self.rater.runs[0].public_id
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationInputs:
+    """All that a calibration reads. ``written`` is the place of the physicians' candidate in the frame; ``chosen`` are
+    those of its responses that may count, ``by_authors`` those that somebody graded who wrote one of them.
+    """
+
+    benchmark: Benchmark
+    rater: Rater
+    ratings: Ratings
+    positive: Ratings
+    hits: Hits
+    frame: Frame
+    written: int
+    chosen: NDArray[np.int64]
+    by_authors: NDArray[np.int64]
+    n_aided: int
+    n_unknown: int
+    judges: list[JudgePairs]
+    digest: str
+
+    def case_of(self, responses: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The case of each response, as its place in the frame."""
+        return self.frame.response_case[self.frame.response_places(responses)]
+
+    def others(self) -> dict[str, Hits]:
+        """The other candidates' responses that the group graded in full, by the candidate's name."""
+        complete = self.hits.only_complete()
+        owner = self.frame.response_candidate[self.frame.response_places(complete.response)]
+        found = {
+            self.frame.candidates[place]: complete.of(complete.response[owner == place])
+            for place in np.unique(owner).tolist()
+            if place != self.written
+        }
+        return dict(sorted(found.items()))
+
+    @property
+    def n_incomplete(self) -> int:
+        """Responses of other candidates of which the group decided something, and not every positive criterion."""
+        owner = self.frame.response_candidate[self.frame.response_places(self.hits.response)]
+        return int((~self.hits.complete & (owner != self.written)).sum())
+
+
+def newest_runs(benchmark: Benchmark) -> list[str]:
+    """The newest finished run of each judge, as raters; those that have no verdict are left out."""
+    runs = JudgeRun.objects.graded().filter(benchmark=benchmark).select_related("judge").defer("snapshot")
+    newest = {run.judge.name: run for run in reversed(list(runs))}
+    found = []
+    for name in sorted(newest):
+        rater = f"run:{newest[name].public_id}"
+        try:
+            require_verdicts(resolve_rater(benchmark, rater))
+        except NothingSaid:
+            continue
+        found.append(rater)
+    return found
+
+
+def read_inputs(
+    benchmark: Benchmark,
+    *,
+    group: str,
+    candidate: str,
+    include_aided: bool = False,
+    judges: Sequence[str] | None = None,
+) -> CalibrationInputs:
+    """Read it all. `NothingToCalibrate` where ``candidate`` is no physician; ``judges`` are raters, by default the
+    newest finished run of every judge.
+    """
+    rater = resolve_rater(benchmark, f"group:{group}")
+    written = _physicians_candidate(benchmark, candidate)
+    ratings, positive = rater.ratings(), positive_pairs(benchmark)
+    frame, faulty = read_frame(benchmark), faulty_pairs(benchmark)
+    own = Response.objects.filter(candidate=written)
+    usable = own if include_aided else own.exclude(writing_mode=Response.WritingMode.AIDED)
+    chosen = np.array(sorted(usable.values_list("pk", flat=True)), dtype=np.int64)
+    by_authors = _graded_by_authors(written, rater.label)
+    unknown = 0 if include_aided else own.filter(writing_mode=Response.WritingMode.UNKNOWN).count()
+
+    place = frame.candidates.index(written.name)
+    decided = ratings.keys()
+    beside = positions(positive.keys(), decided)[1]
+    beside &= frame.response_candidate[frame.response_places(ratings.response)] != place
+    reference = Ratings(ratings.response[beside], ratings.criterion[beside], ratings.outcome[beside])
+    raters = [resolve_rater(benchmark, name) for name in (newest_runs(benchmark) if judges is None else judges)]
+    read = [(one, one.ratings(), due_pairs(one)) for one in raters]
+    described = frame.described(
+        frame.response_places(positive.response), frame.criterion_places(np.unique(positive.criterion))
+    )
+    arrays = [part for _rater, verdicts, due in read for part in (verdicts, due)]
+    return CalibrationInputs(
+        benchmark=benchmark,
+        rater=rater,
+        ratings=ratings,
+        positive=positive,
+        hits=count_hits(positive, ratings),
+        frame=frame,
+        written=place,
+        chosen=chosen,
+        by_authors=by_authors,
+        n_aided=own.count() - len(chosen),
+        n_unknown=unknown,
+        judges=[
+            JudgePairs(one, pair(reference, verdicts, due_of_b=due, faulty=faulty, judges=(False, True)))
+            for one, verdicts, due in read
+        ],
+        digest=digest_of(
+            *(ratings, positive, faulty, *arrays),
+            names=(
+                *(rater.label, written.name, str(include_aided), str(unknown)),
+                *(str(chosen.tolist()), str(by_authors.tolist()), described),
+                *(f"{one.label} {one.runs[0].judge.name if one.runs else ''}" for one in raters),
+            ),
+        ),
+    )
+
+
+def _physicians_candidate(benchmark: Benchmark, name: str) -> Candidate:
+    found = Candidate.objects.filter(benchmark=benchmark, name=name).first()
+    physicians = list(
+        Candidate.objects.filter(benchmark=benchmark, kind=Candidate.Kind.PHYSICIAN).values_list("name", flat=True)
+    )
+    known = ", ".join(physicians) or _("none")
+    if found is None:
+        raise NothingToCalibrate(
+            _("There is no candidate “%(name)s” in this benchmark. Physicians: %(known)s.")
+            % {"name": name, "known": known}
+        )
+    if found.kind != Candidate.Kind.PHYSICIAN:
+        raise NothingToCalibrate(
+            _("“%(name)s” is no physician; k is calibrated on responses that physicians wrote. Physicians: %(known)s.")
+            % {"name": name, "known": known}
+        )
+    return found
+
+
+def _graded_by_authors(candidate: Candidate, rater: str) -> NDArray[np.int64]:
+    """Responses of the candidate that a physician of the group had a part in who wrote any of its responses."""
+    name = rater.removeprefix("group:").rpartition("@")[0]
+    group = ExpertGroup.objects.get(benchmark_id=candidate.benchmark_id, name=name)
+    authors = Response.objects.filter(candidate=candidate, author__isnull=False).values("author")
+    parts = Involvement.objects.filter(group=group, response__candidate=candidate, user__in=authors)
+    return np.array(sorted(set(parts.values_list("response_id", flat=True))), dtype=np.int64)

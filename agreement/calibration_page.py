@@ -1,0 +1,272 @@
+"""What the page of a calibration shows: hits, the threshold, what it does to ranks, what a judge's error does, who
+signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+
+from agreement.calibration_figures import role_words, rows_of
+from agreement.models import Report, ThresholdChoice
+from agreement.numbers import Tile, number
+from agreement.offers import display_name
+from agreement.stored import pairs_url
+from agreement.tables import Row
+from agreement.thresholds import threshold_choices
+from consilium.lib import remarks
+from consilium.statistics.sensitivity import REACH
+from rubrics.models import Benchmark
+
+Context = dict[str, Any]
+
+RANKS = ("spearman", "kendall", "top3", "top5")
+
+
+def body(report: Report, sort: str) -> Context:
+    """Everything on the page of a finished calibration."""
+    facts = report.result["facts"]
+    ranks = rows_of(report, "sensitivity_all") or rows_of(report, "sensitivity")
+    near = [row for row in ranks if row["k"] is None or abs(row["k"] - facts["k"]) <= REACH]
+    return {
+        "rater": display_name(facts["rater"]),
+        "own_url": pairs_url(report, f"candidate:{facts['candidate']}"),
+        "tiles": [
+            Tile("k", number(facts, "k", digits=0)),
+            Tile(_("Mean hits"), number(facts, "mean", digits=2)),
+            Tile(
+                _("Median"),
+                number(facts, "median", digits=1),
+                detail=_("quartiles %(q1)g and %(q3)g") % facts,
+            ),
+            Tile(_("Hit rate"), text=f"{100 * facts['hit_rate']:.2f}%", detail=_("of all positive criteria")),
+            Tile(
+                _("Responses"),
+                text=f"{facts['n']:,}",
+                detail=_("with %(n)s positive criteria each") % {"n": facts["n_criteria"]},
+            ),
+        ],
+        "spread": _spread(facts),
+        "values": _values(report),
+        "near": [_rank_row(row, facts["k"]) for row in near],
+        "ranks": [_rank_row(row, facts["k"]) for row in ranks] if len(ranks) > len(near) else [],
+        "undefined_ranks": _undefined(ranks),
+        "has_kendall": any("kendall" in row for row in ranks),
+        "judges": _judges(report),
+        "error": _error(report),
+        "order": _order(report),
+        "error_reason": _error_reason(facts),
+        **signing(report.benchmark, report),
+    }
+
+
+def signing(benchmark: Benchmark, report: Report | None = None) -> Context:
+    """What has been signed on a benchmark, and where ``report``'s k can be; one query."""
+    choices = list(threshold_choices(benchmark))
+    address = reverse("agreement:sign-threshold", args=[benchmark.slug])
+    given = {"report": report.public_id, "k": report.result["facts"]["k"]} if report else {}
+    return {
+        "choices": [_choice(benchmark, one) for one in choices],
+        "in_force": choices[0] if choices else None,
+        "signed_here": bool(report and choices and choices[0].report_id == report.pk),
+        "sign_url": f"{address}?{urlencode(given)}" if given else address,
+    }
+
+
+def _choice(benchmark: Benchmark, one: ThresholdChoice) -> Context:
+    return {
+        "choice": one,
+        "url": reverse("agreement:report", args=[benchmark.slug, "calibration", one.report.public_id])
+        if one.report
+        else "",
+        "by": display_name(one.facts["rater"]) if one.report else "",
+        "digest": one.input_digest[:12],
+    }
+
+
+def _spread(facts: Row) -> list[tuple[str, str]]:
+    """Smallest, quartiles and largest number of hits, and their mean, with what each is called."""
+    there = [hits for hits, n in enumerate(facts["histogram"]) if n]
+    shown = (
+        (_("Smallest"), f"{there[0]}"),
+        (_("First quartile"), f"{facts['q1']:g}"),
+        (_("Median"), f"{facts['median']:g}"),
+        (_("Third quartile"), f"{facts['q3']:g}"),
+        (_("Largest"), f"{there[-1]}"),
+        (_("Mean"), f"{facts['mean']:.2f}"),
+    )
+    return list(shown)
+
+
+def _values(report: Report) -> Context:
+    """Each candidate's CACS under k and its neighbours, with Pass@k and Rubric Accuracy, the best first."""
+    facts = report.result["facts"]
+    rows = rows_of(report, "candidates")
+    if not rows or "low" not in rows[0]:
+        return {}
+    by = {(row["setting"], row["k"], row["candidate"]): row for row in rows}
+    thresholds = sorted(k for k in {row["k"] for row in rows if row["k"] is not None} if abs(k - facts["k"]) <= REACH)
+    names = list(dict.fromkeys(row["candidate"] for row in rows))
+    names.sort(key=lambda name: (-(by["cacs_at_k", facts["k"], name]["value"] or -1), name))
+    return {
+        "thresholds": [(k, k == facts["k"]) for k in thresholds],
+        "rows": [
+            {
+                "candidate": name,
+                "url": pairs_url(report, f"candidate:{name}"),
+                "n": by["rubric_accuracy", None, name]["n"],
+                "cacs": [
+                    (number(_named(by["cacs_at_k", k, name]), "value", digits=1), k == facts["k"]) for k in thresholds
+                ],
+                "passed": number(_named(by["pass_at_k", facts["k"], name]), "value", scale=100, digits=1, unit="%"),
+                "accuracy": number(_named(by["rubric_accuracy", None, name]), "value", digits=1),
+            }
+            for name in names
+        ],
+    }
+
+
+def _named(row: Row) -> Row:
+    """A row of the candidates with its ends named after the value."""
+    return {"value": row["value"], "value_low": row["low"], "value_high": row["high"], "note": row["note"]}
+
+
+def _rank_row(row: Row, k: int) -> Context:
+    return {
+        **row,
+        "label": _settings()[row["setting"]],
+        "is_main": row["setting"] == "cacs_at_k" and row["k"] == k,
+        "figures": {name: number(row, name, digits=3 if name in RANKS[:2] else 2) for name in RANKS},
+    }
+
+
+def _settings() -> dict[str, str]:
+    return {"cacs_at_k": "CACS@k", "pass_at_k": "Pass@k", "rubric_accuracy": _("Rubric Accuracy")}
+
+
+def _undefined(rows: list[Row]) -> list[Context]:
+    """Why ranks are undefined: each column with a reason, and under which settings where it is not all of them."""
+    names = {"spearman": _("Spearman"), "kendall": _("Kendall"), "top3": _("Top 3"), "top5": _("Top 5")}
+    found: dict[str, dict[str, list[Row]]] = {}
+    for row in rows:
+        for name in names:
+            if name in row and row[name] is None:
+                found.setdefault(number(row, name).reason, {}).setdefault(name, []).append(row)
+    return [
+        {
+            "columns": ", ".join(names[name] for name in by_name),
+            "reason": reason,
+            "where": ""
+            if all(len(of) == len(rows) for of in by_name.values())
+            else _where({id(row): row for of in by_name.values() for row in of}.values()),
+        }
+        for reason, by_name in found.items()
+    ]
+
+
+def _where(rows: Iterable[Row]) -> str:
+    """Settings in short: “CACS@21–30, Pass@1”."""
+    chosen = list(rows)
+    parts = []
+    for setting, name in (("cacs_at_k", "CACS@"), ("pass_at_k", "Pass@")):
+        ks = sorted(row["k"] for row in chosen if row["setting"] == setting)
+        starts = [k for k in ks if k - 1 not in ks]
+        ends = [k for k in ks if k + 1 not in ks]
+        parts += [
+            f"{name}{first}" if first == last else f"{name}{first}–{last}"
+            for first, last in zip(starts, ends, strict=True)
+        ]
+    if any(row["k"] is None for row in chosen):
+        parts.append(_settings()["rubric_accuracy"])
+    return ", ".join(parts)
+
+
+def _judges(report: Report) -> list[Context]:
+    roles = role_words()
+    shown = [
+        {
+            **row,
+            "role_label": roles.get(row["role"], ""),
+            "url": f"{pairs_url(report, 'all')}&{urlencode({'side': row['run'] or row['judge']})}",
+            "figures": {name: number(row, name) for name in ("mf1", "sensitivity", "specificity")},
+            "spearman_shown": number(row, "spearman"),
+        }
+        for row in rows_of(report, "judges")
+    ]
+    return sorted(shown, key=lambda row: (row["figures"]["mf1"].value is None, -(row["figures"]["mf1"].value or 0)))
+
+
+def _error(report: Report) -> list[Context]:
+    """Both measures, each with a row for each candidate: by physicians, and by each role's judge with the bias."""
+    k = report.result["facts"]["k"]
+    rows = rows_of(report, "judge_error")
+    roles = list(dict.fromkeys((row["role"], row["judge"]) for row in rows))
+    words = role_words()
+    by = {(row["measure"], row["candidate"], row["role"]): row for row in rows}
+    blocks = []
+    for measure, label in (("cacs_at_k", f"CACS@{k}"), ("rubric_accuracy", _("Rubric Accuracy"))):
+        first = [row for row in rows if row["measure"] == measure and roles and row["role"] == roles[0][0]]
+        first.sort(
+            key=lambda row: (-(row["by_physicians"] if row["by_physicians"] is not None else -1), row["candidate"])
+        )
+        blocks.append(
+            {
+                "label": label,
+                "rows": [
+                    {
+                        "candidate": row["candidate"],
+                        "url": pairs_url(report, f"candidate:{row['candidate']}"),
+                        "by_physicians": number(row, "by_physicians", digits=1),
+                        "judged": [
+                            {
+                                "value": number(by[measure, row["candidate"], role], "by_judge", digits=1),
+                                "bias": number(by[measure, row["candidate"], role], "bias", digits=1),
+                            }
+                            for role, _judge in roles
+                        ],
+                    }
+                    for row in first
+                ],
+            }
+        )
+    if not rows:
+        return []
+    for block in blocks:
+        block["judges"] = [f"{judge} ({words[role]})" for role, judge in roles]
+    return blocks
+
+
+def _order(report: Report) -> Context:
+    """Neighbours in the order by CACS, and in how many draws each role's judge turns them."""
+    rows = rows_of(report, "judge_order")
+    roles = list(dict.fromkeys((row["role"], row["judge"]) for row in rows))
+    words = role_words()
+    by = {(row["candidate"], row["role"]): row for row in rows}
+    return {
+        "judges": [f"{judge} ({words[role]})" for role, judge in roles],
+        "rows": [
+            {
+                "upper": row["candidate"],
+                "lower": row["next_candidate"],
+                "upper_url": pairs_url(report, f"candidate:{row['candidate']}"),
+                "lower_url": pairs_url(report, f"candidate:{row['next_candidate']}"),
+                "difference": number(row, "difference", digits=1),
+                "turned": [
+                    number(by[row["candidate"], role], "turned", scale=100, digits=1, unit="%")
+                    for role, _judge in roles
+                ],
+            }
+            for row in rows
+            if roles and row["role"] == roles[0][0]
+        ],
+    }
+
+
+def _error_reason(facts: Row) -> str:
+    if "error_reason" not in facts:
+        return _("This report was computed before this figure was a part of it.")
+    return remarks.in_words(facts["error_reason"])

@@ -1,0 +1,229 @@
+"""What the errors of the worst and of the best judge do to CACS@k, Rubric Accuracy and the order of the candidates.
+
+A judge's sensitivity and specificity are measured against the group on the positive criteria of the other candidates'
+responses, as its scores would count: an invalid or missing verdict is no met, so it is a miss on a criterion that is
+met, and harmless on one that is not. Worst and best are by MF1 on the same pairs, where such a verdict stands as the
+opposite of the reference, as everywhere. Candidates that a judge learned from do not measure it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement.calibration_inputs import CalibrationInputs, JudgePairs
+from agreement.compare import Progress, unheard
+from agreement.hits import Hits
+from agreement.learned import learned_candidates
+from agreement.pairs import Pairs, Standing, conservative_counts, n_counted, n_invalid, n_missing, tally
+from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
+from consilium.statistics.cacs_error import (
+    ErrorRates,
+    Propagated,
+    UnderError,
+    propagate,
+    sensitivity_figures,
+    sensitivity_values,
+    specificity_figures,
+    specificity_values,
+)
+from consilium.statistics.confusion import ConfusionCounts
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
+from consilium.statistics.two_raters import attach_intervals
+
+RATES = ("mf1", "sensitivity", "specificity")
+JUDGES_COLUMNS = (
+    *("judge", "run", "role", "n_pairs", "n_cases"),
+    *(f"{name}{end}" for name in (*RATES, "spearman") for end in ("", "_low", "_high")),
+    *("n_invalid", "n_missing", "n_undecided", "note"),
+)
+ERROR_COLUMNS = (
+    *("judge", "run", "role", "candidate", "measure", "k", "by_physicians", "by_judge", "by_judge_low"),
+    *("by_judge_high", "bias", "n", "note"),
+)
+ORDER_COLUMNS = ("judge", "run", "role", "candidate", "next_candidate", "difference", "turned", "tied", "note")
+TEXT = ("judge", "run", "role", "candidate", "next_candidate", "measure", "note")
+WORST, BEST, ONLY = "worst", "best", "only"
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ErrorTables:
+    """Rows of `judges.csv`, `judge_error.csv` and `judge_order.csv`; ``reason`` says why the last two are empty."""
+
+    judges: list[Row]
+    error: list[Row]
+    order: list[Row]
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A judge with its figures against the group: MF1, sensitivity and specificity."""
+
+    judge: JudgePairs
+    figures: dict[str, Figure]
+    tallied: NDArray[np.int64]  # (cases, standings)
+    notes: list[str]
+
+    @property
+    def rates(self) -> ErrorRates | None:
+        """Its rates, where both are known."""
+        sensitivity, specificity = self.figures["sensitivity"].value, self.figures["specificity"].value
+        return None if sensitivity is None or specificity is None else ErrorRates(sensitivity, specificity)
+
+
+def judge_error(
+    inputs: CalibrationInputs,
+    others: Mapping[str, Hits],
+    k: int,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    progress: Progress = unheard,
+) -> ErrorTables:
+    """Measure every judge, and carry the errors of the worst and the best to the scores of ``others``."""
+    measured = [_measured(inputs, judge, seed=seed, resamples=resamples) for judge in inputs.judges]
+    progress(0.4)
+    roles = _roles(measured)
+    responses = [(name, own.hits, own.n_criteria) for name, own in others.items()]
+    made: dict[str, Propagated] = {}
+    for done, (role, one) in enumerate(roles.items(), start=1):
+        if responses and one.rates:
+            made[role] = propagate(responses, one.rates, k, seed=seed)
+        progress(0.4 + 0.6 * done / len(roles))
+    return ErrorTables(
+        judges=[_judge_row(one, roles, made) for one in measured],
+        error=[row for role, one in made.items() for row in _error_rows(roles[role].judge, role, k, one)],
+        order=[row for role, one in made.items() for row in _order_rows(roles[role].judge, role, one)],
+        reason=_why_not(measured, roles, others),
+    )
+
+
+def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, seed: int, resamples: int) -> Measured:
+    learned = learned_candidates(inputs.benchmark, [run.public_id for run in judge.rater.runs])
+    pairs, left_out = _not_learned_from(inputs, judge.pairs, learned)
+    notes = [f"{left_out} pairs of candidates that the judge learned from left out"] if left_out else []
+    case = inputs.case_of(pairs.response)
+    present, place = np.unique(case, return_inverse=True)
+    tallied = tally(pairs, place, len(present))
+    conservative, scored = (counts(tallied[:, None]) for counts in (conservative_counts, _scored_counts))
+    bootstrap = CaseBootstrap(len(present), seed, resamples)
+    figures: dict[str, Figure] = {}
+    for name, make, values, counts in (
+        ("mf1", macro_f1_figures, macro_f1_values, conservative),
+        ("sensitivity", sensitivity_figures, sensitivity_values, scored),
+        ("specificity", specificity_figures, specificity_values, scored),
+    ):
+        estimates = make(counts.pooled(axis=0))
+        figures[name] = attach_intervals(estimates, values, counts, bootstrap)[0] if len(present) else estimates[0]
+    return Measured(judge, figures, tallied, notes)
+
+
+def _not_learned_from(inputs: CalibrationInputs, pairs: Pairs, learned: list[str]) -> tuple[Pairs, int]:
+    """The pairs of candidates that the judge did not learn from, and how many others there are."""
+    if not learned:
+        return pairs, 0
+    frame = inputs.frame
+    places = [place for place, name in enumerate(frame.candidates) if name in set(learned)]
+    kept = ~np.isin(frame.response_candidate[frame.response_places(pairs.response)], places)
+    return pairs.chosen(kept), int((~kept).sum())
+
+
+def _scored_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
+    """Tables in which an invalid or missing verdict is no met, whatever the reference says: as scores take it."""
+    return ConfusionCounts(
+        tp=tallies[..., Standing.TP],
+        fp=tallies[..., Standing.FP],
+        fn=tallies[..., [Standing.FN, Standing.INVALID_ON_MET, Standing.MISSING_ON_MET]].sum(axis=-1),
+        tn=tallies[..., [Standing.TN, Standing.INVALID_ON_NOT_MET, Standing.MISSING_ON_NOT_MET]].sum(axis=-1),
+    )
+
+
+def _roles(measured: list[Measured]) -> dict[str, Measured]:
+    """The worst and the best of the judges whose rates are known, by MF1, level ones by name; one alone is neither."""
+    known = [one for one in measured if one.rates]
+    ordered = sorted(known, key=lambda one: (round(one.figures["mf1"].value or 0.0, 9), one.judge.name, one.judge.run))
+    if len(ordered) == 1:
+        return {ONLY: ordered[0]}
+    return {WORST: ordered[0], BEST: ordered[-1]} if ordered else {}
+
+
+def _why_not(measured: list[Measured], roles: dict[str, Measured], others: Mapping[str, Hits]) -> str:
+    if not measured:
+        return "no judge has a finished run"
+    if not roles:
+        return "no judge shares pairs of both outcomes with the group"
+    return "" if others else "no other candidate is graded in full by the group"
+
+
+def _judge_row(one: Measured, roles: dict[str, Measured], made: dict[str, Propagated]) -> Row:
+    role = next((name for name, chosen in roles.items() if chosen is one), "")
+    shown = {**one.figures, **({"spearman": made[role].spearman} if role in made else {})}
+    total = one.tallied.sum(axis=0)
+    row: Row = {
+        "judge": one.judge.name,
+        "run": one.judge.run,
+        "role": role,
+        "n_pairs": int(n_counted(total)),
+        "n_cases": int((n_counted(one.tallied) > 0).sum()),
+    }
+    for name in (*RATES, "spearman"):
+        figure = shown.get(name, Undefined("only the worst and the best judge’s errors are carried on"))
+        row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
+    row["n_invalid"], row["n_missing"] = int(n_invalid(total)), int(n_missing(total))
+    row["n_undecided"] = int(total[Standing.UNDECIDED_BY_JUDGE])
+    noted = [f"{name}: {figure.note}" for name, figure in shown.items() if figure.note]
+    row["note"] = "; ".join([*noted, *one.notes])
+    return row
+
+
+def _error_rows(judge: JudgePairs, role: str, k: int, made: Propagated) -> list[Row]:
+    return [
+        {
+            "judge": judge.name,
+            "run": judge.run,
+            "role": role,
+            "candidate": candidate,
+            "measure": measure,
+            "k": at,
+            **_under(under),
+        }
+        for measure, at, scores in (("cacs_at_k", k, made.cacs), ("rubric_accuracy", None, made.accuracy))
+        for candidate, under in scores.items()
+    ]
+
+
+def _under(one: UnderError) -> Row:
+    return {
+        "by_physicians": one.true.value,
+        "by_judge": one.judged.value,
+        "by_judge_low": one.judged.low,
+        "by_judge_high": one.judged.high,
+        "bias": one.bias.value,
+        "n": one.true.n,
+        "note": one.true.note,
+    }
+
+
+def _order_rows(judge: JudgePairs, role: str, made: Propagated) -> list[Row]:
+    return [
+        {
+            "judge": judge.name,
+            "run": judge.run,
+            "role": role,
+            "candidate": pair.upper,
+            "next_candidate": pair.lower,
+            "difference": pair.difference,
+            "turned": pair.turned.value,
+            "tied": pair.tied.value,
+            "note": "" if isinstance(pair.turned, Estimate) else f"turned, tied: {pair.turned.note}",
+        }
+        for pair in made.neighbours
+    ]

@@ -1,0 +1,33 @@
+"""The form that signs a threshold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from agreement.thresholds import LARGEST_K
+
+
+class SignForm(forms.Form):
+    """k, why, and the version that was in force when the form was shown."""
+
+    k = forms.IntegerField(label=_("Threshold k"), min_value=1, max_value=LARGEST_K)
+    reason = forms.CharField(
+        label=_("Reason"),
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Needed where k is not the calibrated one, or comes from no calibration."),
+    )
+    seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+    def seen_again(self, version: int) -> SignForm:
+        """The same form with its errors, for somebody who has now seen ``version``."""
+        data: dict[str, Any] = {name: self.data.get(name, "") for name in ("k", "reason")}
+        again = SignForm({**data, "seen": str(version)})
+        again.full_clean()
+        for error in self.non_field_errors():
+            again.add_error(None, error)
+        return again
