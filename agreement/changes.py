@@ -180,7 +180,8 @@ def _rests_on(report: Report) -> RestsOn:
     labels = [label for rater in raters for label in (rater.label, *rater.members)]
     groups = {group.name: group.pk for group in ExpertGroup.objects.filter(benchmark=report.benchmark_id)}
     named = {label.removeprefix("group:").rpartition("@")[0] for label in labels if label.startswith("group:")}
-    if any(label == "consensus" or label.startswith("physician:") for label in labels):
+    everyone = report.parameters.get("group") == "all"
+    if everyone or any(label == "consensus" or label.startswith("physician:") for label in labels):
         named = set(groups)
     return RestsOn(
         groups=sorted(pk for name, pk in groups.items() if name in named),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agreement.kinds import agreement, calibration, comparison, fidelity, scores
+from agreement.kinds import agreement, alternative, calibration, comparison, fidelity, powered, scores
 from agreement.kinds.kind import Figure, Kind
 from agreement.models import Report
 
@@ -14,8 +14,10 @@ KINDS: dict[str, Kind] = {
         agreement.KIND,
         fidelity.KIND,
         comparison.KIND,
+        alternative.KIND,
         calibration.KIND,
         scores.KIND,
+        powered.KIND,
     )
 }
 

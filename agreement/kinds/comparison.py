@@ -316,13 +316,19 @@ def methods(report: Report) -> list[str]:
         "al. 2013) for independent pairs, and a chi-square with cases as clusters (Obuchowski 1998; Yang et al. 2010), "
         "which is the one to go by, as pairs of a case are not independent.",
         f"In no figure are {counted(facts['n_left_out'], 'pair')} that a rater left undecided or could not assess, or "
-        f"whose criterion is at fault, and {counted(facts['n_one_only'], 'pair')} that only one of the two was to decide.",
+        f"whose criterion is at fault, and {counted(facts['n_one_only'], 'pair')} that only one of the two was to "
+        "decide.",
         "Tests on candidates and slices are not corrected for their number.",
         *(
             f"{label} learned from decisions on {', '.join(names)}, which flatters it there."
             for label, names in facts["learned_of"].items()
         ),
     ]
+
+
+def digest(benchmark: Benchmark, given: Parameters) -> str:
+    """Of the inputs as they stand now."""
+    return read_contest(benchmark, **{name: given[name] for name in NAMES}).digest
 
 
 KIND = Kind(
@@ -344,4 +350,5 @@ KIND = Kind(
     pairs=pairs,
     sides=SIDES,
     methods=methods,
+    digest=digest,
 )

@@ -1,0 +1,297 @@
+"""The alternative annotator test on a benchmark: a judge against each physician, before the other physicians.
+
+An instance is a pair of a response and a criterion on which the judge has its say and two physicians or more said met
+or not met, each in their own decisions of round 1. A physician's *cannot assess* is no label. An invalid or missing
+verdict agrees with nobody; what the judge or jury left undecided, and what an adjudicator found at fault, is left out.
+The same tables come from label files (`agreement.label_files`), where an instance is an item.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+from numpy.typing import NDArray
+
+from agreement.frame import Frame, read_frame
+from agreement.inputs import digest_of
+from agreement.label_files import JudgeFile, LabelFile
+from agreement.pairs import Pairs, pair, positions
+from annotation.models import ExpertGroup, Physician
+from annotation.ratings import faulty_pairs
+from consilium.lib.errors import DomainError
+from consilium.lib.order import natural
+from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, copy_columns
+from consilium.statistics.alternative_annotator import (
+    EPSILON,
+    MINIMUM_INSTANCES,
+    NO_ANSWER,
+    AlternativeAnnotator,
+    Compared,
+    alternative_annotator_test,
+)
+from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
+from consilium.statistics.estimate import Figure
+from rubrics.models import Benchmark
+from scoring.raters import Rater, UnknownRater, resolve_rater
+from scoring.score_sheet import due_pairs
+
+ALL = "all"
+_WITH_INTERVAL = ("rho_judge", "rho_physician", "difference")
+COLUMNS = (
+    *("physician", "n_instances", "n_cases"),
+    *(f"{name}{end}" for name in _WITH_INTERVAL for end in ("", "_low", "_high")),
+    *("test", "p", "p_adjusted", "wins", "p_clustered", "p_clustered_adjusted", "wins_clustered", "note"),
+)
+SUMMARY_COLUMNS = (
+    *("judge", "group", "epsilon", "q", "minimum", "n_instances", "n_physicians", "n_tested"),
+    *("winning_rate", "passes", "winning_rate_clustered", "passes_clustered"),
+    *("advantage", "advantage_low", "advantage_high", "note"),
+)
+TEXT_COLUMNS = ("physician", "test", "judge", "group", "note")
+
+Row = dict[str, Any]
+Ints = NDArray[np.int64]
+
+# Own decisions of round 1, as `annotation.ratings.physician_ratings` reads them.
+_OWN = f"""
+    SELECT DISTINCT ON (p.id, a.response_id, d.criterion_id)
+           p.id::int8, a.response_id::int8, d.criterion_id::int8, ({OUTCOME_SQL.format(column="d.outcome")})::int2
+    FROM annotation_physician p
+    JOIN annotation_assignment a ON a.annotator_id = p.user_id
+    JOIN annotation_batch b ON b.id = a.batch_id AND b.group_id = ANY(%(groups)s)
+    JOIN annotation_decision d ON d.assignment_id = a.id AND d.round = 1
+    WHERE p.benchmark_id = %(benchmark)s AND d.outcome IS NOT NULL AND a.submitted_at IS NOT NULL
+      AND a.purpose = 'work' AND a.status <> 'released'
+    ORDER BY p.id, a.response_id, d.criterion_id, a.submitted_at, a.id
+"""
+
+
+class NoInstances(DomainError):
+    """No instance has the judge and two physicians."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """What the test is made of: an entry for each label (``item``, ``annotator``, ``met``), an entry for each item
+    (``judge``, ``case``), and the names of the annotators. Only items with two labels or more.
+    """
+
+    item: Ints
+    annotator: Ints
+    met: NDArray[np.bool_]
+    judge: Ints
+    case: Ints
+    names: list[str]
+    n_cases: int
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """A judge and the physicians of a benchmark, joined. ``pairs`` of a physician are read by `pairs_of`."""
+
+    judge: Rater
+    group: str
+    labelled: Labelled
+    keys: Ints  # of the items: response and criterion in one number
+    verdicts: Pairs  # of the judge, one for each item
+    frame: Frame
+    n_undecided: int
+    digest: str
+
+    def pairs_of(self, physician: str) -> Pairs:
+        """The physician's own decisions on the instances, each beside the judge's; KeyError where there is none."""
+        if physician not in self.labelled.names:
+            raise KeyError(physician)
+        own = self.labelled.annotator == self.labelled.names.index(physician)
+        keys, met = self.keys[self.labelled.item[own]], self.labelled.met[own]
+        order = np.argsort(keys)
+        ratings = Ratings(keys[order] >> 31, keys[order] & (2**31 - 1), met[order].astype(np.int8))
+        said = Ratings(self.verdicts.response, self.verdicts.criterion, self.verdicts.b)
+        return pair(ratings, said)
+
+
+def checked_group(benchmark: Benchmark, text: str) -> str:
+    """``all``, or ``group:NAME``; `UnknownRater` where the benchmark has no such group."""
+    name = text.strip()
+    known = set(ExpertGroup.objects.filter(benchmark=benchmark).values_list("name", flat=True))
+    if name in ("", ALL):
+        return ALL
+    name = name.removeprefix("group:") if name not in known else name
+    base, _at, stage = name.rpartition("@")
+    name = base if name not in known and stage else name
+    if name not in known:
+        raise UnknownRater(_("There is no expert group “%(group)s” in this benchmark.") % {"group": text})
+    return f"group:{name}"
+
+
+def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
+    """Read judge and physicians; `NoInstances` where there is nothing to compare."""
+    rater, group = resolve_rater(benchmark, judge), checked_group(benchmark, group)
+    groups = ExpertGroup.objects.filter(benchmark=benchmark)
+    if group != ALL:
+        groups = groups.filter(name=group.removeprefix("group:"))
+    types = {**dict.fromkeys(("physician", "response", "criterion"), "int8"), "outcome": "int2"}
+    own = copy_columns(
+        _OWN, {"benchmark": benchmark.pk, "groups": sorted(groups.values_list("pk", flat=True))}, types=types
+    )
+    said, due, faulty = rater.ratings(), due_pairs(rater), faulty_pairs(benchmark)
+    answered = own["outcome"] <= Outcome.MET
+    keys = ((own["response"] << 31) | own["criterion"])[answered]
+    verdicts, n_undecided = _verdicts(keys, said, due, faulty)
+    frame = read_frame(benchmark)
+    labelled, kept = _labelled(benchmark, own["physician"][answered], keys, own["outcome"][answered], verdicts, frame)
+    if not len(labelled.item):
+        raise NoInstances(
+            _("There is no decision of %(judge)s on which two physicians said met or not met.") % {"judge": rater.label}
+        )
+    sha = hashlib.sha256()
+    for name in types:
+        sha.update(np.ascontiguousarray(own[name], dtype="<i8").tobytes())
+    return Bench(
+        judge=rater,
+        group=group,
+        labelled=labelled,
+        keys=(kept.response << 31) | kept.criterion,
+        verdicts=kept,
+        frame=frame,
+        n_undecided=n_undecided,
+        digest=digest_of(said, due, faulty, names=(rater.label, group, *labelled.names, sha.hexdigest())),
+    )
+
+
+def _verdicts(keys: Ints, said: Ratings, due: Ratings | None, faulty: Ratings) -> tuple[Pairs, int]:
+    """What the judge says of each pair that two physicians answered, and how many of those it left undecided."""
+    wanted, count = np.unique(keys, return_counts=True)
+    wanted = wanted[count > 1]
+    # The outcome of the physicians does not matter here: the judge's does, and whether it was to decide the pair.
+    asked = Ratings(wanted >> 31, wanted & (2**31 - 1), np.zeros(len(wanted), dtype=np.int8))
+    pairs = pair(asked, said, due_of_b=due, faulty=faulty, judges=(False, True))
+    undecided = pairs.b == Outcome.UNDECIDED
+    fine = (pairs.a != Outcome.FAULTY) & (pairs.b != Outcome.FAULTY) & (pairs.b != Outcome.CANNOT_ASSESS) & ~undecided
+    return pairs.chosen(fine), int((undecided & (pairs.a != Outcome.FAULTY)).sum())
+
+
+def _labelled(
+    benchmark: Benchmark, physician: Ints, keys: Ints, outcome: NDArray[Any], verdicts: Pairs, frame: Frame
+) -> tuple[Labelled, Pairs]:
+    wanted = (verdicts.response << 31) | verdicts.criterion
+    item, there = positions(wanted, keys)
+    who = physician[there]
+    known = dict(Physician.objects.filter(benchmark=benchmark).values_list("pk", "pseudonym"))
+    ids = sorted(np.unique(who).tolist(), key=lambda one: natural(known[one]))
+    place = {pk: number for number, pk in enumerate(ids)}
+    cases = frame.response_case[frame.response_places(verdicts.response)]
+    numbers, case = np.unique(cases, return_inverse=True)
+    made = Labelled(
+        item=item[there],
+        annotator=np.array([place[pk] for pk in who.tolist()], dtype=np.int64),
+        met=outcome[there] == Outcome.MET,
+        judge=np.where(verdicts.b <= Outcome.MET, verdicts.b, NO_ANSWER).astype(np.int64),
+        case=case.astype(np.int64),
+        names=[known[pk] for pk in ids],
+        n_cases=len(numbers),
+    )
+    return made, verdicts
+
+
+def of_files(labels: LabelFile, judge: JudgeFile) -> Labelled:
+    """From label files; an item that the judge's file leaves out is a missing verdict, as everywhere."""
+    n_labels = np.bincount(labels.item, minlength=len(labels.keys))
+    items = np.flatnonzero(n_labels > 1)
+    if not len(items):
+        raise NoInstances(_("There is no item that two physicians labelled."))
+    item, there = positions(items, labels.item)
+    who, annotator = np.unique(labels.physician[there], return_inverse=True)
+    cases, case = np.unique(labels.case[items], return_inverse=True)
+    return Labelled(
+        item=item[there],
+        annotator=annotator.astype(np.int64),
+        met=labels.met[there],
+        judge=np.where(judge.verdict[items] >= 0, judge.verdict[items], NO_ANSWER),
+        case=case.astype(np.int64),
+        names=[labels.physicians[one] for one in who.tolist()],
+        n_cases=len(cases),
+    )
+
+
+def alternative(
+    labelled: Labelled,
+    *,
+    epsilon: float = EPSILON,
+    minimum: int = MINIMUM_INSTANCES,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> AlternativeAnnotator:
+    """The test, with intervals of the shares."""
+    return alternative_annotator_test(
+        labelled.item,
+        labelled.annotator,
+        labelled.met,
+        labelled.judge,
+        case=labelled.case,
+        n_annotators=len(labelled.names),
+        n_cases=labelled.n_cases,
+        epsilon=epsilon,
+        minimum=minimum,
+        bootstrap=CaseBootstrap(labelled.n_cases, seed, resamples),
+    )
+
+
+def rows_of(made: AlternativeAnnotator, names: list[str]) -> list[Row]:
+    """`COLUMNS`, one row a physician."""
+    return [_row(one, names[one.annotator]) for one in made.annotators]
+
+
+def _row(one: Compared, name: str) -> Row:
+    shares = {"rho_judge": one.advantage, "rho_physician": one.annotators_advantage, "difference": one.difference}
+    tests = {
+        "p": one.p,
+        "p_adjusted": one.p_adjusted,
+        "p_clustered": one.p_clustered,
+        "p_clustered_adjusted": one.p_clustered_adjusted,
+    }
+    row: Row = {"physician": name, "n_instances": one.n_instances, "n_cases": one.n_cases, "test": one.test}
+    row |= {column: figure.value for column, figure in {**shares, **tests}.items()}
+    for column, figure in shares.items():
+        row[f"{column}_low"], row[f"{column}_high"] = figure.low, figure.high
+    row["wins"], row["wins_clustered"] = one.wins, one.wins_clustered
+    row["note"] = noted({**shares, **tests})
+    return row
+
+
+def noted(figures: dict[str, Figure]) -> str:
+    """What the figures say for themselves; a remark that several share is told once."""
+    columns_by_note: dict[str, list[str]] = {}
+    for column, figure in figures.items():
+        for remark in filter(None, figure.note.split("; ")):
+            columns_by_note.setdefault(remark, []).append(column)
+    return "; ".join(f"{', '.join(columns)}: {note}" for note, columns in columns_by_note.items())
+
+
+def summary_of(made: AlternativeAnnotator, labelled: Labelled, *, judge: str, group: str) -> Row:
+    """`SUMMARY_COLUMNS`: what the test comes to."""
+    rates = {
+        "winning_rate": made.winning_rate,
+        "winning_rate_clustered": made.winning_rate_clustered,
+        "advantage": made.advantage,
+    }
+    return {
+        "judge": judge,
+        "group": group,
+        "epsilon": made.epsilon,
+        "q": made.q,
+        "minimum": made.minimum,
+        "n_instances": len(labelled.judge),
+        "n_physicians": len(labelled.names),
+        "n_tested": sum(one.wins is not None for one in made.annotators),
+        **{name: figure.value for name, figure in rates.items()},
+        "passes": made.passes,
+        "passes_clustered": made.passes_clustered,
+        "advantage_low": made.advantage.low,
+        "advantage_high": made.advantage.high,
+        "note": noted(rates),
+    }

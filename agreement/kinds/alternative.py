@@ -1,0 +1,345 @@
+"""May a judge stand in for a physician of this group? The alternative annotator test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from agreement.alternative import (
+    ALL,
+    COLUMNS,
+    SUMMARY_COLUMNS,
+    TEXT_COLUMNS,
+    alternative,
+    checked_group,
+    read_bench,
+    rows_of,
+    summary_of,
+)
+from agreement.compare import Progress, unheard
+from agreement.forms import ReportForm, choose
+from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
+from agreement.kinds.shared import raters_table
+from agreement.learned import learned_candidates, learners
+from agreement.models import Report
+from agreement.numbers import PValue, Tile, number
+from agreement.offers import display_name, group_offers, judge_offers, offers
+from agreement.parameters import WrongParameters, named_raters
+from agreement.sentences import counted, learned, rater_in_words
+from agreement.stored import pairs_url, table_of
+from agreement.tables import Result, Row, Table
+from consilium.figures import charts
+from consilium.figures.style import Palette
+from consilium.statistics.alternative_annotator import (
+    ENOUGH_FOR_T,
+    EPSILON,
+    MINIMUM_ANNOTATORS,
+    MINIMUM_INSTANCES,
+    PASSING,
+)
+from consilium.statistics.bootstrap import RESAMPLES
+from rubrics.models import Benchmark
+from scoring.raters import require_verdicts, resolve_rater
+
+
+class AlternativeForm(ReportForm):
+    """A judge, the physicians, and by how much a physician must be ahead."""
+
+    kind = Report.Kind.ALTERNATIVE
+    judge = forms.ChoiceField(label=gettext_lazy("Judge"))
+    group = forms.ChoiceField(label=gettext_lazy("Physicians"))
+    epsilon = forms.FloatField(
+        label=gettext_lazy("Cost benefit ε"),
+        min_value=0,
+        initial=EPSILON,
+        help_text=gettext_lazy(
+            "By how much a physician must be ahead to be worth the cost: 0.2 for experts, 0.15 for skilled annotators, "
+            "0.1 for crowds. Settle on it before you look."
+        ),
+    )
+    minimum = forms.IntegerField(
+        label=gettext_lazy("Fewest decisions of a physician"),
+        min_value=2,
+        max_value=100_000,
+        initial=MINIMUM_INSTANCES,
+        help_text=gettext_lazy(
+            "Physicians with fewer are not tested. From 30 on by t-test, below by Wilcoxon’s ranks."
+        ),
+    )
+    field_order = ["judge", "group", "epsilon", "minimum", "seed"]
+
+    def offer(self, benchmark: Benchmark) -> None:
+        judges = [*judge_offers(benchmark), *(one for one in offers(benchmark) if one.kind == "run")]
+        groups = group_offers(benchmark, stages=False)
+        self.ready = bool(judges and groups)
+        choose(self, "judge", [(offer.rater, offer.choice) for offer in judges])
+        everyone = (ALL, gettext_lazy("All physicians of the benchmark"))
+        choose(self, "group", [everyone, *((one.rater.rpartition("@")[0], one.label) for one in groups)])
+
+
+def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    judge = named_raters(benchmark, parameters, "judge")["judge"]
+    if not resolve_rater(benchmark, judge).is_judge:
+        raise WrongParameters(_("The test is of a judge, a run of one, or a jury of judges."))
+    epsilon, minimum = parameters.get("epsilon", EPSILON), parameters.get("minimum", MINIMUM_INSTANCES)
+    if not isinstance(epsilon, int | float) or isinstance(epsilon, bool) or not 0 <= epsilon < 1:
+        raise WrongParameters(_("ε is a number from 0 to below 1."))
+    if not isinstance(minimum, int) or isinstance(minimum, bool) or minimum < 2:
+        raise WrongParameters(_("The fewest decisions of a physician are a whole number from 2."))
+    return {
+        "judge": judge,
+        "group": checked_group(benchmark, str(parameters.get("group") or ALL)),
+        "epsilon": float(epsilon),
+        "minimum": minimum,
+    }
+
+
+def compute(
+    benchmark: Benchmark,
+    *,
+    judge: str,
+    group: str = ALL,
+    epsilon: float = EPSILON,
+    minimum: int = MINIMUM_INSTANCES,
+    seed: int = 0,
+    progress: Progress = unheard,
+) -> Result:
+    """The judge against each physician, and what it comes to."""
+    bench = read_bench(benchmark, judge=judge, group=group)
+    require_verdicts(bench.judge)
+    progress(0.4)
+    made = alternative(bench.labelled, epsilon=epsilon, minimum=minimum, seed=seed)
+    progress(0.9)
+    summary = summary_of(made, bench.labelled, judge=bench.judge.label, group=bench.group)
+    behind = raters_table(bench.judge)
+    runs = [run.public_id for run in bench.judge.runs]
+    return Result(
+        tables={
+            "physicians": Table.of(COLUMNS, rows_of(made, bench.labelled.names), TEXT_COLUMNS),
+            "summary": Table.of(SUMMARY_COLUMNS, [summary], TEXT_COLUMNS),
+            "raters": behind,
+        },
+        facts={
+            "judge": bench.judge.label,
+            "group": bench.group,
+            "judged_by": bench.judge.undecided_by,
+            "raters": behind.dicts(),
+            "runs": runs,
+            "learned": learned_candidates(benchmark, runs),
+            "learned_by": learners(benchmark, bench.judge),
+            "n_undecided": bench.n_undecided,
+            "n_unanswered": int((bench.labelled.judge < 0).sum()),
+            "resamples": RESAMPLES,
+            "headline": {
+                "value": summary["winning_rate"],
+                "low": None,
+                "high": None,
+                "reason": summary["note"] if summary["winning_rate"] is None else "",
+            },
+        },
+        digest=bench.digest,
+    )
+
+
+def _group_name(group: str) -> str:
+    return _("all physicians") if group == ALL else group.removeprefix("group:")
+
+
+def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
+    """What a report of this kind is called."""
+    return _("May %(judge)s stand in for a physician? (%(group)s)") % {
+        "judge": display_name(given["judge"], runs),
+        "group": _group_name(given["group"]),
+    }
+
+
+def body(report: Report, sort: str) -> Context:
+    facts = report.result["facts"]
+    summary = table_of(report, "summary").dicts()[0]
+    rows = table_of(report, "physicians").dicts()
+    judge = display_name(facts["judge"])
+    wins = sum(row["wins"] is True for row in rows)
+    return {
+        "judge": judge,
+        "group": _group_name(facts["group"]),
+        "summary": summary,
+        "verdict": verdict(summary, judge),
+        "differs": summary["passes"] is not None and summary["passes"] != summary["passes_clustered"],
+        "clustered": summary["passes_clustered"],
+        "tiles": [
+            Tile(
+                _("Winning rate ω"),
+                number(summary, "winning_rate", digits=2),
+                detail=_("ahead of %(wins)s of %(n)s physicians") % {"wins": wins, "n": summary["n_tested"]},
+            ),
+            Tile(_("ω, over cases"), number(summary, "winning_rate_clustered", digits=2)),
+            Tile(_("Average advantage ρ"), number(summary, "advantage")),
+            Tile(_("Cost benefit ε"), text=f"{summary['epsilon']:g}"),
+            Tile(
+                _("Decisions"),
+                text=f"{summary['n_instances']:,}",
+                detail=ngettext(
+                    "that two of %(n)s physician made",
+                    "that two or more of %(n)s physicians made",
+                    summary["n_physicians"],
+                )
+                % {"n": f"{summary['n_physicians']:,}"},
+            ),
+        ],
+        "n_untested": summary["n_physicians"] - summary["n_tested"],
+        "n_few": sum(row["test"] == "wilcoxon" for row in rows),
+        "enough": ENOUGH_FOR_T,
+        "physicians": [_row(report, row) for row in rows],
+    }
+
+
+def verdict(summary: Row, judge: str) -> str:
+    """Whether the judge may stand in, in words; and plainly not where the test does not say so."""
+    if summary["passes"] is None:
+        return _(
+            "No verdict: %(n)s physicians have enough decisions to be tested, and the test asks for %(needed)s."
+        ) % {"n": summary["n_tested"], "needed": MINIMUM_ANNOTATORS}
+    given = {"judge": judge, "rate": f"{summary['winning_rate']:.2f}", "epsilon": f"{summary['epsilon']:g}"}
+    if summary["passes"]:
+        return (
+            _(
+                "By this test %(judge)s may stand in for a physician of this group at ε = %(epsilon)s: its winning "
+                "rate is %(rate)s, and 0.5 is asked for."
+            )
+            % given
+        )
+    return (
+        _(
+            "By this test %(judge)s may not stand in for a physician of this group at ε = %(epsilon)s: its winning "
+            "rate is %(rate)s, and 0.5 is asked for."
+        )
+        % given
+    )
+
+
+def _row(report: Report, row: Row) -> Context:
+    tests = {"t": _("t-test"), "wilcoxon": _("Wilcoxon"), "": _("not tested")}
+    return {
+        **row,
+        "url": f"{pairs_url(report, 'all')}&{urlencode({'side': row['physician']})}",
+        "test_name": tests[row["test"]],
+        "figures": {name: number(row, name) for name in ("rho_judge", "rho_physician", "difference")},
+        "tests": {name: PValue.of(row, name) for name in ("p", "p_adjusted", "p_clustered_adjusted")},
+    }
+
+
+# More physicians than this make a figure that nobody reads; the table has them all.
+SHOWN = 40
+
+
+def figures(report: Report) -> Iterator[Figure]:
+    facts = report.result["facts"]
+    rows = [row for row in table_of(report, "physicians").dicts() if row["test"]]
+    shown = sorted(rows, key=lambda row: -row["n_instances"])[:SHOWN]
+    kept = [row for row in rows if row in shown]
+    judge = display_name(facts["judge"])
+    series = {"rho_judge": judge, "rho_physician": _("the physician")}
+    points = [
+        charts.Point(
+            row["physician"],
+            row[name],
+            row[f"{name}_low"],
+            row[f"{name}_high"],
+            series=label,
+            href=f"{pairs_url(report, 'all')}&{urlencode({'side': row['physician']})}",
+        )
+        for row in kept
+        for name, label in series.items()
+    ]
+    if not points:
+        return
+
+    def drawing(palette: Palette) -> object:
+        return charts.points_and_whiskers(
+            points,
+            palette,
+            x_title=_("Share of decisions on which it is at least as close to the others"),
+            description=_(
+                "For each physician how often %(judge)s, and how often the physician, "
+                "is at least as close to the others."
+            )
+            % {"judge": judge},
+            colours=(palette.series[0], palette.series[4]),
+        )
+
+    caption = _(
+        "ρ of the judge and of each physician that was tested, with 95% bootstrap intervals over cases. On a tie both "
+        "are at least as close, so that the two shares add up to more than 1."
+    )
+    if len(kept) < len(rows):
+        caption += " " + _("The %(n)s physicians with most decisions; the table has all.") % {"n": len(kept)}
+    yield Figure("advantage", _("The judge and each physician, before the others"), caption, "physicians", drawing)
+
+
+def pairs(report: Report, side: str) -> Read:
+    bench = read_bench(report.benchmark, judge=report.parameters["judge"], group=report.parameters["group"])
+    physician = side or bench.labelled.names[0]
+    return (f"physician:{physician}@first", bench.judge.label), bench.pairs_of(physician), bench.frame, bench.digest
+
+
+def digest(benchmark: Benchmark, given: Parameters) -> str:
+    """Of the inputs as they stand now."""
+    return read_bench(benchmark, judge=given["judge"], group=given["group"]).digest
+
+
+def methods(report: Report) -> list[str]:
+    facts = report.result["facts"]
+    summary = table_of(report, "summary").dicts()[0]
+    tests = [row["test"] for row in table_of(report, "physicians").dicts()]
+    who = "all physicians" if facts["group"] == ALL else f"the physicians of {facts['group'].replace(':', ' ')}"
+    rate = summary["winning_rate"]
+    return [
+        f"Whether {rater_in_words(facts['judge'])} may stand in for one of {who} of the benchmark "
+        f"{report.benchmark.title} was tested by the alternative annotator test (Calderon et al. 2025) with accuracy "
+        f"as the alignment score and a cost benefit of ε = {summary['epsilon']:g}, on "
+        f"{counted(summary['n_instances'], 'pair')} of a response and a criterion that two or more of "
+        f"{counted(summary['n_physicians'], 'physician')} decided, by their own decisions of the first round.",
+        f"{counted(summary['n_tested'], 'physician')} with at least {summary['minimum']} such pairs were tested: "
+        f"{tests.count('t')} by a one-sided t-test and {tests.count('wilcoxon')}, with fewer than {ENOUGH_FOR_T} "
+        "pairs, by Wilcoxon’s signed ranks (exact, with mid-ranks; Wilcoxon 1945).",
+        f"The false discovery rate over physicians is held at {summary['q']:g} (Benjamini and Yekutieli 2001).",
+        "As pairs of a case are not independent, the same test with standard errors over cases (Liang and Zeger 1986) "
+        "stands beside it.",
+        f"An invalid or missing verdict agrees with nobody ({counted(facts['n_unanswered'], 'pair')}); "
+        f"{counted(facts['n_undecided'], 'pair')} that the judge or jury left undecided are left out.",
+        f"The winning rate is {rate:.2f}; {PASSING} is asked for."
+        if rate is not None
+        else f"The winning rate is undefined: it takes {MINIMUM_ANNOTATORS} tested physicians.",
+        learned(facts),
+    ]
+
+
+KIND = Kind(
+    value=Report.Kind.ALTERNATIVE,
+    parameters=frozenset({"judge", "group", "epsilon", "minimum"}),
+    complete=complete,
+    compute=compute,
+    title=title,
+    form=AlternativeForm,
+    invitation=Invitation(
+        gettext_lazy("May a judge stand in for a physician?"),
+        gettext_lazy(
+            "The alternative annotator test: is the judge at least as close to the other physicians as each of them is?"
+        ),
+        gettext_lazy(
+            "This takes a judge with a finished run, and decisions of three physicians or more on the same responses."
+        ),
+    ),
+    template="agreement/body_alternative.html",
+    body=body,
+    figures=figures,
+    headline=(gettext_lazy("winning rate"), 2),
+    pairs=pairs,
+    methods=methods,
+    digest=digest,
+)

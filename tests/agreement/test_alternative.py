@@ -1,0 +1,152 @@
+"""The alternative annotator test on a benchmark, against its definition taken decision by decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.utils import timezone
+from scipy.stats import false_discovery_control, ttest_1samp
+
+from agreement import services
+from agreement.kinds import kind_of
+from agreement.models import Report
+from agreement.parameters import WrongParameters
+from agreement.stored import table_of
+from annotation.models import Assignment, Decision, Physician
+from scoring.raters import UnknownRater
+from tests.agreement.study import Pair, Study, coin, make_study, noisy
+from tests.factories import ExpertGroupFactory, make_batch
+
+pytestmark = pytest.mark.django_db
+
+CODES = {"not_met": 0, "met": 1}
+
+
+def physicians(study: Study, group: str, outcomes: list[Callable[[Pair], str]]) -> dict[str, dict[Pair, str]]:
+    """A group in which each of several physicians decides everything; what each said, by pseudonym."""
+    made = ExpertGroupFactory(benchmark=study.benchmark, name=group, annotators=len(outcomes))
+    batch = make_batch(made, by=study.admin, annotators_per_item=len(outcomes))
+    now = timezone.now()
+    names = dict(Physician.objects.filter(benchmark=study.benchmark).values_list("user", "pseudonym"))
+    order = {user: number for number, user in enumerate(sorted(names))}
+    said: dict[str, dict[Pair, str]] = {}
+    decisions = []
+    for assignment in Assignment.objects.filter(batch=batch).order_by("response", "annotator"):
+        for criterion in study.criteria[assignment.case_id]:
+            pair = (assignment.response_id, criterion)
+            outcome = outcomes[order[assignment.annotator_id] % len(outcomes)](pair)
+            said.setdefault(names[assignment.annotator_id], {})[pair] = outcome
+            decisions.append(
+                Decision(assignment=assignment, criterion_id=criterion, outcome=outcome, created_at=now, updated_at=now)
+            )
+    Decision.objects.bulk_create(decisions)
+    Assignment.objects.filter(batch=batch).update(status="accepted", submitted_at=now, accepted_at=now)
+    return said
+
+
+@pytest.fixture
+def study() -> Study:
+    made = make_study(cases=12, candidates=("one", "two"))
+    made.group("truth", coin(1, "met", "not_met", "met"))
+    return made
+
+
+def ask(study: Study, **given: object) -> Report:
+    report = services.create_report(
+        benchmark=study.benchmark,
+        kind="alternative",
+        parameters={"judge": "echo", "group": "group:panel", **given},
+        by=study.admin,
+        at=timezone.now(),
+    )
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    return report
+
+
+def panel(study: Study) -> dict[str, dict[Pair, str]]:
+    own = noisy(study, "truth", 12, 0.25)
+    unsure = coin(8, *[""] * 6, "cannot_assess")
+    voices = [noisy(study, "truth", 10, 0.2), noisy(study, "truth", 11, 0.3), lambda pair: unsure(pair) or own(pair)]
+    said = physicians(study, "panel", voices)
+    good, broken = noisy(study, "truth", 20, 0.1), coin(4, *[""] * 9, "invalid", "missing")
+    words = {"": None, "invalid": "invalid", "missing": ""}
+
+    def verdict(pair: Pair) -> str:
+        own, fault = good(pair), words[broken(pair)]
+        return own if fault is None else fault
+
+    study.judge("echo", verdict)
+    return said
+
+
+def test_every_figure_is_that_of_the_definition(study: Study, client: Client) -> None:
+    said = panel(study)
+    report = ask(study)
+    assert report.status == "done", report.error
+    found = {row["physician"]: row for row in table_of(report, "physicians").dicts()}
+    assert found.keys() == said.keys() and len(said) == 3
+    judge, p = study.said["echo"], {}
+    for name, own in said.items():
+        d, ahead = [], []
+        for pair, outcome in own.items():
+            others = [them[pair] for other, them in said.items() if other != name and them[pair] in CODES]
+            if outcome not in CODES or not others:
+                continue
+            s_h, s_f = others.count(outcome), others.count(judge[pair]) if judge[pair] in CODES else 0
+            ahead.append(s_f >= s_h)
+            d.append(int(s_h >= s_f) - int(s_f >= s_h))
+        p[name] = ttest_1samp(d, 0.2, alternative="less").pvalue
+        row = found[name]
+        assert (row["n_instances"], row["test"]) == (len(d), "t")
+        assert row["rho_judge"] == pytest.approx(np.mean(ahead), abs=1e-12)
+        assert row["difference"] == pytest.approx(np.mean(d), abs=1e-12)
+        assert row["p"] == pytest.approx(p[name], rel=1e-9)
+        assert row["rho_judge_low"] < row["rho_judge"] < row["rho_judge_high"]
+    adjusted = dict(zip(p, false_discovery_control(list(p.values()), method="by"), strict=True))
+    for name, value in adjusted.items():
+        assert found[name]["p_adjusted"] == pytest.approx(value, rel=1e-9)
+        assert found[name]["wins"] is bool(value <= 0.05)
+    summary = table_of(report, "summary").dicts()[0]
+    rate = sum(value <= 0.05 for value in adjusted.values()) / 3
+    assert summary["winning_rate"] == pytest.approx(rate) and summary["passes"] is bool(rate >= 0.5)
+    assert summary["winning_rate_clustered"] is not None
+    client.force_login(study.admin)
+    page = client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/")
+    words = "may stand in for" if rate >= 0.5 else "may not stand in for"
+    assert words in page.content.decode() and "figure-advantage" in page.content.decode()
+    first = page.context["physicians"][0]
+    behind = client.get(first["url"])
+    assert sum(behind.context["counts"].values()) == found[first["physician"]]["n_instances"]
+    assert client.get(first["url"].partition("&side")[0] + "&side=nobody").status_code == 404
+    assert any("Calderon" in sentence for sentence in kind_of(report).methods(report))
+
+
+def test_two_physicians_give_no_verdict_and_one_none_at_all(study: Study, client: Client) -> None:
+    physicians(study, "panel", [noisy(study, "truth", 10, 0.2), noisy(study, "truth", 11, 0.3)])
+    physicians(study, "alone", [noisy(study, "truth", 12, 0.2)])
+    study.judge("echo", noisy(study, "truth", 20, 0.1))
+    report = ask(study)
+    summary = table_of(report, "summary").dicts()[0]
+    assert (summary["winning_rate"], summary["passes"], summary["n_tested"]) == (None, None, 2)
+    assert "2 of the 3 tested annotators needed" in summary["note"]
+    client.force_login(study.admin)
+    page = client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/").content.decode()
+    assert "No verdict" in page and "stand in for a physician of this group" not in page
+    alone = ask(study, group="alone")
+    assert alone.status == "failed" and "two physicians" in alone.error
+    # All physicians of the benchmark: the four of three groups.
+    everyone = table_of(ask(study, group="all"), "summary").dicts()[0]
+    assert everyone["n_physicians"] == 4 and everyone["winning_rate"] is not None
+
+
+def test_wrong_parameters_are_refused(study: Study) -> None:
+    panel(study)
+    for given in ({"epsilon": 1}, {"epsilon": -0.1}, {"epsilon": "much"}, {"minimum": 1}, {"judge": "group:truth"}):
+        with pytest.raises(WrongParameters):
+            ask(study, **given)
+    with pytest.raises(UnknownRater):
+        ask(study, group="group:nobody")
