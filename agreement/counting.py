@@ -16,7 +16,7 @@ from agreement.frame import Frame, Index, read_frame
 from agreement.inputs import RatingsDigest, digest_of
 from agreement.pairs import LAST_COUNTED, STANDINGS, Pairs, pair
 from annotation.ratings import faulty_pairs
-from consilium.lib.ratings import Span
+from consilium.lib.ratings import Span, windows
 from rubrics.models import Benchmark
 from scoring.raters import Rater, nothing_together
 from scoring.score_sheet import due_pairs
@@ -81,23 +81,9 @@ class Counted:
 
 
 def spans(frame: Frame, most: int = WINDOW) -> Iterator[tuple[Span | None, float]]:
-    """Windows of at most ``most`` pairs, or of one response, each with the share of the work that is done after it.
-
-    One window over everything is None: it needs no bounds. The first and last are open, so that nothing is missed.
-    """
+    """The windows of `windows` over all responses of a frame."""
     per_case = np.bincount(frame.criterion_case, minlength=len(frame.cases))
-    until = np.cumsum(per_case[frame.response_case]) if len(frame.response_ids) else np.array([0])
-    total = int(until[-1])
-    if total <= most:
-        yield None, 1.0
-        return
-    start, before, first = 0, 0, 0
-    while start < len(until):
-        end = max(int(np.searchsorted(until, before + most, side="right")), start + 1)
-        is_last = end == len(until)
-        last = 2**63 - 1 if is_last else int(frame.response_ids[end - 1])
-        yield Span(first, last), 1.0 if is_last else int(until[end - 1]) / total
-        start, before, first = end, int(until[end - 1]), last + 1
+    yield from windows(frame.response_ids, per_case[frame.response_case], most)
 
 
 def count(

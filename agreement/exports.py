@@ -1,4 +1,4 @@
-"""A rater's decisions as rows that `import_decisions` takes."""
+"""A rater's decisions as rows that `import_decisions` takes, read in windows: a file of any size in constant memory."""
 
 from __future__ import annotations
 
@@ -8,34 +8,62 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from django.db import connection
 from django.db.models import Q
 
 from annotation.models import Decision
-from consilium.lib.csvfile import write_csv
+from consilium.lib.csvfile import beginning
 from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Outcome
-from rubrics.models import Benchmark, Response, RubricItem
+from consilium.lib.ratings import Outcome, Ratings, copy_columns, windows
+from rubrics.models import Benchmark, Response
 from rubrics.parsing.decisions import COLUMNS
 from scoring.raters import Rater, resolve_rater
 
 TEXT_COLUMNS = ("case", "candidate", "criterion", "rater", "note", "setting")
+# So many pairs a window at most.
+WINDOW = 100_000
 WORDS = {
-    Outcome.MET: "met",
     Outcome.NOT_MET: "not_met",
+    Outcome.MET: "met",
     Outcome.CANNOT_ASSESS: "cannot_assess",
     Outcome.INVALID: "invalid",
 }
+STAGE = "annotator"
+_SIZES = """
+    SELECT r.id, (SELECT count(*) FROM rubrics_criterion k WHERE k.case_id = r.case_id)
+    FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
+    WHERE c.benchmark_id = %(benchmark)s ORDER BY r.id
+"""
+# Each criterion as its position in the published rubric; by its text where that has it no more.
+_CRITERIA = """
+    SELECT k.id, i.position, CASE WHEN i.position IS NULL THEN k.text END
+    FROM rubrics_criterion k
+    LEFT JOIN (rubrics_rubricitem i JOIN rubrics_rubric u ON u.id = i.rubric_id
+               AND u.status = 'published' AND u.track = 'gold') ON i.criterion_id = k.id
+    WHERE k.id = ANY(%(ids)s)
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """Decided pairs of some responses, and what their ids stand for."""
+
+    ratings: Ratings
+    responses: dict[int, tuple[str, str, int, str]]  # case, candidate, sample, setting
+    criteria: dict[int, int | str]
+    notes: dict[tuple[int, int], str]
 
 
 @dataclass
 class DecisionExport:
-    """The rows of one rater. ``left_out`` counts pairs without an outcome that a row can hold: ties of a group, and
-
-    criteria found to be faulty; it is complete once `rows` has run to its end.
+    """What one rater decided. ``left_out`` counts pairs without an outcome that a row can hold: ties of a group, and
+    criteria found to be faulty; it and ``written`` are complete once `rows` or `csv` has run to its end.
     """
 
     benchmark: Benchmark
     rater: Rater
+    window: int = WINDOW
     left_out: int = 0
     written: int = 0
     columns: tuple[str, ...] = field(init=False)
@@ -44,56 +72,89 @@ class DecisionExport:
         other = Response.objects.filter(case__benchmark=self.benchmark).exclude(setting="chat").exists()
         # Only a benchmark with several settings needs the column that tells them apart.
         self.columns = (*COLUMNS, "setting") if other else COLUMNS
+        kind, _colon, name = self.rater.label.partition(":")
+        self._person = name.rpartition("@")[0] if kind == "physician" else ""
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One row for each decided pair, by response and criterion in the order of their import."""
-        ratings = self.rater.ratings()
-        responses = self._responses(set(ratings.response.tolist()))
-        criteria = self._criteria(set(ratings.criterion.tolist()))
-        kind, _colon, name = self.rater.label.partition(":")
-        person = name.rpartition("@")[0] if kind == "physician" else ""
-        notes = self._notes(person) if person else {}
-        for response, criterion, code in zip(
-            ratings.response.tolist(), ratings.criterion.tolist(), ratings.outcome.tolist(), strict=True
-        ):
-            outcome = WORDS.get(Outcome(code))
-            if outcome is None:
-                self.left_out += 1
-                continue
-            case, candidate, sample, setting = responses[response]
-            row = {
-                "case": case,
-                "candidate": candidate,
-                "sample": sample,
-                "criterion": criteria[criterion],
-                "rater": person or self.rater.label,
-                "outcome": outcome,
-                "stage": "annotator",
-                "note": notes.get((response, criterion), ""),
-                "setting": setting,
-            }
-            self.written += 1
-            yield {column: row[column] for column in self.columns}
+        for window in self._windows():
+            ratings = window.ratings
+            for response, criterion, code in zip(
+                ratings.response.tolist(), ratings.criterion.tolist(), ratings.outcome.tolist(), strict=True
+            ):
+                case, candidate, sample, setting = window.responses[response]
+                row = {
+                    "case": case,
+                    "candidate": candidate,
+                    "sample": sample,
+                    "criterion": window.criteria[criterion],
+                    "rater": self._person or self.rater.label,
+                    "outcome": WORDS[code],
+                    "stage": STAGE,
+                    "note": window.notes.get((response, criterion), ""),
+                    "setting": setting,
+                }
+                yield {column: row[column] for column in self.columns}
 
-    def _responses(self, ids: set[int]) -> dict[int, tuple[str, str, int, str]]:
-        rows = Response.objects.filter(case__benchmark=self.benchmark, pk__in=ids)
+    def csv(self) -> Iterator[str]:
+        """The same as a CSV file in pieces, byte for byte what `consilium.lib.csvfile.stream_csv` makes of `rows`.
+
+        A case, a criterion and an outcome are written once, and put together for each row.
+        """
+        yield ",".join(self.columns) + "\n"
+        rater = self._person or self.rater.label
+        middle = [beginning((rater, WORDS[code], STAGE), is_text=(True, False, False)) for code in sorted(WORDS)]
+        with_setting = "setting" in self.columns
+        for window in self._windows():
+            first, last = {}, {}
+            for pk, (case, candidate, sample, setting) in window.responses.items():
+                first[pk] = beginning((case, candidate, sample), is_text=(True, True, False))
+                last[pk] = "," + beginning((setting,), is_text=(True,))[:-1] + "\n" if with_setting else "\n"
+            criteria = {pk: beginning((named,), is_text=(True,)) for pk, named in window.criteria.items()}
+            notes = {pair: beginning((note,), is_text=(True,))[:-1] for pair, note in window.notes.items()}
+            pairs = zip(
+                window.ratings.response.tolist(),
+                window.ratings.criterion.tolist(),
+                window.ratings.outcome.tolist(),
+                strict=True,
+            )
+            if notes:
+                lines = [f"{first[r]}{criteria[c]}{middle[o]}{notes.get((r, c), '')}{last[r]}" for r, c, o in pairs]
+            else:
+                lines = [f"{first[r]}{criteria[c]}{middle[o]}{last[r]}" for r, c, o in pairs]
+            yield "".join(lines)
+
+    def _windows(self) -> Iterator[_Window]:
+        sizes = copy_columns(_SIZES, {"benchmark": self.benchmark.pk}, types={"id": "int8", "n": "int8"})
+        for span, _done in windows(sizes["id"], sizes["n"], self.window):
+            read = self.rater.ratings(span)
+            kept = np.isin(read.outcome, list(WORDS))
+            ratings = Ratings(read.response[kept], read.criterion[kept], read.outcome[kept])
+            self.left_out += len(read) - len(ratings)
+            self.written += len(ratings)
+            if len(ratings):
+                ends = int(ratings.response[0]), int(ratings.response[-1])
+                yield _Window(ratings, self._responses(ends), self._criteria(ratings), self._notes(ends))
+
+    def _responses(self, ends: tuple[int, int]) -> dict[int, tuple[str, str, int, str]]:
+        rows = Response.objects.filter(case__benchmark=self.benchmark, pk__range=ends)
         columns = ("pk", "case__key", "candidate__name", "sample", "setting")
         return {pk: (case, name, sample, setting) for pk, case, name, sample, setting in rows.values_list(*columns)}
 
-    def _criteria(self, ids: set[int]) -> dict[int, int | str]:
-        """Each criterion as its position in the published rubric; by its text where that has it no more."""
-        items = RubricItem.objects.filter(criterion__case__benchmark=self.benchmark, criterion__in=ids)
-        found: dict[int, int | str] = dict(items.values_list("criterion_id", "criterion__text"))
-        current = items.filter(rubric__status="published", rubric__track="gold")
-        found.update(current.values_list("criterion_id", "position"))
-        return found
+    def _criteria(self, ratings: Ratings) -> dict[int, int | str]:
+        with connection.cursor() as cursor:
+            cursor.execute(_CRITERIA, {"ids": np.unique(ratings.criterion).tolist()})
+            return {pk: text if position is None else position for pk, position, text in cursor.fetchall()}
 
-    def _notes(self, pseudonym: str) -> dict[tuple[int, int], str]:
+    def _notes(self, ends: tuple[int, int]) -> dict[tuple[int, int], str]:
+        if not self._person:
+            return {}
         rows = Decision.objects.filter(
-            assignment__annotator__pseudonyms__pseudonym=pseudonym,
+            assignment__annotator__pseudonyms__pseudonym=self._person,
             assignment__annotator__pseudonyms__benchmark=self.benchmark,
             assignment__case__benchmark=self.benchmark,
             assignment__purpose="work",
+            assignment__response__id__range=ends,
         ).exclude(Q(note="") | Q(assignment__status="released"))
         columns = ("assignment__response_id", "criterion_id", "note")
         return {(response, criterion): note for response, criterion, note in rows.values_list(*columns)}
@@ -103,15 +164,16 @@ def export_decisions(*, benchmark: Benchmark, rater: str, out: Path) -> Decision
     """Write what ``rater`` decided to ``out``, as CSV or JSONL by the end of its name; the whole file or none."""
     export = DecisionExport(benchmark, resolve_rater(benchmark, rater))
     if out.suffix == ".csv":
-        write_csv(out, export.columns, export.rows(), text_columns=TEXT_COLUMNS)
+        pieces = export.csv()
     elif out.suffix == ".jsonl":
-        partial = out.with_name(out.name + ".partial")
-        try:
-            with partial.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in export.rows())
-            partial.replace(out)
-        finally:
-            partial.unlink(missing_ok=True)
+        pieces = (json.dumps(row, ensure_ascii=False) + "\n" for row in export.rows())
     else:
         raise DomainError("The name of the file must end in .csv or .jsonl.")
+    partial = out.with_name(out.name + ".partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(pieces)
+        partial.replace(out)
+    finally:
+        partial.unlink(missing_ok=True)
     return export

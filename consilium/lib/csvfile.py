@@ -34,6 +34,16 @@ def cell(value: Any, *, is_text: bool) -> str:
     return inert(str(value)) if is_text else str(value)
 
 
+def beginning(values: Sequence[Any], *, is_text: Sequence[bool]) -> str:
+    """Some cells of a row as `stream_csv` writes them, each with the comma after it: where thousands of rows share
+    their cells, these are written once.
+    """
+    buffer = io.StringIO()
+    cells = [cell(value, is_text=flag) for value, flag in zip(values, is_text, strict=True)]
+    csv.writer(buffer, lineterminator="\n").writerow([*cells, ""])
+    return buffer.getvalue()[:-1]
+
+
 def stream_csv(
     columns: Sequence[str],
     rows: Iterable[Mapping[str, Any] | Sequence[Any]],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -37,6 +37,29 @@ class Span:
 
     first: int
     last: int
+
+
+def windows(
+    ids: npt.NDArray[np.int64], n_pairs: npt.NDArray[np.int64], most: int
+) -> Iterator[tuple[Span | None, float]]:
+    """Spans of at most ``most`` pairs, or of one response, each with the share of the pairs that is done after it.
+
+    ``ids`` are those of the responses in ascending order, ``n_pairs`` how many pairs each may have. One window over
+    everything is None: it needs no bounds. The first and last are open, so that nothing is missed.
+    """
+    until = np.cumsum(n_pairs)
+    total = int(until[-1]) if len(until) else 0
+    if total <= most:
+        yield None, 1.0
+        return
+    start, before, first = 0, 0, 0
+    while start < len(until):
+        end = max(int(np.searchsorted(until, before + most, side="right")), start + 1)
+        is_last = end == len(until)
+        last = 2**63 - 1 if is_last else int(ids[end - 1])
+        before = int(until[end - 1])
+        yield Span(first, last), before / total
+        start, first = end, last + 1
 
 
 @dataclass(frozen=True, slots=True)
