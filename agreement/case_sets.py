@@ -19,6 +19,8 @@ from scoring.score_sheet import Sheet, Slice
 
 GROUPED = ("specialty", "task")
 SUBSET = "subset:"
+# A candidate's part of a slice, by name: ``theme:x / candidate:NAME``.
+OF_CANDIDATE = " / candidate:"
 Labels = Mapping[int, Mapping[str, Any]]
 
 

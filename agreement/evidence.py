@@ -11,12 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.frame import Frame
+from agreement.case_sets import OF_CANDIDATE, cases_of
+from agreement.frame import Frame, Index
 from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.pairs import MISSING, Pairs, Standing
 from consilium.lib.ratings import Outcome
-from rubrics.models import Response, RubricItem
+from rubrics.models import Benchmark, Response, RubricItem
+from scoring.score_sheet import OVERALL
 
 WORDS: dict[int, str] = {
     Outcome.NOT_MET: "not_met",
@@ -79,13 +81,28 @@ def behind(report: Report, slice_name: str, *, side: str = "", show: str = "") -
         raise KeyError(report.kind)
     labels, pairs, frame, digest = read(report, side)
     response, criterion = frame.response_places(pairs.response), frame.criterion_places(pairs.criterion)
-    pairs = pairs.chosen(frame.selection(slice_name, response, criterion))
+    pairs = pairs.chosen(_selection(report.benchmark, frame, slice_name, response, criterion))
     names = TWO_RATERS if labels[1] else ONE_RATER
     group = _group(pairs, names)
     counts = {name: int((group == i).sum()) for i, name in enumerate(names)}
     kept = np.flatnonzero(group == names.index(show)) if show in names else np.arange(len(pairs))
     order = kept[np.lexsort((pairs.criterion[kept], pairs.response[kept], group[kept]))]
     return Evidence(*labels, pairs.chosen(order), frame, counts, digest)
+
+
+def _selection(benchmark: Benchmark, frame: Frame, name: str, response: Index, criterion: Index) -> NDArray[np.bool_]:
+    """The pairs of a slice, also of one by a map, a language or a name (`agreement.case_sets`), or of a candidate's
+    part of it: ``theme:x / candidate:NAME``.
+    """
+    part, joint, candidate = name.rpartition(OF_CANDIDATE)
+    if joint:
+        own = frame.selection(f"candidate:{candidate}", response, criterion)
+        return own & _selection(benchmark, frame, part, response, criterion)
+    try:
+        return frame.selection("all" if name == OVERALL else name, response, criterion)
+    except KeyError:
+        inside = np.isin(frame.case_ids, cases_of(benchmark, name))
+        return np.asarray(inside[frame.response_case[response]])
 
 
 def _group(pairs: Pairs, names: tuple[str, ...]) -> NDArray[np.int64]:

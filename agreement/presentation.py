@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from agreement import files
+from agreement.changes import last_changes
 from agreement.figures import figures_of, inline
 from agreement.judges_behind import judges_behind
 from agreement.kinds import kind_of
@@ -19,6 +20,7 @@ from agreement.models import Report
 from agreement.numbers import Number
 from agreement.offers import run_names
 from agreement.stored import table_names
+from agreement.tables import Row
 from consilium.lib import remarks
 from rubrics.models import JobStatus
 
@@ -58,7 +60,9 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
     done = [report.pk for report in shown if report.status == JobStatus.DONE]
     facts = Report.objects.filter(pk__in=done).values_list("pk", "result__facts__headline", "result__facts__raters")
     stored = {pk: headline for pk, headline, _raters in facts}
-    behind = {pk: judges_behind(raters or []) for pk, _headline, raters in facts}
+    raters_of = {pk: raters or [] for pk, _headline, raters in facts}
+    behind = {pk: judges_behind(raters) for pk, raters in raters_of.items()}
+    stale = _may_be_stale([report for report in shown if report.pk in raters_of], raters_of)
     runs = run_names(str(one) for report in shown for one in report.parameters.values())
     rows = []
     for report in shown:
@@ -73,9 +77,22 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
                 "title": title(report, runs),
                 "headline": headline,
                 "behind": [judge for judge in behind.get(report.pk, []) if judge.hash],
+                "may_be_stale": report.pk in stale,
             }
         )
     return rows
+
+
+def _may_be_stale(done: list[Report], raters_of: Mapping[int, list[Row]]) -> set[int]:
+    """Reports of one benchmark since whose beginning something of their raters was recorded; one query for all.
+
+    Whether that changes a figure only the page of a report finds out, by reading its inputs again.
+    """
+    began = {report: report.started_at or report.created_at for report in done}
+    if not began:
+        return set()
+    changes = last_changes(done[0].benchmark, min(began.values()))
+    return {report.pk for report, at in began.items() if changes.after(at, raters_of[report.pk])}
 
 
 def body(report: Report, *, sort: str = "", part: str = "") -> Context:

@@ -18,7 +18,7 @@ from scoring.score_grid import Grid
 from scoring.score_sheet import OVERALL, Row, Sheet, Slice
 from scoring.scored import Scored, read_scored
 
-__all__ = ["FIGURES", "MEAN_OF_REPLICATES", "Scores", "compute_scores", "tables_of"]
+__all__ = ["FIGURES", "MEAN_OF_REPLICATES", "Scores", "compute_scores", "digest_of_sheet", "tables_of"]
 
 SCORES_COLUMNS = (
     *("rater", "candidate", "slice", "n", "rubric_score", "rubric_score_se", "rubric_accuracy", "pass_at_k"),
@@ -88,7 +88,7 @@ def tables_of(scored: Scored) -> Scores:
         responses=_responses(sheet, grid, names, scored.keys, k),
         worst_at_k=_worst(sheet, grid, slices, names, scored.order),
         scoreboard=[{name: row[name] for name in SCOREBOARD_COLUMNS} for row in scoreboard],
-        digest=_digest(sheet, scored.rater.label, names, scored.keys),
+        digest=digest_of_sheet(sheet, scored.rater.label, names, scored.keys),
     )
 
 
@@ -130,8 +130,8 @@ def _worst(sheet: Sheet, grid: Grid, slices: list[Slice], names: list[str], orde
     return rows
 
 
-def _digest(sheet: Sheet, rater: str, names: list[str], keys: list[str]) -> str:
-    """SHA-256 of what the scores were made of."""
+def digest_of_sheet(sheet: Sheet, rater: str, names: list[str], keys: list[str]) -> str:
+    """SHA-256 of what scores are made of, with the names of its candidates and the keys of its cases."""
     made = hashlib.sha256("\x1f".join([rater, *names, *keys]).encode())
     for column in (
         sheet.response_ids,

@@ -82,6 +82,7 @@ class Kind:
     pairs: Callable[[Report, str], Read] | None = None
     sides: Mapping[str, _StrOrPromise] = field(default_factory=dict)
     methods: Callable[[Report], list[str]] = no_methods
+    body_of_slice: Callable[[Report, str, str], Context] | None = None
     digest: Callable[[Benchmark, Parameters], str] | None = None
 
     @property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from django import forms
@@ -10,38 +11,42 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement import sentences
-from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose, grouped
 from agreement.frame import read_frame
-from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import raters_table
+from agreement.kinds.kind import Invitation, Kind, Parameters, Read
+from agreement.kinds.scores_figures import figures
+from agreement.kinds.scores_page import body, body_of_slice
+from agreement.kinds.scores_tables import compute
 from agreement.models import Report
-from agreement.numbers import number
-from agreement.offers import display_name, offers
+from agreement.offers import Offer, display_name, group_offers, judge_offers, offers
 from agreement.pairs import Pairs, pair
 from agreement.parameters import WrongParameters, named_raters
 from agreement.sentences import counted, rater_in_words
-from agreement.stored import pairs_url, table_of
-from agreement.tables import Result, Row, Table
+from agreement.stored import table_of
 from agreement.thresholds import suggested_k
-from consilium.figures import charts
-from consilium.figures.style import Palette
-from consilium.statistics.bootstrap import RESAMPLES
+from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
-from scoring import scores
-from scoring.points import DEFAULT_RULES
 from scoring.raters import require_verdicts, resolve_rater
 from scoring.score_sheet import due_pairs
-from scoring.scores import MEAN_OF_REPLICATES
+
+# Raters that ranks are set beside: unless somebody chooses, and at most.
+USUAL_OTHERS = 4
+MOST_OTHERS = 8
 
 
 class ScoresForm(ReportForm):
-    """A rater and the threshold."""
+    """A rater and the threshold, and other raters to set the ranks beside."""
 
     kind = Report.Kind.SCORES
     rater = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
     k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=1000)
-    field_order = ["rater", "k", "seed"]
+    also = forms.MultipleChoiceField(
+        label=gettext_lazy("Ranks beside those by"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("Do other graders put the candidates in the same order?"),
+    )
+    field_order = ["rater", "k", "also", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
         found = offers(benchmark)
@@ -50,139 +55,51 @@ class ScoresForm(ReportForm):
         k, source = suggested_k(benchmark)
         self.fields["k"].initial = k
         self.fields["k"].help_text = source
+        choose(self, "also", [(offer.rater, offer.choice) for offer in others_on_offer(benchmark)])
+        first = found[0].rater if found else ""
+        self.fields["also"].initial = [
+            offer.rater for offer in others_on_offer(benchmark)[: USUAL_OTHERS + 1] if offer.rater != first
+        ][:USUAL_OTHERS]
+
+
+def others_on_offer(benchmark: Benchmark) -> list[Offer]:
+    """Raters whose ranks are worth setting beside: groups after the check, then judges and juries by name."""
+    groups = [offer for offer in group_offers(benchmark) if offer.rater.endswith("@checked")]
+    return [*groups, *judge_offers(benchmark)]
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     k = parameters.get("k")
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:
         raise WrongParameters(_("k is a whole number from 1."))
-    return {**named_raters(benchmark, parameters, "rater"), "k": k}
+    own = named_raters(benchmark, parameters, "rater")
+    return {**own, "k": k, "also": _others(benchmark, parameters.get("also"), own["rater"])}
 
 
-def compute(benchmark: Benchmark, *, rater: str, k: int, seed: int = 0, progress: Progress = unheard) -> Result:
-    """Every candidate by one rater: the scoreboard, and the tables of the command ``scores``."""
-    resolved = resolve_rater(benchmark, rater)
-    require_verdicts(resolved)
-    progress(0.1)
-    made = scores.compute_scores(benchmark, resolved, k, seed=seed)
-    raters = raters_table(resolved)
-    progress(0.9)
-    return Result(
-        tables={
-            "scoreboard": Table.of(scores.SCOREBOARD_COLUMNS, made.scoreboard, scores.SCOREBOARD_TEXT),
-            "scores": Table.of(scores.SCORES_COLUMNS, made.rows, scores.SCORES_TEXT),
-            "responses": Table.of(scores.RESPONSES_COLUMNS, made.responses, scores.RESPONSES_TEXT),
-            "worst_at_k": Table.of(scores.WORST_COLUMNS, made.worst_at_k, scores.WORST_TEXT),
-            "raters": raters,
-        },
-        facts={
-            "rater": made.rater,
-            "undecided_by": resolved.undecided_by,
-            "raters": raters.dicts(),
-            "runs": [run.public_id for run in resolved.runs],
-            "k": made.k,
-            "rules": made.rules,
-            "resamples": RESAMPLES,
-        },
-        digest=made.digest,
-    )
+def _others(benchmark: Benchmark, given: Any, rater: str) -> list[str]:
+    """The other raters by their full labels, without ``rater`` itself; the usual ones where none were named."""
+    if given is None:
+        found = []
+        for offer in others_on_offer(benchmark):
+            # A judge whose run has no verdict would fail the report, and nobody asked for it.
+            with suppress(DomainError):
+                other = resolve_rater(benchmark, offer.rater)
+                require_verdicts(other)
+                found.append(other.label)
+        return [label for label in dict.fromkeys(found) if label != rater][:USUAL_OTHERS]
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise WrongParameters(_("“also” is a list of raters."))
+    others = [resolve_rater(benchmark, name) for name in given]
+    require_verdicts(*others)
+    labels = [label for label in dict.fromkeys(other.label for other in others) if label != rater]
+    if len(labels) > MOST_OTHERS:
+        raise WrongParameters(_("Choose at most %(n)s other raters.") % {"n": MOST_OTHERS})
+    return labels
 
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
     return _("Scores by %(rater)s, k = %(k)s") % {"rater": display_name(given["rater"], runs), "k": given["k"]}
-
-
-def _counting(rules: str) -> str:
-    """The rules of a report of scores, in words."""
-    default = str(DEFAULT_RULES)
-    if not rules.startswith(default):
-        return rules
-    words = _("invalid and missing verdicts against the candidate; no score where something is not assessed")
-    if not rules.endswith(MEAN_OF_REPLICATES):
-        return words
-    return "; ".join([words, _("the rubric score takes the mean of a criterion’s valid replicates")])
-
-
-# Columns of the scoreboard that it can be sorted by, the best first; a minus in front turns that round.
-SORTABLE = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "n")
-
-
-def body(report: Report, sort: str) -> Context:
-    rows = table_of(report, "scoreboard").dicts()
-    facts = report.result["facts"]
-    column, upwards = sort.removeprefix("-"), sort.startswith("-")
-    if column == "candidate":
-        rows.sort(key=lambda row: row["candidate"], reverse=upwards)
-    else:
-        column = column if column in SORTABLE else SORTABLE[0]
-        defined = sorted(
-            (row for row in rows if row[column] is not None), key=lambda row: row[column], reverse=not upwards
-        )
-        rows = [*defined, *(row for row in rows if row[column] is None)]
-    return {
-        "rater": display_name(facts["rater"]),
-        "counting": _counting(facts["rules"]),
-        "undecided": _undecided_pairs(rows, facts.get("undecided_by", "")),
-        "scoreboard": [
-            {
-                **row,
-                "url": pairs_url(report, f"candidate:{row['candidate']}"),
-                "figures": {
-                    "cacs": number(row, "cacs_at_k", digits=1),
-                    "accuracy": number(row, "rubric_accuracy", digits=1),
-                    "pass": number(row, "pass_at_k", scale=100, digits=1, unit="%"),
-                    "score": number(row, "rubric_score"),
-                },
-            }
-            for row in rows
-        ],
-        "headers": [
-            {
-                "column": name,
-                "label": label,
-                "sort": f"-{name}" if name == column and not upwards else name,
-                "aria": ("ascending" if upwards != (name == "candidate") else "descending") if name == column else "",
-            }
-            for name, label in (
-                ("candidate", _("Candidate")),
-                ("n", _("Responses")),
-                ("cacs_at_k", f"CACS@{facts['k']}"),
-                ("rubric_accuracy", _("Rubric Accuracy")),
-                ("pass_at_k", f"Pass@{facts['k']}"),
-                ("rubric_score", _("Rubric score")),
-            )
-        ],
-    }
-
-
-def _undecided_pairs(rows: list[Row], undecided_by: str) -> Row | None:
-    """Of all candidates: pairs undecided, and pairs; None where none is, or the report is older than the count."""
-    n = sum(row.get("n_undecided", 0) for row in rows)
-    return {"n": n, "all": sum(row["n_criteria"] for row in rows), "by": undecided_by} if n else None
-
-
-def figures(report: Report) -> Iterator[Figure]:
-    rows: list[Row] = [row for row in table_of(report, "scoreboard").dicts() if row["rubric_accuracy"] is not None]
-    k = report.result["facts"]["k"]
-    if any(row["cacs_at_k"] is not None for row in rows):
-
-        def drawing(palette: Palette) -> object:
-            return charts.scatter(
-                [(row["candidate"], row["rubric_accuracy"], row["cacs_at_k"], "") for row in rows],
-                palette,
-                x_title=_("Rubric Accuracy"),
-                y_title=f"CACS@{k}",
-                description=_("CACS against Rubric Accuracy, a dot for each candidate."),
-            )
-
-        yield Figure(
-            "coverage",
-            _("Coverage against partial credit"),
-            _("Of candidates that lie one above another, the threshold tells apart what partial credit does not."),
-            "scoreboard",
-            drawing,
-        )
 
 
 def pairs(report: Report, side: str) -> Read:
@@ -210,12 +127,39 @@ def methods(report: Report) -> list[str]:
         f"{counts['n_cannot']:,} that could not be assessed.",
         "Worst-at-k is the expected minimum score over k of a case’s samples, drawn without replacement, averaged over "
         "cases with at least k samples (Arora et al. 2025).",
+        *_further(report),
     ]
+
+
+def _further(report: Report) -> list[str]:
+    """What the tables below the scoreboard need said; nothing of a report that is older than they."""
+    facts = report.result["facts"]
+    if "slices" not in facts:
+        return []
+    said = [
+        "Ranks are among the candidates with at least 10 cases; tied candidates share the best rank. The 95% range of "
+        "a rank comes from joint resamples of cases, in which a tied candidate may take any place of its tie.",
+        "Intervals of differences (of two figures, of two registers, of a capability family and the whole) are those "
+        "of the difference in joint resamples.",
+        "Length control correlates the length of a response in code points with its hits and its CACS: Pearson, "
+        "Spearman, and Pearson of the residuals of both after least squares on candidate and case dummies "
+        "(Zheng et al. 2026).",
+    ]
+    if facts["also"]:
+        others = sentences.listed(rater_in_words(label) for label in facts["also"])
+        said.append(
+            f"Ranks were set beside those by {others}, on the responses that both score: Spearman, Kendall’s tau-b, "
+            "mean absolute difference in points of 100, and overlap of the top 3 and top 5."
+        )
+    if facts["groups"]:
+        groups = sentences.listed(rater_in_words(label) for label in facts["groups"])
+        said.append(f"Inter-expert MF1 compares {groups}.")
+    return said
 
 
 KIND = Kind(
     value=Report.Kind.SCORES,
-    parameters=frozenset({"rater", "k"}),
+    parameters=frozenset({"rater", "k", "also"}),
     complete=complete,
     compute=compute,
     title=title,
@@ -229,6 +173,7 @@ KIND = Kind(
     ),
     template="agreement/body_scores.html",
     body=body,
+    body_of_slice=body_of_slice,
     figures=figures,
     pairs=pairs,
     methods=methods,

@@ -15,9 +15,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from agreement import access, presentation, services
+from agreement.calibration_page import signing
+from agreement.export_form import ExportForm
 from agreement.forms import ReportForm
 from agreement.kinds import Kind, kinds_in
 from agreement.models import Report
+from agreement.offers import offers
 from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark
 from rubrics.models import JobStatus
@@ -81,10 +84,14 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
         "page": page,
         "rows": presentation.list_rows(page),
     }
-    if section != "agreement":
+    if section == "agreement":
+        context["export"] = ExportForm(offers(benchmark))
+    else:
         newest = reports.filter(kind=kinds[0].value, status=JobStatus.DONE).first()
         if newest:
-            context |= presentation.body(newest, sort=request.GET.get("sort", ""))
+            context |= presentation.body(newest, sort=request.GET.get("sort", ""), part=request.GET.get("slice", ""))
+        elif section == "calibration":
+            context |= signing(benchmark)
     return render(request, f"agreement/{section}.html", context, status=status)
 
 
@@ -102,7 +109,7 @@ def report(request: SignedInRequest, slug: str, section: str, public_id: str) ->
     one = _of_section(request, slug, section, public_id)
     context = {"benchmark": one.benchmark, "report": one, "open": one.status in OPEN}
     if one.status == JobStatus.DONE:
-        context |= presentation.body(one, sort=request.GET.get("sort", ""))
+        context |= presentation.body(one, sort=request.GET.get("sort", ""), part=request.GET.get("slice", ""))
     else:
         context |= presentation.heading(one)
     return render(request, "agreement/report.html", context)

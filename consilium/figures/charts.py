@@ -224,15 +224,18 @@ def scatter(
     y_title: str,
     description: str,
     limits: tuple[float, float] = (0.0, 100.0),
+    x_limits: tuple[float, float] | None = None,
 ) -> Any:
     """Named dots, ``(name, x, y, href)``. The axes show the part of ``limits`` that the dots fill; the diagonal where
-    both axes say the same is drawn when a good part of it is in sight.
+    both axes say the same is drawn when a good part of it is in sight. With ``x_limits`` x is another quantity than y,
+    and there is no diagonal.
     """
     import altair as alt
 
     given = [(name, x, y, href) for name, x, y, href in points if x is not None and y is not None]
     width, height = WIDTH * 0.85, HEIGHT * 1.3
-    across, up = _room([x for _, x, _, _ in given], limits), _room([y for _, _, y, _ in given], limits)
+    across = _room([x for _, x, _, _ in given], x_limits or limits)
+    up = _room([y for _, _, y, _ in given], limits)
     beside = _label_heights(
         [
             ((x - across[0]) / (across[1] - across[0]) * width, (y - up[0]) / (up[1] - up[0]) * height, len(name))
@@ -261,7 +264,7 @@ def scatter(
         y=alt.Y("label_y:Q", title=y_title, scale=y_scale), text="name:N"
     )
     start, end = max(across[0], up[0]), min(across[1], up[1])
-    in_sight = end - start > 0.25 * (across[1] - across[0])
+    in_sight = x_limits is None and end - start > 0.25 * (across[1] - across[0])
     same = [{"x": start, "y": start}, {"x": end, "y": end}] if in_sight else []
     diagonal = (
         alt.Chart(alt.Data(values=same))

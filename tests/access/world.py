@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from accounts.models import Invitation, Notification, User
 from agreement import services as reports
-from agreement.models import Report
+from agreement.models import NamedSlice, Report
 from annotation.access import open_adjudications, waiting_checks
 from annotation.models import (
     Adjudication,
@@ -266,6 +266,10 @@ def build_world(suffix: str = "") -> World:
         return report.status == "done"
 
     wait_until(done, message="the report is done")
+    NamedSlice.objects.create(
+        benchmark=benchmark, slug="hardest", title="The hardest", rule="hard", case_ids=[cases[0].pk],
+        input_digest="d" * 64, created_by=users["admin"], created_at=AT,
+    )  # fmt: skip
     job = ImportJob.objects.create(
         benchmark=benchmark, kind="cases", file="imports/none.jsonl", file_name="none.jsonl", status="done",
         created_by=users["admin"], created_at=AT,

@@ -1,0 +1,164 @@
+"""DRF doors of named slices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.http import HttpResponseBase, StreamingHttpResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from agreement import access, subsets
+from agreement.models import NamedSlice
+from agreement.views.subsets import case_table
+from consilium.lib.api import StrictSerializer
+from rubrics.access import get_benchmark
+from rubrics.models import Case
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+class DrawingSerializer(StrictSerializer, serializers.Serializer[Any]):
+    """What a slice is drawn from: the rule, whose scores, which candidates, how many cases (null: all, not for the
+    rule ``hard``).
+    """
+
+    rule = serializers.ChoiceField(choices=NamedSlice.Rule.choices)
+    rater = serializers.CharField()
+    candidates = serializers.ListField(child=serializers.CharField(), allow_empty=False)
+    n = serializers.IntegerField(min_value=1, max_value=1_000_000, allow_null=True, default=None)
+
+
+class NewSliceSerializer(DrawingSerializer):
+    """A slice to be kept. ``slug`` is made from the title where it is missing."""
+
+    title = serializers.CharField(max_length=200)
+    slug = serializers.SlugField(max_length=60, default="")
+
+
+class DrawnSerializer(serializers.Serializer[Any]):
+    """What the rule takes as things stand, with the mean score of each candidate over all cases and over those."""
+
+    rater = serializers.CharField()
+    n_taken = serializers.SerializerMethodField()
+    n_cases = serializers.IntegerField()
+    n_unscored = serializers.IntegerField()
+    n_without_positive = serializers.IntegerField()
+    means = serializers.ListField(child=serializers.DictField())
+    cases = serializers.SerializerMethodField()
+
+    def get_n_taken(self, drawn: subsets.Drawn) -> int:
+        return len(drawn.case_ids)
+
+    def get_cases(self, drawn: subsets.Drawn) -> list[str]:
+        return keys_of(drawn.case_ids)
+
+
+class SliceSerializer(serializers.Serializer[NamedSlice]):
+    """A named slice in a list."""
+
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    rule = serializers.ChoiceField(choices=NamedSlice.Rule.choices)
+    parameters = serializers.DictField()
+    n_cases = serializers.SerializerMethodField()
+    input_digest = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    retired_at = serializers.DateTimeField(allow_null=True)
+
+    def get_n_cases(self, named: NamedSlice) -> int:
+        return len(named.case_ids)
+
+
+class SliceDetailSerializer(SliceSerializer):
+    """A named slice with the keys of its cases."""
+
+    cases = serializers.SerializerMethodField()
+
+    def get_cases(self, named: NamedSlice) -> list[str]:
+        return keys_of(named.case_ids)
+
+
+def keys_of(case_ids: list[int]) -> list[str]:
+    """The keys of some cases, in order."""
+    return list(Case.objects.filter(pk__in=case_ids).order_by("key").values_list("key", flat=True))
+
+
+class Slices(APIView):
+    """The named slices of a benchmark; a new one is drawn up at once and kept."""
+
+    @extend_schema(responses=SliceSerializer(many=True), operation_id="slices_list")
+    def get(self, request: Request, slug: str) -> Response:
+        found = NamedSlice.objects.filter(benchmark=get_benchmark(request.user, slug)).order_by("slug")
+        return Response([SliceSerializer(one).data for one in found])
+
+    @extend_schema(request=NewSliceSerializer, responses={201: SliceDetailSerializer}, operation_id="slices_create")
+    def post(self, request: Request, slug: str) -> Response:
+        benchmark = get_benchmark(request.user, slug)
+        asked = NewSliceSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        made = subsets.draw_up_slice(
+            benchmark=benchmark, **asked.validated_data, by=cast("User", request.user), at=timezone.now()
+        )
+        return Response(SliceDetailSerializer(made).data, status=201)
+
+
+class SlicePreview(APIView):
+    """What a rule would take; nothing is kept."""
+
+    @extend_schema(request=DrawingSerializer, responses=DrawnSerializer, operation_id="slices_preview")
+    def post(self, request: Request, slug: str) -> Response:
+        benchmark = get_benchmark(request.user, slug)
+        asked = DrawingSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return Response(DrawnSerializer(subsets.draw(benchmark=benchmark, **asked.validated_data)).data)
+
+
+class SliceDetail(APIView):
+    """One named slice."""
+
+    @extend_schema(responses=SliceDetailSerializer, operation_id="slices_retrieve")
+    def get(self, request: Request, slug: str, name: str) -> Response:
+        return Response(SliceDetailSerializer(access.get_slice(request.user, slug, name)).data)
+
+
+class SliceCases(APIView):
+    """The cases of a named slice as CSV."""
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.STR}, operation_id="slices_cases")
+    def get(self, request: Request, slug: str, name: str) -> HttpResponseBase:
+        named = access.get_slice(request.user, slug, name)
+        response = StreamingHttpResponse(case_table(named).csv(), content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{named.slug}.csv"'
+        return response
+
+
+class SliceRetirement(APIView):
+    """Offer a slice no longer; reports that name it stand."""
+
+    @extend_schema(request=None, responses=SliceDetailSerializer, operation_id="slices_retire")
+    def post(self, request: Request, slug: str, name: str) -> Response:
+        named = access.get_slice(request.user, slug, name)
+        subsets.retire_slice(named=named, at=timezone.now())
+        named.refresh_from_db()
+        return Response(SliceDetailSerializer(named).data)
+
+
+urlpatterns: list[URLPattern] = [
+    path("benchmarks/<slug:slug>/slices/", Slices.as_view(), name="api-slices"),
+    path("benchmarks/<slug:slug>/slices/preview/", SlicePreview.as_view(), name="api-slices-preview"),
+    path("benchmarks/<slug:slug>/slices/<slug:name>/", SliceDetail.as_view(), name="api-slice"),
+    path("benchmarks/<slug:slug>/slices/<slug:name>/cases.csv", SliceCases.as_view(), name="api-slice-cases"),
+    path(
+        "benchmarks/<slug:slug>/slices/<slug:name>/retire/",
+        SliceRetirement.as_view(),
+        name="api-slice-retire",
+    ),
+]

@@ -1,0 +1,237 @@
+"""The figures of a report of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from agreement.case_sets import OF_CANDIDATE
+from agreement.kinds.kind import Figure
+from agreement.models import Report
+from agreement.offers import display_name
+from agreement.stored import pairs_url, table_of
+from agreement.tables import Row
+from consilium.figures import charts
+from consilium.figures.heat_map import Cell, heat_map
+from consilium.figures.slope import Ranked, slope
+from consilium.figures.style import Palette
+
+MOST_SLOPES = 4
+
+
+def rows_of(report: Report, name: str) -> list[Row]:
+    """The rows of a table; none where the report is older than it."""
+    try:
+        return table_of(report, name).dicts()
+    except KeyError:
+        return []
+
+
+def evidence_url(report: Report, candidate: str, part: str = "") -> str:
+    """The decisions behind a candidate's figures, in one slice or in all."""
+    return pairs_url(report, f"{part}{OF_CANDIDATE}{candidate}" if part else f"candidate:{candidate}")
+
+
+def short(part: str) -> str:
+    """A slice without the kind of slice that it is."""
+    return part.partition(":")[2] or part
+
+
+def figures(report: Report) -> Iterator[Figure]:
+    yield from _coverage(report)
+    yield from _families(report)
+    yield from _registers(report)
+    yield from _slopes(report)
+    yield from _length(report)
+
+
+def _coverage(report: Report) -> Iterator[Figure]:
+    rows = [row for row in table_of(report, "scoreboard").dicts() if row["rubric_accuracy"] is not None]
+    k = report.result["facts"]["k"]
+    if any(row["cacs_at_k"] is not None for row in rows):
+
+        def drawing(palette: Palette) -> object:
+            return charts.scatter(
+                [
+                    (
+                        row["candidate"],
+                        row["rubric_accuracy"],
+                        row["cacs_at_k"],
+                        evidence_url(report, row["candidate"]),
+                    )
+                    for row in rows
+                ],
+                palette,
+                x_title=_("Rubric Accuracy"),
+                y_title=f"CACS@{k}",
+                description=_("CACS against Rubric Accuracy, a dot for each candidate."),
+            )
+
+        yield Figure(
+            "coverage",
+            _("Coverage against partial credit"),
+            _("Of candidates that lie one above another, the threshold tells apart what partial credit does not."),
+            "scoreboard",
+            drawing,
+        )
+
+
+def _families(report: Report) -> Iterator[Figure]:
+    rows = rows_of(report, "families")
+    # Where nearly nobody reaches k, deviations of CACS say nothing; Rubric Accuracy has a value wherever anything has.
+    given = [row for row in rows if row["rubric_accuracy_deviation"] is not None]
+    if not given:
+        return
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    candidates = list(dict.fromkeys(row["candidate"] for row in rows))
+    # The longer side runs downwards, so that the figure stays within a page.
+    upright = len(families) > len(candidates)
+
+    def cells() -> list[Cell]:
+        value = {(row["family"], row["candidate"]): row["rubric_accuracy_deviation"] for row in rows}
+        pairs = (
+            [(family, name) for family in families for name in candidates]
+            if upright
+            else [(family, name) for name in candidates for family in families]
+        )
+        return [
+            Cell(
+                short(family) if upright else name,
+                name if upright else short(family),
+                value.get((family, name)),
+                href=evidence_url(report, name, family),
+            )
+            for family, name in pairs
+        ]
+
+    def drawing(palette: Palette) -> object:
+        return heat_map(
+            cells(),
+            palette,
+            description=_("How far the Rubric Accuracy of each candidate in each family lies from its own over all."),
+        )
+
+    yield Figure(
+        "families",
+        _("Where each candidate is stronger and weaker than itself"),
+        _(
+            "Rubric Accuracy in each family less that over all responses, in points: blue above, amber below. "
+            "Intervals and numbers of responses stand in the table."
+        ),
+        "families",
+        drawing,
+    )
+
+
+def _registers(report: Report) -> Iterator[Figure]:
+    rows = rows_of(report, "registers")
+    k = report.result["facts"]["k"]
+    series = {"cacs_at_k": f"CACS@{k}", "rubric_accuracy": _("Rubric Accuracy")}
+    points = [
+        charts.Point(
+            row["candidate"],
+            row[f"{name}_difference"],
+            row[f"{name}_difference_low"],
+            row[f"{name}_difference_high"],
+            series=label,
+            href=evidence_url(report, row["candidate"]),
+        )
+        for row in rows
+        for name, label in series.items()
+    ]
+    ends = [end for one in points for end in (one.value, one.low, one.high) if end is not None]
+    if not ends:
+        return
+    most = max(1.0, *map(abs, ends)) * 1.08
+
+    def drawing(palette: Palette) -> object:
+        return charts.points_and_whiskers(
+            points,
+            palette,
+            x_title=_("lay less professional, points"),
+            description=_("Scores on lay cases less those on professional ones, for each candidate."),
+            line=charts.Line(0.0, _("no difference")),
+            domain=(-most, most),
+        )
+
+    yield Figure(
+        "registers",
+        _("Lay and professional cases"),
+        _("Figures on lay cases less those on professional ones, with 95% bootstrap intervals over cases.")
+        if any(one.low is not None for one in points)
+        else _("Figures on lay cases less those on professional ones. Fewer than 10 cases: no intervals."),
+        "registers",
+        drawing,
+    )
+
+
+def _slopes(report: Report) -> Iterator[Figure]:
+    rows = [row for row in rows_of(report, "graders") if row["setting"] == "cacs_at_k"]
+    k = report.result["facts"]["k"]
+    others = list(dict.fromkeys(row["other"] for row in rows))
+    for number, other in enumerate(others[:MOST_SLOPES], start=1):
+        ranked = [
+            Ranked(row["candidate"], row["rater_rank"], row["other_rank"], href=evidence_url(report, row["candidate"]))
+            for row in rows
+            if row["other"] == other
+        ]
+        names = {"a": display_name(rows[0]["rater"]), "b": display_name(other)}
+        if len(ranked) > 1:
+            yield Figure(
+                f"ranks-{number}",
+                _("Ranks by %(a)s and by %(b)s") % names,
+                _("By CACS@%(k)s, on the responses that both score; where the rank differs the line stands out.")
+                % {"k": k},
+                "graders",
+                _Slope(ranked, names),
+            )
+
+
+class _Slope:
+    """A slope chart waiting for its colours."""
+
+    def __init__(self, ranked: list[Ranked], names: dict[str, str]) -> None:
+        self.ranked = ranked
+        self.names = names
+
+    def __call__(self, palette: Palette) -> Any:
+        return slope(
+            self.ranked,
+            palette,
+            left=self.names["a"],
+            right=self.names["b"],
+            description=_("The ranks of the candidates by %(a)s and by %(b)s.") % self.names,
+        )
+
+
+def _length(report: Report) -> Iterator[Figure]:
+    accuracy = {row["candidate"]: row["rubric_accuracy"] for row in table_of(report, "scoreboard").dicts()}
+    rows = [row for row in rows_of(report, "length") if row["slice"] != "all"]
+    dots = [
+        (name, row["mean_length"], accuracy.get(name), evidence_url(report, name))
+        for row in rows
+        for name in [row["slice"].removeprefix("candidate:")]
+    ]
+    if not any(y is not None for _name, _x, y, _href in dots):
+        return
+    longest = max(x for _name, x, _y, _href in dots)
+
+    def drawing(palette: Palette) -> object:
+        return charts.scatter(
+            dots,
+            palette,
+            x_title=_("mean length of a response, characters"),
+            y_title=_("Rubric Accuracy"),
+            description=_("Rubric Accuracy against the mean length of responses, a dot for each candidate."),
+            x_limits=(0.0, 1.2 * longest),
+        )
+
+    yield Figure(
+        "length",
+        _("Length and partial credit"),
+        _("A dot for each candidate; the table has the correlations over single responses."),
+        "length",
+        drawing,
+    )

@@ -1,0 +1,286 @@
+"""What the page of a report of scores shows: the scoreboard of one slice, and the sections below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from agreement.case_sets import SUBSET, named_slices
+from agreement.kinds.kind import Context
+from agreement.kinds.scores_figures import evidence_url, rows_of, short
+from agreement.models import Report
+from agreement.numbers import Number, number
+from agreement.offers import display_name, run_names
+from agreement.scoreboard import FAMILY_KINDS, RANKED
+from agreement.stored import pairs_url
+from agreement.tables import Row
+from agreement.thresholds import threshold_in_force
+from scoring.points import DEFAULT_RULES
+from scoring.score_sheet import OVERALL
+from scoring.scores import MEAN_OF_REPLICATES
+
+# Columns of the scoreboard that it can be sorted by, the best first; a minus in front turns that round.
+SORTABLE = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "worst_at_k", "gap_cacs", "n")
+# Under which heading of the menu each kind of slice stands.
+MENU = ("subset", "register", "difficulty", "language", "task_group", "specialty_group", "task", "theme", "specialty")
+
+
+def body(report: Report, sort: str) -> Context:
+    """The whole benchmark; see `body_of_slice`."""
+    return body_of_slice(report, sort, "")
+
+
+def body_of_slice(report: Report, sort: str, part: str) -> Context:
+    """The page with the scoreboard of the slice called ``part``; of everything where there is no such slice."""
+    facts = report.result["facts"]
+    names = facts.get("slices", [OVERALL])
+    part = part if part in names else OVERALL
+    board = _board(report, sort, part)
+    return {
+        **board,
+        "rater": display_name(facts["rater"]),
+        "counting": counting(facts["rules"]),
+        "undecided": _undecided_pairs(board["scoreboard"], facts.get("undecided_by", "")),
+        "part": part,
+        "part_label": "" if part == OVERALL else _part_label(report, part),
+        "menu": _menu(report, names, part),
+        "threshold": threshold_in_force(report.benchmark),
+        "families": _families(report),
+        "registers": _registers(report),
+        "counts": _counts(report),
+        "length": _lengths(report),
+        "robustness": _robustness(report),
+        "group_names": " · ".join(display_name(group) for group in facts.get("groups", [])),
+    }
+
+
+@dataclass(frozen=True)
+class Option:
+    """An entry of the menu of slices."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[Option]]]:
+    """The slices under the headings of their kinds; the whole stands alone, in front."""
+    headings = {
+        "subset": _("Named slices"),
+        "register": _("Register"),
+        "difficulty": _("Difficulty"),
+        "language": _("Language"),
+        "task_group": _("Capability family"),
+        "specialty_group": _("Specialty, macro-category"),
+        "task": _("Task"),
+        "theme": _("Task theme"),
+        "specialty": _("Specialty"),
+    }
+    titles = _titles(report)
+    found: dict[str, list[Option]] = {}
+    for name in names:
+        if name != OVERALL:
+            kind = name.partition(":")[0]
+            label = titles.get(name) or short(name)
+            found.setdefault(kind, []).append(Option(name, label, name == part))
+    ordered = [kind for kind in MENU if kind in found] + sorted(set(found) - set(MENU))
+    return [(headings.get(kind, kind), found[kind]) for kind in ordered]
+
+
+def _titles(report: Report) -> dict[str, str]:
+    """What the named slices are called."""
+    return {f"{SUBSET}{one.slug}": one.title for one in named_slices(report.benchmark)}
+
+
+def _part_label(report: Report, part: str) -> str:
+    return _titles(report).get(part) or part
+
+
+def _board(report: Report, sort: str, part: str) -> Context:
+    rows = (
+        rows_of(report, "scoreboard")
+        if part == OVERALL
+        else [row for row in rows_of(report, "scoreboard_slices") if row["slice"] == part]
+    )
+    facts = report.result["facts"]
+    gaps = {row["candidate"]: row for row in rows_of(report, "gap") if row["slice"] == part}
+    for row in rows:
+        row["gap_cacs"] = gaps.get(row["candidate"], {}).get("gap_cacs")
+    column, upwards = sort.removeprefix("-"), sort.startswith("-")
+    if column == "candidate":
+        rows.sort(key=lambda row: row["candidate"], reverse=upwards)
+    else:
+        column = column if column in SORTABLE else SORTABLE[0]
+        defined = sorted(
+            (row for row in rows if row.get(column) is not None), key=lambda row: row[column], reverse=not upwards
+        )
+        rows = [*defined, *(row for row in rows if row.get(column) is None)]
+    ranked_by = column if column in RANKED else RANKED[0]
+    worst_k = facts.get("worst_k", 1)
+    labels = {
+        "candidate": _("Candidate"),
+        "n": _("Responses"),
+        "cacs_at_k": f"CACS@{facts['k']}",
+        "rubric_accuracy": _("Rubric Accuracy"),
+        "gap_cacs": _("Gap"),
+        "pass_at_k": f"Pass@{facts['k']}",
+        "rubric_score": _("Rubric score"),
+        "worst_at_k": _("Worst-at-%(k)s") % {"k": worst_k},
+    }
+    if worst_k < 2:
+        del labels["worst_at_k"]
+    return {
+        "ranked_by": labels.get(ranked_by, ""),
+        "n_ranked": sum(row.get(f"{ranked_by}_rank") is not None for row in rows),
+        "worst_k": worst_k,
+        "scoreboard": [
+            {
+                **row,
+                "url": evidence_url(report, row["candidate"], "" if part == OVERALL else part),
+                "figures": {
+                    "cacs": number(row, "cacs_at_k", digits=1),
+                    "accuracy": number(row, "rubric_accuracy", digits=1),
+                    "gap": number(gaps.get(row["candidate"], {}), "gap_cacs", digits=1),
+                    "pass": number(row, "pass_at_k", scale=100, digits=1, unit="%"),
+                    "score": number(row, "rubric_score"),
+                    "worst": number(row, "worst_at_k"),
+                    "rank": number(row, f"{ranked_by}_rank", digits=0),
+                },
+            }
+            for row in rows
+        ],
+        "headers": [
+            {
+                "column": name,
+                "label": label,
+                "sort": f"-{name}" if name == column and not upwards else name,
+                "aria": ("ascending" if upwards != (name == "candidate") else "descending") if name == column else "",
+            }
+            for name, label in labels.items()
+        ],
+    }
+
+
+def _families(report: Report) -> Context | None:
+    rows = rows_of(report, "families")
+    if not rows:
+        return None
+    kind = report.result["facts"]["family_kind"]
+    names = list(dict.fromkeys(row["family"] for row in rows))
+    candidates = list(dict.fromkeys(row["candidate"] for row in rows))
+    by_place = {(row["family"], row["candidate"]): row for row in rows}
+    labels = dict(zip(FAMILY_KINDS, (_("capability family"), _("task"), _("task theme"), _("axis")), strict=True))
+    return {
+        "kind": labels[kind],
+        "candidates": candidates,
+        "rows": [
+            {
+                "label": short(family),
+                "url": pairs_url(report, family),
+                "cells": [
+                    {
+                        "row": by_place.get((family, name)),
+                        "url": evidence_url(report, name, family),
+                        "number": _deviation(by_place.get((family, name))),
+                    }
+                    for name in candidates
+                ],
+            }
+            for family in names
+        ],
+    }
+
+
+def _deviation(row: Row | None) -> Number | None:
+    return None if row is None else number(row, "rubric_accuracy_deviation", digits=1)
+
+
+def _registers(report: Report) -> list[Row]:
+    return [
+        {
+            **row,
+            "url": evidence_url(report, row["candidate"]),
+            "lay_url": evidence_url(report, row["candidate"], "register:lay"),
+            "professional_url": evidence_url(report, row["candidate"], "register:professional"),
+            "cells": {
+                "cacs": _three(row, "cacs_at_k", digits=1),
+                "accuracy": _three(row, "rubric_accuracy", digits=1),
+            },
+        }
+        for row in rows_of(report, "registers")
+    ]
+
+
+def _three(row: Row, name: str, digits: int) -> tuple[Number, Number, Number]:
+    """Lay, professional, and the one less the other."""
+    ends = ("lay", "professional", "difference")
+    first, second, apart = (number(row, f"{name}_{end}", digits=digits) for end in ends)
+    return first, second, apart
+
+
+def _of_slice(report: Report, row: Row) -> Context:
+    """What rows by slice have in common: the whole is called so, and candidates go by their names."""
+    whole = row["slice"] == "all"
+    return {
+        **row,
+        "label": _("All") if whole else row["slice"].removeprefix("candidate:"),
+        "is_all": whole,
+        "url": pairs_url(report, row["slice"]),
+    }
+
+
+def _counts(report: Report) -> list[Context]:
+    return [{**_of_slice(report, row), "mf1": number(row, "mf1")} for row in rows_of(report, "counts")]
+
+
+def _lengths(report: Report) -> list[Context]:
+    names = [f"{score}_{one}" for score in ("hits", "cacs") for one in ("pearson", "spearman", "residual")]
+    return [
+        {
+            **_of_slice(report, row),
+            "mean": number(row, "mean_length", digits=0),
+            "numbers": [number(row, name, digits=2) for name in names],
+        }
+        for row in rows_of(report, "length")
+    ]
+
+
+def _robustness(report: Report) -> list[Context]:
+    rows = rows_of(report, "robustness")
+    runs = run_names(row["other"] for row in rows)
+    k = report.result["facts"]["k"]
+    labels = {"cacs_at_k": f"CACS@{k}", "rubric_accuracy": _("Rubric Accuracy"), "rubric_score": _("Rubric score")}
+    return [
+        {
+            **row,
+            "label": display_name(row["other"], runs),
+            "setting": labels[row["setting"]],
+            "numbers": [
+                number(row, "spearman"),
+                number(row, "kendall"),
+                number(row, "mean_absolute_difference", digits=1),
+                number(row, "top3", digits=2),
+                number(row, "top5", digits=2),
+            ],
+        }
+        for row in rows
+    ]
+
+
+def counting(rules: str) -> str:
+    """The rules of a report of scores, in words."""
+    default = str(DEFAULT_RULES)
+    if not rules.startswith(default):
+        return rules
+    words = _("invalid and missing verdicts against the candidate; no score where something is not assessed")
+    if not rules.endswith(MEAN_OF_REPLICATES):
+        return words
+    return "; ".join([words, _("the rubric score takes the mean of a criterion’s valid replicates")])
+
+
+def _undecided_pairs(rows: list[Any], undecided_by: str) -> Row | None:
+    """Of all candidates: pairs undecided, and pairs; None where none is, or the report is older than the count."""
+    n = sum(row.get("n_undecided", 0) for row in rows)
+    return {"n": n, "all": sum(row["n_criteria"] for row in rows), "by": undecided_by} if n else None

@@ -1,0 +1,104 @@
+"""The tables of a report of scores: those of the command ``scores``, and what the page of the scoreboard shows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from agreement import annotators, graders, lengths, scoreboard
+from agreement.case_sets import set_slices
+from agreement.compare import Progress, unheard
+from agreement.kinds.shared import raters_table
+from agreement.tables import Result, Row, Table
+from consilium.statistics.bootstrap import RESAMPLES
+from rubrics.models import Benchmark, Candidate
+from scoring import scores
+from scoring.raters import require_verdicts, resolve_rater
+from scoring.score_sheet import OVERALL
+from scoring.scored import Scored, read_scored
+
+
+def compute(
+    benchmark: Benchmark,
+    *,
+    rater: str,
+    k: int,
+    also: Sequence[str] = (),
+    seed: int = 0,
+    progress: Progress = unheard,
+) -> Result:
+    """Every candidate by one rater; ``also`` are raters whose ranks are set beside."""
+    resolved = resolve_rater(benchmark, rater)
+    others = [resolve_rater(benchmark, other) for other in also]
+    require_verdicts(resolved, *others)
+    progress(0.05)
+    scored = read_scored(
+        benchmark,
+        resolved,
+        k,
+        seed=seed,
+        more=lambda sheet, cases: set_slices(benchmark, sheet, cases),
+        keep_replicates=True,
+    )
+    progress(0.3)
+    made = scores.tables_of(scored)
+    board = scoreboard.make_scoreboard(scored)
+    progress(0.5)
+    length = lengths.read_lengths(benchmark, scored.sheet.response_ids)
+    counts = annotators.count_physicians(benchmark)
+    counted, groups, compared = annotators.count_rows(benchmark, counts, seed=seed)
+    progress(0.7)
+    marks = [graders.read_marks(benchmark, other, k) for other in others]
+    names = dict(Candidate.objects.filter(benchmark=benchmark).values_list("pk", "name"))
+    beside = graders.robustness(graders.marks_of(resolved.label, scored.sheet, k), marks, names)
+    own = raters_table(resolved)
+    progress(0.95)
+    whole = [row for row in board.slices if row["slice"] == OVERALL]
+    tables = {
+        "scoreboard": Table.of(scoreboard.COLUMNS, whole, scoreboard.TEXT),
+        "scoreboard_slices": Table.of(scoreboard.SLICE_COLUMNS, board.slices, scoreboard.TEXT),
+        "gap": Table.of(scoreboard.GAP_COLUMNS, board.gap, scoreboard.TEXT),
+        "families": Table.of(scoreboard.FAMILY_COLUMNS, board.families, ("family", *scoreboard.TEXT)),
+        "registers": Table.of(scoreboard.REGISTER_COLUMNS, board.registers, scoreboard.TEXT),
+        "counts": Table.of(annotators.COLUMNS, counted, annotators.TEXT),
+        "length": Table.of(lengths.COLUMNS, lengths.length_rows(scored, length), lengths.TEXT),
+        "robustness": Table.of(graders.COLUMNS, beside.rows, graders.TEXT),
+        "graders": Table.of(graders.VALUE_COLUMNS, beside.values, graders.VALUE_TEXT),
+        "scores": Table.of(scores.SCORES_COLUMNS, made.rows, scores.SCORES_TEXT),
+        "responses": Table.of(scores.RESPONSES_COLUMNS, made.responses, scores.RESPONSES_TEXT),
+        "worst_at_k": Table.of(scores.WORST_COLUMNS, made.worst_at_k, scores.WORST_TEXT),
+        "raters": raters_table(resolved, *others),
+    }
+    inputs = [made.digest, _slices(scored), length.tolist(), counts, groups, compared]
+    inputs += [scores.digest_of_sheet(one.sheet, one.label, [], []) for one in marks]
+    return Result(
+        tables=tables,
+        facts={
+            "rater": made.rater,
+            "also": [other.label for other in others],
+            "undecided_by": resolved.undecided_by,
+            "raters": own.dicts(),
+            "runs": [run.public_id for run in resolved.runs],
+            "k": made.k,
+            "worst_k": board.worst_k,
+            "rules": made.rules,
+            "slices": [part.name for part in scored.slices],
+            "family_kind": board.family_kind,
+            "groups": groups,
+            "resamples": RESAMPLES,
+        },
+        digest=hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest(),
+    )
+
+
+def _slices(scored: Scored) -> list[Row]:
+    """What every slice holds, so that a tag, a map or a named slice that changes changes the digest."""
+
+    def digest(mask: Any) -> str:
+        return "" if mask is None else hashlib.sha256(np.packbits(mask).tobytes()).hexdigest()
+
+    return [{"name": one.name, "cases": digest(one.cases), "criteria": digest(one.criteria)} for one in scored.slices]

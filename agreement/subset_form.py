@@ -1,0 +1,59 @@
+"""The form that draws up a named slice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from agreement.forms import choose, grouped
+from agreement.models import NamedSlice
+from agreement.offers import offers
+from rubrics.models import Benchmark, Candidate
+
+USUAL_SIZE = 100
+
+
+class SubsetForm(forms.Form):
+    """A rule, whose scores, which candidates, how many cases. ``ready`` says whether there is a rater at all."""
+
+    rule = forms.ChoiceField(label=_("Which cases"), choices=NamedSlice.Rule.choices)
+    n = forms.IntegerField(
+        label=_("How many"),
+        min_value=1,
+        max_value=1_000_000,
+        required=False,
+        help_text=_("Of the hardest, say how many; of the others all are taken where this is empty."),
+    )
+    rater = forms.ChoiceField(label=_("By the decisions of"))
+    candidates = forms.MultipleChoiceField(label=_("Candidates"), widget=forms.CheckboxSelectMultiple)
+    title = forms.CharField(label=_("Title"), max_length=200)
+    slug = forms.SlugField(
+        label=_("Short name"),
+        max_length=60,
+        required=False,
+        help_text=_("Stands in tables as subset:NAME. Made from the title where it is empty."),
+    )
+
+    def __init__(self, benchmark: Benchmark, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        found = offers(benchmark)
+        candidates = Candidate.objects.filter(benchmark=benchmark, responses__isnull=False).distinct().order_by("name")
+        rows = list(candidates.values_list("name", "kind"))
+        self.ready = bool(found and rows)
+        choose(self, "rater", grouped(found))
+        choose(self, "candidates", [(name, name) for name, _kind in rows])
+        self.fields["candidates"].initial = [name for name, kind in rows if kind == Candidate.Kind.MODEL]
+        self.fields["n"].initial = USUAL_SIZE
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("rule") == NamedSlice.Rule.HARD and "n" in cleaned and cleaned["n"] is None:
+            self.add_error("n", _("Say how many of the hardest cases are taken."))
+        return cleaned
+
+    @property
+    def drawing(self) -> dict[str, Any]:
+        """What `agreement.subsets.draw` takes, once the fields for it are valid."""
+        return {name: self.cleaned_data[name] for name in ("rule", "rater", "candidates", "n")}

@@ -1,0 +1,130 @@
+"""Named slices: the list with its form, a preview, the cases of one as CSV, retiring one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from agreement import access, subsets
+from agreement.models import NamedSlice
+from agreement.offers import display_name, run_names
+from agreement.subset_form import SubsetForm
+from agreement.tables import Table
+from consilium.lib.errors import DomainError
+from rubrics.access import get_benchmark
+from rubrics.models import Benchmark, Case
+
+if TYPE_CHECKING:
+    from accounts.views import SignedInRequest
+
+PAGE = "agreement/subsets.html"
+CASE_COLUMNS = ("case", "difficulty", "register", "language", "tags")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def slices(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The named slices of a benchmark, and the form for another."""
+    benchmark = get_benchmark(request.user, slug)
+    form = SubsetForm(benchmark, request.POST if request.method == "POST" else None)
+    status = 200
+    if request.method == "POST":
+        status = 422
+        if form.is_valid():
+            try:
+                made = subsets.draw_up_slice(
+                    benchmark=benchmark,
+                    title=form.cleaned_data["title"],
+                    slug=form.cleaned_data["slug"],
+                    **form.drawing,
+                    by=request.user,
+                    at=timezone.now(),
+                )
+            except DomainError as error:
+                form.add_error(None, str(error))
+                status = error.status_code
+            else:
+                messages.success(
+                    request,
+                    _("“%(title)s” is kept. Scores that are computed from now on have it among their slices.")
+                    % {"title": made.title},
+                )
+                return redirect("agreement:slices", slug)
+    return render(request, PAGE, {"benchmark": benchmark, "form": form, "rows": _rows(benchmark)}, status=status)
+
+
+def _rows(benchmark: Benchmark) -> list[dict[str, Any]]:
+    """The slices, those on offer first."""
+    found = NamedSlice.objects.filter(benchmark=benchmark).select_related("created_by").order_by("slug")
+    shown = sorted(found, key=lambda one: one.retired_at is not None)
+    runs = run_names(str(one.parameters.get("rater", "")) for one in shown)
+    return [
+        {
+            "slice": one,
+            "n_cases": len(one.case_ids),
+            "rater": display_name(str(one.parameters.get("rater", "")), runs),
+            "candidates": one.parameters.get("candidates", []),
+        }
+        for one in shown
+    ]
+
+
+@require_safe
+@login_required
+def slices_preview(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What the form as it stands would take; nothing is written."""
+    benchmark = get_benchmark(request.user, slug)
+    form = SubsetForm(benchmark, request.GET)
+    form.is_valid()
+    context: dict[str, Any] = {"benchmark": benchmark}
+    wrong = [str(error) for name, errors in form.errors.items() if name not in ("title", "slug") for error in errors]
+    if wrong:
+        context["problems"] = wrong
+    else:
+        try:
+            context["drawn"] = subsets.draw(benchmark=benchmark, **form.drawing)
+        except DomainError as refused:
+            context["problems"] = [str(refused)]
+    return render(request, f"{PAGE}#preview", context)
+
+
+def case_table(named: NamedSlice) -> Table:
+    """The cases of a slice, by key."""
+    cases = Case.objects.filter(pk__in=named.case_ids).order_by("key")
+    columns = ("key", "difficulty", "register", "language", "tags", "label_tags")
+    rows = [
+        [key, difficulty, register, language, " ".join(dict.fromkeys([*tags, *label_tags]))]
+        for key, difficulty, register, language, tags, label_tags in cases.values_list(*columns)
+    ]
+    return Table(CASE_COLUMNS, rows, CASE_COLUMNS)
+
+
+@require_safe
+@login_required
+def slice_csv(request: SignedInRequest, slug: str, name: str) -> HttpResponseBase:
+    """The cases of a slice as CSV."""
+    named = access.get_slice(request.user, slug, name)
+    response = StreamingHttpResponse(case_table(named).csv(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{named.slug}.csv"'
+    return response
+
+
+@require_POST
+@login_required
+def slice_retire(request: SignedInRequest, slug: str, name: str) -> HttpResponse:
+    """Offer a slice no longer."""
+    named = access.get_slice(request.user, slug, name)
+    try:
+        subsets.retire_slice(named=named, at=timezone.now())
+    except DomainError as error:
+        messages.error(request, str(error))
+    else:
+        messages.info(request, _("“%(title)s” is retired. Reports that name it stand.") % {"title": named.title})
+    return redirect("agreement:slices", slug)
