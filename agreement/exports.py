@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from django.db import connection
 from django.db.models import Q
+from django.http import StreamingHttpResponse
+from django.utils.text import slugify
 
 from annotation.models import Decision
 from consilium.lib.csvfile import beginning
@@ -18,7 +20,7 @@ from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome, Ratings, copy_columns, windows
 from rubrics.models import Benchmark, Response
 from rubrics.parsing.decisions import COLUMNS
-from scoring.raters import Rater, resolve_rater
+from scoring.raters import Rater, require_verdicts, resolve_rater
 
 TEXT_COLUMNS = ("case", "candidate", "criterion", "rater", "note", "setting")
 # So many pairs a window at most.
@@ -158,6 +160,16 @@ class DecisionExport:
         ).exclude(Q(note="") | Q(assignment__status="released"))
         columns = ("assignment__response_id", "criterion_id", "note")
         return {(response, criterion): note for response, criterion, note in rows.values_list(*columns)}
+
+
+def decisions_file(benchmark: Benchmark, rater: str) -> StreamingHttpResponse:
+    """What ``rater`` decided as a CSV file to download; `UnknownRater`, `NothingSaid` before anything is sent."""
+    resolved = resolve_rater(benchmark, rater)
+    require_verdicts(resolved)
+    response = StreamingHttpResponse(DecisionExport(benchmark, resolved).csv(), content_type="text/csv; charset=utf-8")
+    name = slugify(f"{benchmark.slug} {resolved.label}".replace(":", " ").replace("@", " ")) or "decisions"
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
 
 
 def export_decisions(*, benchmark: Benchmark, rater: str, out: Path) -> DecisionExport:

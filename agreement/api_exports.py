@@ -1,0 +1,24 @@
+"""DRF door of a rater's decisions as a file."""
+
+from __future__ import annotations
+
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from agreement.exports import decisions_file
+from rubrics.access import get_benchmark
+
+
+class Decisions(APIView):
+    """What a rater decided on every pair, as CSV in the columns that an import of decisions takes, streamed."""
+
+    @extend_schema(
+        parameters=[OpenApiParameter("rater", str, required=True, description="As the list of raters names it.")],
+        responses={(200, "text/csv"): OpenApiTypes.STR},
+        operation_id="decisions_csv",
+    )
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
+        return decisions_file(get_benchmark(request.user, slug), request.query_params.get("rater", ""))

@@ -1,0 +1,20 @@
+"""The form that asks for a rater's decisions as a file."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from agreement.forms import choose, grouped
+from agreement.offers import Offer
+
+
+class ExportForm(forms.Form):
+    """One rater of those that have said something. ``ready`` says whether there is any."""
+
+    rater = forms.ChoiceField(label=_("Rater"))
+
+    def __init__(self, found: list[Offer]) -> None:
+        super().__init__(auto_id="export-%s")
+        self.ready = bool(found)
+        choose(self, "rater", grouped(found))

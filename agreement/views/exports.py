@@ -1,0 +1,29 @@
+"""What a rater decided, as a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
+
+from agreement.exports import decisions_file
+from consilium.lib.errors import DomainError
+from rubrics.access import get_benchmark
+
+if TYPE_CHECKING:
+    from accounts.views import SignedInRequest
+
+
+@require_safe
+@login_required
+def decisions_csv(request: SignedInRequest, slug: str) -> HttpResponseBase:
+    """The decisions of the rater in the query (``rater``), in the columns that an import takes."""
+    try:
+        return decisions_file(get_benchmark(request.user, slug), request.GET.get("rater", ""))
+    except DomainError as error:
+        messages.error(request, str(error))
+        return redirect("agreement:reports", slug)
