@@ -51,11 +51,11 @@ class Study:
         """All responses, in order."""
         return list(Response.objects.filter(case__benchmark=self.benchmark).order_by("pk"))
 
-    def group(self, name: str, outcome: Callable[[Pair], str]) -> ExpertGroup:
-        """A group of one annotator who decides everything as ``outcome`` says."""
+    def group(self, name: str, outcome: Callable[[Pair], str], *, draw: int | None = None) -> ExpertGroup:
+        """A group of one annotator who decides everything as ``outcome`` says, or of so many responses drawn."""
         group = ExpertGroupFactory(benchmark=self.benchmark, name=name, annotators=1)
         self.groups[name], self.said[name] = group, {}
-        batch = make_batch(group, by=self.admin)
+        batch = make_batch(group, by=self.admin, draw=draw)
         now = timezone.now()
         decisions = []
         for assignment in Assignment.objects.filter(batch=batch):

@@ -1,0 +1,62 @@
+"""The plan of a benchmark through the API: how many decisions, and which differences will show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from agreement import planning
+from agreement.planning_form import PlanForm
+from rubrics.access import get_benchmark
+
+
+class PlanSerializer(serializers.Serializer[Any]):
+    """The rows of budget.csv, curve.csv and detectable.csv, with the raters by their full names."""
+
+    judge = serializers.CharField()
+    reference = serializers.CharField()
+    budget = serializers.ListField(child=serializers.DictField())
+    curve = serializers.ListField(child=serializers.DictField())
+    detectable = serializers.ListField(child=serializers.DictField())
+    notes = serializers.ListField(child=serializers.CharField())
+    input_digest = serializers.CharField()
+
+
+class Planning(APIView):
+    """How many responses physicians should grade for an interval of ± ``half_width``, with the judge and without."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("judge", str, required=True),
+            OpenApiParameter("reference", str, required=True),
+            OpenApiParameter("measure", str, enum=["rubric_score", "rubric_accuracy", "cacs_at_k"], required=True),
+            OpenApiParameter("k", int, required=True),
+            OpenApiParameter("half_width", float, required=True),
+            OpenApiParameter("n_planned", int, required=True),
+            OpenApiParameter("other", str),
+        ],
+        responses=PlanSerializer,
+        operation_id="planning_retrieve",
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        benchmark = get_benchmark(request.user, slug)
+        form = PlanForm(benchmark, request.query_params)
+        if not form.is_valid():
+            raise serializers.ValidationError(form.errors)
+        made = planning.plan(benchmark, form.question)
+        return Response(
+            {
+                "judge": made.judge,
+                "reference": made.reference,
+                "budget": made.budget,
+                "curve": made.curve,
+                "detectable": made.detectable,
+                "notes": made.notes,
+                "input_digest": made.digest,
+            }
+        )

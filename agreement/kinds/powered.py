@@ -1,0 +1,265 @@
+"""Prediction-powered scores: a judge's verdicts on everything, put right by physicians' decisions on a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agreement import powered
+from agreement.compare import Progress, unheard
+from agreement.forms import ReportForm, choose, grouped
+from agreement.inputs import join
+from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
+from agreement.kinds.shared import raters_table
+from agreement.models import Report
+from agreement.numbers import Number, number
+from agreement.offers import Offer, display_name, offers
+from agreement.parameters import WrongParameters, named_raters
+from agreement.stored import pairs_url, table_of
+from agreement.tables import Result, Row, Table
+from agreement.thresholds import suggested_k
+from consilium.figures import charts
+from consilium.figures.style import Palette
+from consilium.lib import remarks
+from rubrics.models import Benchmark
+from scoring.points import DEFAULT_RULES
+from scoring.raters import resolve_rater
+from scoring.score_sheet import OVERALL
+
+# So many rows of slices stand on the page for each measure; all of them are in the file.
+SHOWN_SLICES = 200
+
+
+def judges_and_references(benchmark: Benchmark) -> tuple[list[Offer], list[Offer]]:
+    """Who may predict, and whose decisions count: judges, juries and runs; groups, their consensus and physicians."""
+    found = offers(benchmark)
+    return [offer for offer in found if offer.is_judge], [offer for offer in found if not offer.is_judge]
+
+
+class PoweredForm(ReportForm):
+    """A judge, physicians, and the threshold."""
+
+    kind = Report.Kind.POWERED
+    judge = forms.ChoiceField(label=gettext_lazy("Judge"))
+    reference = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
+    k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=1000)
+    field_order = ["judge", "reference", "k", "seed"]
+
+    def offer(self, benchmark: Benchmark) -> None:
+        judges, references = judges_and_references(benchmark)
+        self.ready = bool(judges and references)
+        choose(self, "judge", grouped(judges))
+        choose(self, "reference", grouped(references))
+        self.fields["k"].initial, self.fields["k"].help_text = suggested_k(benchmark)
+        self.fields["seed"].help_text = _("No chance enters these figures: their intervals are computed, not drawn.")
+
+
+def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    k = parameters.get("k")
+    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        raise WrongParameters(_("k is a whole number from 1."))
+    named = named_raters(benchmark, parameters, "judge", "reference")
+    if not resolve_rater(benchmark, named["judge"]).is_judge:
+        raise WrongParameters(_("Predictions are a judge’s, a jury’s or a run’s."))
+    if resolve_rater(benchmark, named["reference"]).is_judge:
+        raise WrongParameters(_("The decisions that count are those of physicians: a group, a consensus, a physician."))
+    return {**named, "k": k}
+
+
+def compute(
+    benchmark: Benchmark, *, judge: str, reference: str, k: int, seed: int = 0, progress: Progress = unheard
+) -> Result:
+    """Every candidate three ways: prediction-powered, by the physicians alone, by the judge alone."""
+    made = powered.powered_scores(benchmark, judge=judge, reference=reference, k=k, progress=progress)
+    predictor, physicians = made.inputs.judge, made.inputs.reference
+    raters = raters_table(predictor, physicians)
+    overall = [row for row in made.rows if row["slice"] == OVERALL]
+    return Result(
+        tables={
+            "powered": Table.of(powered.COLUMNS, made.rows, powered.TEXT_COLUMNS),
+            **{
+                f"overall_{measure}": Table.of(
+                    powered.COLUMNS, [row for row in overall if row["measure"] == measure], powered.TEXT_COLUMNS
+                )
+                for measure in powered.MEASURES
+            },
+            "raters": raters,
+        },
+        facts={
+            "judge": predictor.label,
+            "reference": physicians.label,
+            "k": k,
+            "rules": str(DEFAULT_RULES),
+            "raters": raters.dicts(),
+            "runs": [run.public_id for run in predictor.runs],
+            "learned": made.inputs.learned,
+            "learned_by": made.inputs.learned_by,
+            "n_judged": len(made.inputs.sheet.response_ids),
+            "n_graded": int((made.inputs.place >= 0).sum()),
+        },
+        notes=made.notes,
+        digest=made.digest,
+    )
+
+
+def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
+    """What a report of this kind is called."""
+    return _("Scores by %(judge)s, put right by %(reference)s, k = %(k)s") % {
+        "judge": display_name(given["judge"], runs),
+        "reference": display_name(given["reference"], runs),
+        "k": given["k"],
+    }
+
+
+def measure_name(measure: str, k: int) -> str:
+    """A measure as pages and figures call it."""
+    return {"rubric_score": _("Rubric score"), "rubric_accuracy": _("Rubric Accuracy"), "cacs_at_k": f"CACS@{k}"}[
+        measure
+    ]
+
+
+def digits_of(measure: str) -> int:
+    """To how many places a measure is shown."""
+    return 3 if measure == "rubric_score" else 1
+
+
+def body(report: Report, sort: str) -> Context:
+    facts = report.result["facts"]
+    rows = table_of(report, "powered").dicts()
+    sections = []
+    for measure in powered.MEASURES:
+        own = [row for row in rows if row["measure"] == measure]
+        overall = [row for row in own if row["slice"] == OVERALL]
+        parts = [row for row in own if row["slice"] != OVERALL and row["low"] is not None]
+        sections.append(
+            {
+                "measure": measure,
+                "label": measure_name(measure, facts["k"]),
+                "rows": [_row(report, row) for row in overall],
+                "slices": [_row(report, row) for row in parts[:SHOWN_SLICES]],
+                "n_more": max(0, len(parts) - SHOWN_SLICES),
+                "figure": f"overall_{measure}",
+            }
+        )
+    return {
+        "judge": display_name(facts["judge"]),
+        "reference": display_name(facts["reference"]),
+        "sections": sections,
+        "counting": _("invalid and missing verdicts against the candidate; no score where something is not assessed"),
+    }
+
+
+def _row(report: Report, row: Row) -> Context:
+    digits = digits_of(row["measure"])
+    overall = row["slice"] == OVERALL
+    return {
+        **row,
+        "url": pairs_url(report, f"candidate:{row['candidate']}" if overall else row["slice"]),
+        "power": Number(row["lambda"], digits=2).shown,
+        "ratio": Number(row["width_ratio"], digits=2).shown,
+        "remarks": remarks.in_words(row["note"]),
+        "figures": {
+            "value": number(row, "value", digits=digits),
+            "physicians": number({**row, "note": remarks_of_none(row)}, "physicians", digits=digits),
+            "judge": number({**row, "note": ""}, "judge", digits=digits),
+        },
+    }
+
+
+def remarks_of_none(row: Row) -> str:
+    """Why there is no figure of the physicians alone, where there is none."""
+    return powered.NO_LABEL if not row["n_labelled"] else ""
+
+
+def figures(report: Report) -> Iterator[Figure]:
+    facts = report.result["facts"]
+    names = {"value": _("Prediction-powered"), "physicians": _("Physicians alone"), "judge": _("Judge alone")}
+    for measure in powered.MEASURES:
+        rows = table_of(report, f"overall_{measure}").dicts()
+        if not any(row["value"] is not None for row in rows):
+            continue
+        label = measure_name(measure, facts["k"])
+        points = [
+            charts.Point(
+                row["candidate"],
+                row[key],
+                row[f"{key if key != 'value' else ''}_low".removeprefix("_")],
+                row[f"{key if key != 'value' else ''}_high".removeprefix("_")],
+                series=name,
+                href=pairs_url(report, f"candidate:{row['candidate']}"),
+            )
+            for row in rows
+            for key, name in names.items()
+        ]
+
+        def drawing(palette: Palette, points: list[charts.Point] = points, label: str = label) -> object:
+            return charts.points_and_whiskers(
+                points,
+                palette,
+                x_title=label,
+                description=_("%(measure)s of each candidate three ways, with 95%% intervals.") % {"measure": label},
+                colours=(palette.series[0], palette.series[4], palette.series[1]),
+            )
+
+        yield Figure(
+            f"overall_{measure}",
+            _("%(measure)s three ways") % {"measure": label},
+            _("With 95% intervals by cases. Where the judge is informative, the first is shorter than the second."),
+            f"overall_{measure}",
+            drawing,
+        )
+
+
+def pairs(report: Report, side: str) -> Read:
+    joined = join(report.benchmark, report.parameters["reference"], report.parameters["judge"])
+    return (joined.rater_a.label, joined.rater_b.label), joined.pairs, joined.frame, joined.digest
+
+
+def methods(report: Report) -> list[str]:
+    facts = report.result["facts"]
+    return [
+        f"Scores are prediction-powered (PPI++, Angelopoulos, Duchi and Zrnic 2023): the verdicts of "
+        f"{facts['judge']} on {facts['n_judged']:,} responses, put right by the decisions of {facts['reference']} on "
+        f"{facts['n_graded']:,} of them, with the power-tuned weight λ, held within 0 to 1.",
+        "Estimate: λ · (mean of the judge over all) + mean of (physicians − λ · judge) over the graded responses; "
+        "Rubric Accuracy pools criteria, as a ratio of sums over cases. Where the batch that the graded responses were "
+        "drawn by recorded unequal inclusion probabilities, they weigh by the inverse.",
+        "Intervals are 95%, linearised over cases, Student’s t with (graded cases − 2) degrees of freedom, and given "
+        "only where 10 graded cases stand behind a figure. λ is fitted on the same sample.",
+        "Invalid and missing verdicts count against the candidate. A response that the physicians have not decided "
+        "wholly, or could not assess, counts as not graded. "
+        f"CACS is CACS@{facts['k']}.",
+        *(
+            [f"No prediction-powered figure is given of {', '.join(facts['learned'])}, which the judge learned from."]
+            if facts["learned"]
+            else []
+        ),
+        *(f"{note[0].upper()}{note[1:]}." for note in report.result["notes"]),
+    ]
+
+
+KIND = Kind(
+    value=Report.Kind.POWERED,
+    parameters=frozenset({"judge", "reference", "k"}),
+    complete=complete,
+    compute=compute,
+    title=title,
+    form=PoweredForm,
+    invitation=Invitation(
+        gettext_lazy("Put a judge’s scores right by physicians"),
+        gettext_lazy(
+            "A judge on every response and physicians on a sample give scores without the judge’s bias, "
+            "with an interval shorter than that of the physicians alone."
+        ),
+        gettext_lazy("It takes a judge with a finished run, and physicians’ decisions on some of the same responses."),
+    ),
+    template="agreement/body_powered.html",
+    body=body,
+    figures=figures,
+    pairs=pairs,
+    methods=methods,
+)

@@ -1,0 +1,120 @@
+"""``label_budget --benchmark B --judge J --reference R --half-width H --out DIR``: how many decisions to plan."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from agreement import planning
+from agreement.powered import MEASURES
+from consilium.lib.csvfile import write_csv
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+
+
+class Command(BaseCommand):
+    help = (
+        "How many responses physicians should grade for an interval of ± H, with a judge on all responses and without, "
+        "and the smallest differences that so many cases will show. Writes plan.json, budget.csv, curve.csv and "
+        "detectable.csv."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, metavar="SLUG")
+        parser.add_argument("--judge", required=True, help="a judge, a jury or run:ID")
+        parser.add_argument("--reference", required=True, help="group:NAME[@stage], consensus or physician:P")
+        parser.add_argument("--measure", choices=MEASURES, default="rubric_accuracy")
+        parser.add_argument("--k", type=int, default=10, help="threshold of CACS@k (default 10)")
+        parser.add_argument(
+            "--half-width", type=float, required=True, help="in the units of the measure: 0.05, or 5 of 100"
+        )
+        parser.add_argument("--cases", type=int, help="cases planned, for detectable differences (default: all)")
+        parser.add_argument("--other", default="", help="another judge, to plan a comparison of MF1")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap behind MF1 (default 0)")
+        parser.add_argument("--out", type=Path, required=True, help="folder for the files; made if missing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
+        if benchmark is None:
+            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        if not options["half_width"] > 0:
+            raise CommandError("--half-width must be above 0")
+        if options["k"] < 1 or options["seed"] < 0:
+            raise CommandError("--k must be 1 or more and --seed 0 or more")
+        cases = benchmark.cases.count() if options["cases"] is None else options["cases"]
+        if cases < 1:
+            raise CommandError("--cases must be 1 or more")
+        question = planning.Question(
+            judge=options["judge"],
+            reference=options["reference"],
+            measure=options["measure"],
+            k=options["k"],
+            half_width=options["half_width"],
+            n_planned=cases,
+            other=options["other"],
+            seed=options["seed"],
+        )
+        try:
+            made = planning.plan(benchmark, question)
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        out: Path = options["out"]
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            write_csv(out / "budget.csv", planning.BUDGET_COLUMNS, made.budget, text_columns=planning.BUDGET_TEXT)
+            write_csv(out / "curve.csv", planning.CURVE_COLUMNS, made.curve, text_columns=planning.CURVE_TEXT)
+            write_csv(
+                out / "detectable.csv",
+                planning.DETECTABLE_COLUMNS,
+                made.detectable,
+                text_columns=planning.DETECTABLE_TEXT,
+            )
+            (out / "plan.json").write_text(json.dumps(self._json(made), indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        self.stdout.write(self._summary(made))
+        self.stdout.write(f"Written to {out}: plan.json, budget.csv, curve.csv, detectable.csv")
+
+    @staticmethod
+    def _json(made: planning.Plan) -> dict[str, Any]:
+        question = asdict(made.question) | {"judge": made.judge, "reference": made.reference}
+        return {
+            "question": question,
+            "budget": made.budget,
+            "curve": made.curve,
+            "detectable": made.detectable,
+            "notes": made.notes,
+            "input_digest": made.digest,
+        }
+
+    def _summary(self, made: planning.Plan) -> str:
+        from rich.console import Console
+        from rich.table import Table
+
+        question = made.question
+        table = Table(title=f"{question.measure} to ±{question.half_width:g} by {made.reference}", title_justify="left")
+        table.add_column("candidate")
+        for name in (
+            "cases graded",
+            "responses with judge",
+            "decisions with judge",
+            "responses alone",
+            "decisions alone",
+        ):
+            table.add_column(name, justify="right")
+        for row in made.budget:
+            numbers = (row[name] for name in ("responses", "decisions", "responses_alone", "decisions_alone"))
+            graded = "" if row["n_labelled_cases"] is None else f"{row['n_labelled_cases']} of {row['n_cases']}"
+            table.add_row(row["candidate"], graded, *("–" if one is None else f"{one:,}" for one in numbers))
+        text = io.StringIO()
+        console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
+        console.print(table)
+        for row in made.budget:
+            if row["note"]:
+                console.print(f"{row['candidate']}: {row['note']}", soft_wrap=True)
+        return text.getvalue()

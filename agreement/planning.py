@@ -1,0 +1,255 @@
+"""How many responses physicians should grade, and which differences that will show, from what they graded so far.
+
+The pilot is the decisions that are there: variances of the physicians' scores between cases, and of what the judge
+leaves of them (`agreement.powered`). The plan grades, for each candidate, as many responses a case and criteria a
+response as the pilot did.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from agreement.inputs import join
+from agreement.pairs import LAST_COUNTED, Pairs, Standing, positions
+from agreement.powered import Inputs, powered_figures, read_inputs
+from agreement.tables import Row
+from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals
+from consilium.statistics.confusion import confusion_counts
+from consilium.statistics.detectable_difference import detectable_from_standard_error, detectable_mean_difference
+from consilium.statistics.estimate import Figure, Undefined
+from consilium.statistics.label_budget import Pilot, cases_needed, half_widths
+from consilium.statistics.macro_f1 import macro_f1_values
+from consilium.statistics.prediction_powered import NO_LABEL, CaseSums, Powered
+from rubrics.models import Benchmark
+
+BUDGET_COLUMNS = (
+    *("candidate", "measure", "k", "half_width", "half_width_now", "half_width_now_alone", "lambda"),
+    *("n_labelled_cases", "n_cases"),
+    *("cases", "responses", "decisions", "cases_alone", "responses_alone", "decisions_alone", "note"),
+)
+BUDGET_TEXT = ("candidate", "measure", "note")
+CURVE_COLUMNS = ("candidate", "measure", "n_cases", "half_width", "half_width_alone")
+CURVE_TEXT = ("candidate", "measure")
+DETECTABLE_COLUMNS = (
+    *("first", "second", "measure", "difference", "spread", "n_pilot", "n_planned", "detectable", "note"),
+)
+DETECTABLE_TEXT = ("first", "second", "measure", "note")
+ALL = "all candidates"
+STEPS = 24
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is planned: ``half_width`` in the units of ``measure``; ``other`` is a second judge, to compare MF1 with."""
+
+    judge: str
+    reference: str
+    measure: str
+    k: int
+    half_width: float
+    n_planned: int
+    other: str = ""
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Rows of budget.csv, curve.csv and detectable.csv; the digest is that of everything behind them."""
+
+    question: Question
+    judge: str
+    reference: str
+    budget: list[Row]
+    curve: list[Row]
+    detectable: list[Row]
+    digest: str
+    notes: list[str] = field(default_factory=list)
+
+
+def plan(benchmark: Benchmark, question: Question) -> Plan:
+    """`UnknownRater` or `NothingSaid` where a rater cannot be had."""
+    inputs = read_inputs(benchmark, judge=question.judge, reference=question.reference, k=question.k, overall_only=True)
+    figures = powered_figures(inputs, 0, question.measure)
+    budget = [_budget_row(inputs, figures[one], one, question) for one in inputs.order]
+    detectable = list(_differences(inputs, question))
+    if question.other:
+        detectable += _of_judges(benchmark, question)
+    return Plan(
+        question=question,
+        judge=inputs.judge.label,
+        reference=inputs.reference.label,
+        budget=[*budget, _total(budget)] if len(budget) > 1 else budget,
+        curve=[row for one in inputs.order for row in _curve(inputs, figures[one], one, question)],
+        detectable=detectable,
+        digest=inputs.digest,
+        notes=[f"no plan with the judge for {', '.join(inputs.learned)}: the judge learned from these candidates"]
+        if inputs.learned
+        else [],
+    )
+
+
+def _pilot(inputs: Inputs, made: Powered, candidate: int, *, with_judge: bool) -> Pilot | Undefined:
+    if not made.n_labelled:
+        return Undefined(NO_LABEL)
+    if with_judge and inputs.candidates[candidate] in inputs.learned:
+        return Undefined("no plan: the judge learned from this candidate", made.n_labelled_cases)
+    if made.label_variance is None or made.residual_variance is None:
+        n = made.n_labelled_cases
+        return Undefined(f"no plan: the pilot has {n} of the {MINIMUM_CASES} labelled cases needed", n)
+    return Pilot(made.label_variance, made.residual_variance, made.n_labelled_cases, made.n_cases)
+
+
+def _budget_row(inputs: Inputs, made: Powered, candidate: int, question: Question) -> Row:
+    row: Row = {
+        "candidate": inputs.candidates[candidate],
+        "measure": question.measure,
+        "k": question.k if question.measure == "cacs_at_k" else None,
+        "half_width": question.half_width,
+        "lambda": made.power,
+        "n_labelled_cases": made.n_labelled_cases,
+        "n_cases": made.n_cases,
+    }
+    notes = []
+    for end, with_judge in (("", True), ("_alone", False)):
+        pilot = _pilot(inputs, made, candidate, with_judge=with_judge)
+        needed: Figure = pilot if isinstance(pilot, Undefined) else _needed(pilot, question, with_judge=with_judge)
+        now = None
+        if not isinstance(pilot, Undefined) and pilot.label_variance > 0:
+            now = float(half_widths(pilot, [made.n_labelled_cases], with_judge=with_judge)[0])
+        cases = None if needed.value is None else int(needed.value)
+        row[f"half_width_now{end}"] = now
+        row[f"cases{end}"] = cases
+        row[f"responses{end}"], row[f"decisions{end}"] = _work(inputs, made, candidate, cases)
+        if needed.note:
+            notes.append(f"{'cases_alone' if end else 'cases'}: {needed.note}")
+    row["note"] = "; ".join(notes)
+    return {name: row[name] for name in BUDGET_COLUMNS}
+
+
+def _needed(pilot: Pilot, question: Question, *, with_judge: bool) -> Figure:
+    return cases_needed(pilot, question.half_width, with_judge=with_judge)
+
+
+def _work(inputs: Inputs, made: Powered, candidate: int, cases: int | None) -> tuple[int | None, int | None]:
+    """Responses and decisions of so many cases, as dense as in the pilot; rounded up."""
+    if cases is None or not made.n_labelled:
+        return None, None
+    graded = (inputs.place >= 0) & (inputs.sheet.response_candidate == candidate)
+    decided = int(inputs.predicted.n_criteria[0][graded].sum())
+    responses = math.ceil(cases * made.n_labelled / made.n_labelled_cases - 1e-9)
+    return responses, math.ceil(responses * decided / int(graded.sum()) - 1e-9)
+
+
+def _total(budget: list[Row]) -> Row:
+    """The sum over candidates, where each has a number."""
+    row: Row = {
+        **dict.fromkeys(BUDGET_COLUMNS),
+        **{name: budget[0][name] for name in ("measure", "k", "half_width")},
+        "candidate": ALL,
+    }
+    notes = []
+    for end in ("", "_alone"):
+        missing = [one["candidate"] for one in budget if one[f"cases{end}"] is None]
+        for name in ("responses", "decisions"):
+            row[f"{name}{end}"] = None if missing else sum(one[f"{name}{end}"] for one in budget)
+        if missing:
+            notes.append(f"{'cases_alone' if end else 'cases'}: no number for {len(missing)} candidates")
+    row["note"] = "; ".join(notes)
+    return row
+
+
+def _curve(inputs: Inputs, made: Powered, candidate: int, question: Question) -> Iterator[Row]:
+    """Half-widths from 10 cases to all, at most some two dozen steps that grow by a constant factor."""
+    alone = _pilot(inputs, made, candidate, with_judge=False)
+    powered = _pilot(inputs, made, candidate, with_judge=True)
+    if isinstance(alone, Undefined) or alone.label_variance == 0 or alone.n_cases < MINIMUM_CASES:
+        return
+    steps = np.unique(np.rint(np.geomspace(MINIMUM_CASES, alone.n_cases, STEPS)).astype(int))
+    without = half_widths(alone, steps, with_judge=False).tolist()
+    by_judge = [None] * len(steps) if isinstance(powered, Undefined) else half_widths(powered, steps, with_judge=True)
+    for n, with_judge, labels in zip(steps.tolist(), list(by_judge), without, strict=True):
+        yield {
+            "candidate": inputs.candidates[candidate],
+            "measure": question.measure,
+            "n_cases": n,
+            "half_width": None if with_judge is None else float(with_judge),
+            "half_width_alone": labels,
+        }
+
+
+def _differences(inputs: Inputs, question: Question) -> Iterator[Row]:
+    """Every two candidates, by the physicians' mean of each case that they graded of both."""
+    sums: CaseSums = inputs.sums(0, question.measure)
+    scale = 100.0 if question.measure == "rubric_accuracy" else 1.0
+    with np.errstate(invalid="ignore"):
+        means = scale * sums.labels / np.where(sums.weight > 0, sums.weight, np.nan)
+    for i, first in enumerate(inputs.order):
+        for second in inputs.order[i + 1 :]:
+            apart = means[:, first] - means[:, second]
+            apart = apart[~np.isnan(apart)]
+            n = len(apart)
+            spread = float(np.std(apart, ddof=1)) if n > 1 else None
+            if spread is not None and spread <= 1e-12 * float(np.abs(apart).max()):
+                spread = 0.0
+            found: Figure = detectable_mean_difference(spread or 0.0, n, question.n_planned)
+            yield {
+                "first": inputs.candidates[first],
+                "second": inputs.candidates[second],
+                "measure": question.measure,
+                "difference": float(apart.mean()) if n else None,
+                "spread": spread,
+                "n_pilot": n,
+                "n_planned": question.n_planned,
+                "detectable": found.value,
+                "note": found.note,
+            }
+
+
+def _of_judges(benchmark: Benchmark, question: Question) -> list[Row]:
+    """MF1 of the judge less that of the other one, against the same reference on the same pairs."""
+    one = join(benchmark, question.reference, question.judge)
+    other = join(benchmark, question.reference, question.other)
+    place, shared = positions(_keys(other.pairs), _keys(one.pairs))
+    shared = shared & (one.pairs.standing <= LAST_COUNTED)
+    if len(other.pairs):
+        shared &= other.pairs.standing[place] <= LAST_COUNTED
+    first = one.pairs.chosen(shared)
+    second = other.pairs.chosen(place[shared])
+    case = one.frame.response_case[one.frame.response_places(first.response)]
+    places, dense = np.unique(case, return_inverse=True)
+    row: Row = {
+        "first": one.rater_b.label,
+        "second": other.rater_b.label,
+        "measure": "mf1",
+        "difference": None,
+        "spread": None,
+        "n_pilot": len(places),
+        "n_planned": question.n_planned,
+    }
+    found: Figure
+    if len(places) < MINIMUM_CASES:
+        found = detectable_from_standard_error(0.0, len(places), question.n_planned)
+    else:
+        bootstrap = CaseBootstrap(len(places), question.seed, RESAMPLES)
+        tables = [confusion_counts(pairs.a, _said(pairs), case=dense, n_cases=len(places)) for pairs in (first, second)]
+        values = [float(macro_f1_values(table.pooled(axis=0))[0]) for table in tables]
+        replicates = [macro_f1_values(bootstrap.confusion(table)) for table in tables]
+        error = float(percentile_intervals(replicates[0] - replicates[1], len(places)).standard_deviation[0])
+        row |= {"difference": values[0] - values[1], "spread": error}
+        found = detectable_from_standard_error(error, len(places), question.n_planned)
+    return [{**row, "detectable": found.value, "note": found.note}]
+
+
+def _keys(pairs: Pairs) -> Any:
+    return (pairs.response << 31) | pairs.criterion
+
+
+def _said(pairs: Pairs) -> Any:
+    """What the judge said, an invalid or missing verdict as the opposite of the reference."""
+    agrees = (pairs.standing == Standing.TP) | (pairs.standing == Standing.TN)
+    return np.where(agrees, pairs.a, 1 - pairs.a)

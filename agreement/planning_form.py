@@ -1,0 +1,93 @@
+"""What is asked of a plan: a judge, physicians, a measure, how sure, and how many cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agreement.forms import choose, grouped
+from agreement.offers import offers
+from agreement.planning import Question
+from agreement.powered import MEASURES
+from agreement.thresholds import LARGEST_K, suggested_k
+from rubrics.models import Benchmark, Case
+
+_HALF_WIDTHS = {"rubric_score": 0.05, "rubric_accuracy": 5.0, "cacs_at_k": 5.0}
+
+
+class PlanForm(forms.Form):
+    """Sent by GET, so that a plan has an address. ``ready`` says whether there is enough to plan from."""
+
+    judge = forms.ChoiceField(label=gettext_lazy("Judge"))
+    reference = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
+    measure = forms.ChoiceField(label=gettext_lazy("Measure"))
+    k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)
+    half_width = forms.FloatField(
+        label=gettext_lazy("Half-width wanted"),
+        min_value=1e-6,
+        max_value=100,
+        help_text=gettext_lazy("Of the 95% interval: 0.05 for a rubric score, 5 for Rubric Accuracy or CACS."),
+    )
+    n_planned = forms.IntegerField(
+        label=gettext_lazy("Cases planned"),
+        min_value=10,
+        max_value=1_000_000,
+        help_text=gettext_lazy("For the smallest difference that will show."),
+    )
+    other = forms.ChoiceField(
+        label=gettext_lazy("Another judge"),
+        required=False,
+        help_text=gettext_lazy("To plan a comparison of Macro-F1."),
+    )
+    ready: bool = True
+
+    def __init__(self, benchmark: Benchmark, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        found = offers(benchmark)
+        judges, references = [one for one in found if one.is_judge], [one for one in found if not one.is_judge]
+        self.ready = bool(judges and references)
+        choose(self, "judge", grouped(judges))
+        choose(self, "reference", grouped(references))
+        choose(self, "other", [("", "—"), *grouped(judges)])
+        k, source = suggested_k(benchmark)
+        names = {"rubric_score": _("Rubric score"), "rubric_accuracy": _("Rubric Accuracy"), "cacs_at_k": "CACS@k"}
+        choose(self, "measure", [(name, names[name]) for name in MEASURES])
+        for name, value in (
+            ("k", k),
+            ("measure", "rubric_accuracy"),
+            ("half_width", _HALF_WIDTHS["rubric_accuracy"]),
+            ("n_planned", max(10, Case.objects.filter(benchmark=benchmark).count())),
+        ):
+            self.fields[name].initial = value
+        self.fields["k"].help_text = source
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("measure") == "rubric_score" and (cleaned.get("half_width") or 0) > 1:
+            self.add_error("half_width", _("A rubric score runs from 0 to 1: its half-width is at most 1."))
+        if cleaned.get("other") and cleaned.get("other") == cleaned.get("judge"):
+            self.add_error("other", _("Choose another judge than the first."))
+        return cleaned
+
+    @property
+    def question(self) -> Question:
+        """What to plan, once the form is valid."""
+        given = self.cleaned_data
+        names = ("judge", "reference", "measure", "k", "half_width", "n_planned", "other")
+        return Question(**{name: given[name] for name in names})
+
+
+def filled(benchmark: Benchmark, given: Any) -> dict[str, Any]:
+    """What a link gives, and the usual for the rest; empty where nothing is given at all."""
+    fresh = PlanForm(benchmark)
+    if not any(given.get(name) for name in fresh.fields):
+        return {}
+    first = {
+        name: next((value for _heading, group in fresh.fields[name].choices for value, _label in group), "")  # type: ignore[attr-defined]
+        for name in ("judge", "reference")
+    }
+    usual = {name: field.initial for name, field in fresh.fields.items() if field.initial is not None}
+    return {**first, **usual, **{name: given[name] for name in fresh.fields if given.get(name)}}

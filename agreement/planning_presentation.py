@@ -1,0 +1,127 @@
+"""What the page of a plan shows: how many decisions, the curve of one candidate, and the differences that will show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from agreement.kinds.kind import Figure
+from agreement.kinds.powered import digits_of, measure_name
+from agreement.numbers import Number, number
+from agreement.offers import display_name
+from agreement.planning import (
+    ALL,
+    BUDGET_COLUMNS,
+    BUDGET_TEXT,
+    CURVE_COLUMNS,
+    CURVE_TEXT,
+    DETECTABLE_COLUMNS,
+    DETECTABLE_TEXT,
+    Plan,
+)
+from agreement.tables import Row
+from consilium.figures import charts
+from consilium.figures.style import Palette
+from consilium.lib import remarks
+
+TABLES = {
+    "budget": (BUDGET_COLUMNS, BUDGET_TEXT),
+    "curve": (CURVE_COLUMNS, CURVE_TEXT),
+    "detectable": (DETECTABLE_COLUMNS, DETECTABLE_TEXT),
+}
+
+
+def shown(plan: Plan, *, chosen: str = "") -> dict[str, Any]:
+    """The context of the page; ``chosen`` is the candidate of the curve, by default the one with the widest."""
+    own = [row for row in plan.budget if row["candidate"] != ALL]
+    names = [row["candidate"] for row in own]
+    if chosen not in names:
+        widest = max(own, key=lambda row: row["half_width_now_alone"] or 0.0, default=None)
+        chosen = widest["candidate"] if widest else ""
+    digits = digits_of(plan.question.measure) + 1
+    return {
+        "plan": plan,
+        "label": measure_name(plan.question.measure, plan.question.k),
+        "judge": display_name(plan.judge),
+        "reference": display_name(plan.reference),
+        "budget": [_budget_row(row, digits) for row in plan.budget],
+        "candidates": names,
+        "chosen": chosen,
+        "figure": _figure(plan, chosen),
+        "curve": [
+            {**row, "figures": {name: number(row, name, digits=digits) for name in ("half_width", "half_width_alone")}}
+            for row in plan.curve
+            if row["candidate"] == chosen
+        ],
+        "detectable": [
+            _detectable_row(row, digits)
+            for row in plan.detectable
+            if row["measure"] == "mf1" or chosen in (row["first"], row["second"])
+        ],
+        "notes": [remarks.in_words(note) for note in plan.notes],
+    }
+
+
+def _budget_row(row: Row, digits: int) -> dict[str, Any]:
+    counts = ("responses", "decisions", "cases")
+    return {
+        **row,
+        "is_all": row["candidate"] == ALL,
+        "now": Number(row["half_width_now"], digits=digits),
+        "now_alone": Number(row["half_width_now_alone"], digits=digits),
+        "figures": {
+            f"{name}{end}": number({**row, "note": _reason(row["note"], f"cases{end}")}, f"{name}{end}", digits=0)
+            for name in counts
+            for end in ("", "_alone")
+        },
+        "remarks": remarks.in_words(_reason(row["note"], "cases") or _reason(row["note"], "cases_alone")),
+    }
+
+
+def _reason(note: str, name: str) -> str:
+    for one in note.split("; "):
+        who, _colon, why = one.partition(": ")
+        if who == name:
+            return why
+    return ""
+
+
+def _detectable_row(row: Row, digits: int) -> dict[str, Any]:
+    places = 3 if row["measure"] == "mf1" else digits
+    return {
+        **row,
+        "first": display_name(row["first"]) if row["measure"] == "mf1" else row["first"],
+        "second": display_name(row["second"]) if row["measure"] == "mf1" else row["second"],
+        "is_mf1": row["measure"] == "mf1",
+        "figures": {
+            "difference": number(row, "difference", digits=places),
+            "detectable": number(row, "detectable", digits=places),
+        },
+    }
+
+
+def _figure(plan: Plan, candidate: str) -> Figure | None:
+    rows = [row for row in plan.curve if row["candidate"] == candidate]
+    if not rows:
+        return None
+    label = measure_name(plan.question.measure, plan.question.k)
+    series = {"half_width": _("With the judge"), "half_width_alone": _("Physicians alone")}
+    drawn = [(name, row["n_cases"], row[key]) for key, name in series.items() for row in rows]
+
+    def drawing(palette: Palette) -> object:
+        return charts.lines(
+            [one for one in drawn if one[2] is not None],
+            palette,
+            x_title=_("cases that physicians grade"),
+            y_title=_("half-width of %(measure)s") % {"measure": label},
+            description=_("How the half-width of the 95%% interval falls with the cases that physicians grade.") % {},
+        )
+
+    return Figure(
+        "curve",
+        _("Half-width by cases graded, %(candidate)s") % {"candidate": candidate},
+        _("Both lines meet where physicians grade every case: from there on it takes more cases."),
+        "curve",
+        drawing,
+    )

@@ -1,0 +1,322 @@
+"""Prediction-powered scores of candidates: a judge's verdicts on everything, physicians' decisions on a sample.
+
+Scores of responses are those of `scoring.score_grid`, by the judge and by the physicians, over the same criteria; the
+estimate is that of `consilium.statistics.prediction_powered`, with cases as units. Counting rules:
+
+- invalid and missing verdicts count against the candidate, in the judge's scores as everywhere;
+- a verdict on which the judge is not of one mind counts as not met where it predicts (any prediction will do, the
+  rectifier makes it good), while the judge's own figure leaves the response out, as its scores do;
+- a response that the physicians have not wholly decided, or graded on other criteria than the judge, counts as not
+  graded, and is counted in the note.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement.compare import Progress, unheard
+from agreement.learned import learned_candidates, learners, remark_on_candidate
+from agreement.sampling import Sampling, sampling_of
+from agreement.tables import Row
+from consilium.statistics.cacs import cacs_values
+from consilium.statistics.estimate import Undefined
+from consilium.statistics.outcomes import Outcome
+from consilium.statistics.prediction_powered import CaseSums, Powered, case_sums, prediction_powered
+from rubrics.models import Benchmark, Candidate, Case
+from scoring.points import DEFAULT_RULES, CannotAssess, CountingRules
+from scoring.raters import Rater, require_verdicts, resolve_rater
+from scoring.score_grid import Grid, grid_of
+from scoring.score_sheet import OVERALL, Sheet, Slice, read_sheet, slices_of
+
+MEASURES = ("rubric_score", "rubric_accuracy", "cacs_at_k")
+# As scores are counted, but that a judge always predicts something.
+PREDICTING = CountingRules(cannot_assess=CannotAssess.AGAINST)
+COLUMNS = (
+    *("candidate", "slice", "measure", "k", "value", "low", "high", "lambda"),
+    *("physicians", "physicians_low", "physicians_high", "judge", "judge_low", "judge_high", "width_ratio"),
+    *("n_labelled", "n_labelled_cases", "n_judged", "n_cases", "note"),
+)
+TEXT_COLUMNS = ("candidate", "slice", "measure", "note")
+LEARNED_ELSEWHERE = "the judge learned from decisions on other candidates: on cases it has not seen it may err more"
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Two raters' scores of the same responses, those that the judge was to judge.
+
+    Grids have the shape (slices, responses): ``predicted`` and ``alone`` of the judge, ``graded`` of the physicians in
+    the places of their own sheet; ``place`` is a response's place there, -1 where they decided nothing of it.
+    """
+
+    judge: Rater
+    reference: Rater
+    k: int
+    sheet: Sheet
+    slices: list[Slice]
+    candidates: list[str]
+    cases: list[str]
+    predicted: Grid
+    alone: Grid
+    graded: Grid
+    place: Array
+    sampling: Sampling
+    learned: list[str]
+    learned_by: list[str]
+    n_not_judged: int  # graded responses that the judge was not to judge
+    digest: str
+
+    @property
+    def order(self) -> list[int]:
+        """Places of candidates by name."""
+        return sorted(range(len(self.candidates)), key=lambda place: self.candidates[place])
+
+    def sums(self, place: int, measure: str) -> CaseSums:
+        """By case and candidate, for the slice at ``place``."""
+        prediction, size = self._values(self.predicted, place, measure)
+        label = self._labels(place, measure)
+        inside = self.predicted.inside[place] & ~np.isnan(prediction)
+        return case_sums(
+            case=self.sheet.response_case[inside],
+            n_cases=len(self.sheet.case_ids),
+            prediction=prediction[inside],
+            label=label[inside],
+            size=size[inside],
+            weight=self.sampling.weight[inside],
+            column=self.sheet.response_candidate[inside],
+            n_columns=len(self.candidates),
+        )
+
+    def sums_of_judge(self, place: int, measure: str) -> CaseSums:
+        """The same of the judge alone, without the responses that it leaves without a score."""
+        value, size = self._values(self.alone, place, measure)
+        inside = self.alone.inside[place] & ~np.isnan(value)
+        return case_sums(
+            case=self.sheet.response_case[inside],
+            n_cases=len(self.sheet.case_ids),
+            prediction=value[inside],
+            label=np.full(int(inside.sum()), np.nan),
+            size=size[inside],
+            column=self.sheet.response_candidate[inside],
+            n_columns=len(self.candidates),
+        )
+
+    def unused(self, place: int, measure: str) -> NDArray[np.int64]:
+        """By candidate: responses in the slice that were graded, but not so that they have a score to put beside."""
+        if not len(self.graded.inside[place]):
+            return np.zeros(len(self.candidates), dtype=np.int64)
+        touched = (self.place >= 0) & self.predicted.inside[place] & np.isnan(self._labels(place, measure))
+        touched &= ~np.isnan(self._values(self.predicted, place, measure)[0])
+        touched &= self.graded.inside[place][self.place]
+        return np.bincount(self.sheet.response_candidate[touched], minlength=len(self.candidates))
+
+    def _values(self, grid: Grid, place: int, measure: str) -> tuple[Array, Array]:
+        """The value of each response, NaN where it has none, and its size."""
+        positive = np.where(grid.has_hits[place], grid.n_positive[place], 0)
+        if measure == "rubric_score":
+            return np.where(grid.has_score[place], grid.score[place], np.nan), np.ones(len(positive))
+        if measure == "rubric_accuracy":
+            share = np.where(positive > 0, grid.hits[place] / np.maximum(positive, 1), np.nan)
+            return share, positive.astype(np.float64)
+        return cacs_values(grid.hits[place], positive, self.k), np.ones(len(positive))
+
+    def _labels(self, place: int, measure: str) -> Array:
+        """The physicians' values in the places of the judge's sheet, NaN where there is none to put beside."""
+        if not len(self.graded.inside[place]):
+            return np.full(len(self.place), np.nan)
+        value, _size = self._values(self.graded, place, measure)
+        name = "n_criteria" if measure == "rubric_score" else "n_positive"
+        same = getattr(self.graded, name)[place][self.place] == getattr(self.predicted, name)[place]
+        return np.where((self.place >= 0) & same, value[self.place], np.nan)
+
+
+def read_inputs(
+    benchmark: Benchmark,
+    *,
+    judge: str,
+    reference: str,
+    k: int,
+    overall_only: bool = False,
+    progress: Progress = unheard,
+) -> Inputs:
+    """Read both raters. ``overall_only`` leaves the slices out."""
+    predictor, physicians = resolve_rater(benchmark, judge), resolve_rater(benchmark, reference)
+    require_verdicts(predictor, physicians)
+    sheet = read_sheet(benchmark, predictor)
+    progress(0.25)
+    graded_sheet = read_sheet(benchmark, physicians)
+    progress(0.45)
+    labels = ("key", "difficulty", "register", "tags", "label_tags")
+    cases: dict[int, Row] = {
+        pk: dict(zip(labels, values, strict=True))
+        for pk, *values in Case.objects.filter(pk__in=sheet.case_ids.tolist()).values_list("pk", *labels)
+    }
+    slices = [Slice(OVERALL)] if overall_only else list(slices_of(benchmark, sheet, cases))
+    names = Candidate.objects.filter(pk__in=sheet.candidate_ids.tolist()).in_bulk()
+    candidates = [names[pk].name for pk in sheet.candidate_ids.tolist()]
+    alone = grid_of(sheet, slices, DEFAULT_RULES)
+    unsettled = np.isin(sheet.answer, (Outcome.UNDECIDED, Outcome.CANNOT_ASSESS)).any()
+    place, judged_too = _places(graded_sheet.response_ids, sheet.response_ids)
+    sampling = sampling_of(benchmark, physicians, sheet, place >= 0)
+    learned = learned_candidates(benchmark, [run.public_id for run in predictor.runs])
+    keys = [cases[pk]["key"] for pk in sheet.case_ids.tolist()]
+    progress(0.6)
+    return Inputs(
+        judge=predictor,
+        reference=physicians,
+        k=k,
+        sheet=sheet,
+        slices=slices,
+        candidates=candidates,
+        cases=keys,
+        predicted=grid_of(sheet, slices, PREDICTING) if unsettled else alone,
+        alone=alone,
+        graded=grid_of(graded_sheet, [_in_sheet(one, sheet, graded_sheet) for one in slices], DEFAULT_RULES),
+        place=place,
+        sampling=sampling,
+        learned=learned,
+        learned_by=learners(benchmark, predictor),
+        n_not_judged=len(graded_sheet.response_ids) - judged_too,
+        digest=_digest(predictor, physicians, sheet, graded_sheet, slices, sampling, [*candidates, *keys, *learned]),
+    )
+
+
+def _places(known: Array, wanted: Array) -> tuple[Array, int]:
+    """Where each of ``wanted`` stands in the sorted ``known``, -1 where it does not, and how many do."""
+    if not len(known):
+        return np.full(len(wanted), -1, dtype=np.int64), 0
+    found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    there = known[found] == wanted
+    return np.where(there, found, -1), int(there.sum())
+
+
+def _in_sheet(one: Slice, of: Sheet, there: Sheet) -> Slice:
+    """A slice of the judge's sheet as one of the physicians'."""
+    if one.criteria is not None:
+        return Slice(one.name, criteria=np.isin(there.criterion_ids, of.criterion_ids[one.criteria]))
+    if one.cases is not None:
+        return Slice(one.name, cases=np.isin(there.case_ids, of.case_ids[one.cases]))
+    return one
+
+
+def _digest(
+    judge: Rater,
+    reference: Rater,
+    sheet: Sheet,
+    graded: Sheet,
+    slices: list[Slice],
+    sampling: Sampling,
+    names: list[str],
+) -> str:
+    """SHA-256 of everything that the figures are made of."""
+    sha = hashlib.sha256("\x1f".join([judge.label, reference.label, *names, *map(str, sampling.notes)]).encode())
+    for one in (sheet, graded):
+        for column in (one.response_ids, one.criterion_ids, one.response, one.criterion, one.points, one.answer):
+            sha.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
+        if one.share is not None:
+            sha.update(np.ascontiguousarray(one.share, dtype="<f8").tobytes())
+    sha.update(np.ascontiguousarray(sampling.weight, dtype="<f8").tobytes())
+    for part in slices:
+        sha.update(part.name.encode() + b"\0")
+        for mask in (part.cases, part.criteria):
+            sha.update(b"-" if mask is None else np.packbits(mask).tobytes())
+    return sha.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class PoweredScores:
+    """Rows of powered.csv: every candidate, slice and measure; with what was read for them."""
+
+    rows: list[Row]
+    inputs: Inputs
+
+    @property
+    def digest(self) -> str:
+        return self.inputs.digest
+
+    @property
+    def notes(self) -> list[str]:
+        n = self.inputs.n_not_judged
+        return [f"{n} graded responses that the judge was not to judge left out"] if n else []
+
+
+def powered_scores(
+    benchmark: Benchmark, *, judge: str, reference: str, k: int, progress: Progress = unheard
+) -> PoweredScores:
+    """Every candidate by ``judge`` and ``reference``, with the coverage threshold ``k``. No chance enters: the
+    intervals are those of Student's t (`consilium.statistics.prediction_powered`).
+    """
+    inputs = read_inputs(benchmark, judge=judge, reference=reference, k=k, progress=progress)
+    made: dict[tuple[int, int, str], Row] = {}
+    for place in range(len(inputs.slices)):
+        for measure in MEASURES:
+            for candidate, row in _rows(inputs, place, measure):
+                made[candidate, place, measure] = row
+        progress(0.6 + 0.35 * (place + 1) / len(inputs.slices))
+    keys = [(one, place, name) for one in inputs.order for place in range(len(inputs.slices)) for name in MEASURES]
+    return PoweredScores([made[key] for key in keys if key in made], inputs)
+
+
+def powered_figures(inputs: Inputs, place: int, measure: str) -> list[Powered]:
+    """One for each candidate of the slice at ``place``, by its place in the sheet."""
+    options: dict[str, Any] = (
+        {"clip": (0.0, 1.0)}
+        if measure == "rubric_score"
+        else {"scale": 100.0 if measure == "rubric_accuracy" else 1.0, "clip": (0.0, 100.0)}
+    )
+    return prediction_powered(inputs.sums(place, measure), **options)
+
+
+def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]:
+    made = powered_figures(inputs, place, measure)
+    judged = [one.judge for one in made]
+    if inputs.alone is not inputs.predicted:
+        options: dict[str, Any] = {"scale": 100.0} if measure == "rubric_accuracy" else {}
+        clip = (0.0, 1.0) if measure == "rubric_score" else None
+        judged = [one.judge for one in prediction_powered(inputs.sums_of_judge(place, measure), clip=clip, **options)]
+    unused = inputs.unused(place, measure)
+    for candidate, (one, judge) in enumerate(zip(made, judged, strict=True)):
+        if not one.n_judged:
+            continue
+        name = inputs.candidates[candidate]
+        figure, power, ratio = one.powered, one.power, one.width_ratio
+        notes = [] if one.n_labelled == 0 else list(inputs.sampling.notes[candidate])
+        if name in inputs.learned:
+            # Its errors there are smaller than elsewhere: no rectifier can be had from them.
+            figure, power, ratio = Undefined(remark_on_candidate(inputs.learned_by), one.n_labelled), None, None
+        elif inputs.learned:
+            notes.append(LEARNED_ELSEWHERE)
+        if unused[candidate]:
+            notes.append(f"{unused[candidate]} graded responses without a score to put beside the judge’s")
+        yield (
+            candidate,
+            {
+                "candidate": name,
+                "slice": inputs.slices[place].name,
+                "measure": measure,
+                "k": inputs.k if measure == "cacs_at_k" else None,
+                "value": figure.value,
+                "low": figure.low,
+                "high": figure.high,
+                "lambda": power,
+                "physicians": one.physicians.value,
+                "physicians_low": one.physicians.low,
+                "physicians_high": one.physicians.high,
+                "judge": judge.value,
+                "judge_low": judge.low,
+                "judge_high": judge.high,
+                "width_ratio": ratio,
+                "n_labelled": one.n_labelled,
+                "n_labelled_cases": one.n_labelled_cases,
+                "n_judged": one.n_judged,
+                "n_cases": one.n_cases,
+                "note": "; ".join(filter(None, [figure.note, *notes])),
+            },
+        )

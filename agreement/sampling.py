@@ -1,0 +1,84 @@
+"""How the responses that physicians graded were drawn, as their batches record it: the weights of each in a sample.
+
+Where all graded responses of a candidate came by one batch, drawn by its seed, each has the inclusion probability that
+the batch recorded, and weighs by the inverse. Everything else is taken as a random sample with equal probabilities, and
+a remark says what was not recorded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.models import Batch, BatchItem
+from rubrics.models import Benchmark
+from scoring.raters import Rater
+from scoring.score_sheet import Sheet
+
+NOT_RECORDED = "not recorded how the graded responses were drawn: taken as a random sample"
+SEVERAL = "the graded responses came by several draws: taken as one random sample"
+PART = "the graded responses were drawn from a part of the cases: taken as a random sample of all"
+WEIGHTED = "weighted by the inverse of the recorded inclusion probabilities"
+# Of a batch's filter, what leaves cases out.
+_OF_CASES = ("difficulties", "registers", "languages", "tags", "cases")
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """``weight`` of each response of a sheet, and the remarks on each candidate, by its place in the sheet."""
+
+    weight: NDArray[np.float64]
+    notes: list[list[str]]
+
+
+def sampling_of(benchmark: Benchmark, reference: Rater, sheet: Sheet, graded: NDArray[np.bool_]) -> Sampling:
+    """How those responses of ``sheet`` were drawn that ``reference`` decided on, marked in ``graded``."""
+    weight = np.ones(len(sheet.response_ids))
+    notes: list[list[str]] = [[] for _ in sheet.candidate_ids]
+    kind, _colon, name = reference.label.partition(":")
+    if kind != "group":
+        for candidate in np.unique(sheet.response_candidate[graded]).tolist():
+            notes[candidate].append(NOT_RECORDED)
+        return Sampling(weight, notes)
+    batches, batch, place, probability = _items(benchmark, name.rpartition("@")[0], sheet)
+    for candidate in range(len(notes)):
+        own = graded & (sheet.response_candidate == candidate)
+        if not own.any():
+            continue
+        held = sheet.response_candidate[place] == candidate
+        used = np.unique(batch[held])
+        drawn = np.zeros(len(weight), dtype=bool)
+        drawn[place[held]] = True
+        if len(used) > 1:
+            notes[candidate].append(SEVERAL)
+        elif not len(used) or batches[used[0]]["imported"] or (own & ~drawn).any():
+            notes[candidate].append(NOT_RECORDED)
+        else:
+            if any(batches[used[0]]["frame"].get("filter", {}).get(name) for name in _OF_CASES):
+                notes[candidate].append(PART)
+            weight[place[held]] = 1 / probability[held]
+            if len(np.unique(probability[held])) > 1:
+                notes[candidate].append(WEIGHTED)
+            if own.sum() < drawn.sum():
+                notes[candidate].append(f"{own.sum()} of {drawn.sum()} drawn responses are graded so far")
+    return Sampling(weight, notes)
+
+
+def _items(
+    benchmark: Benchmark, group: str, sheet: Sheet
+) -> tuple[dict[int, dict[str, Any]], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """The group's batches by pk; of each of their items that is in the sheet its batch, place and probability."""
+    rows = Batch.objects.filter(group__benchmark=benchmark, group__name=group, kind=Batch.Kind.GRADE)
+    batches = {row["pk"]: row for row in rows.values("pk", "imported", "frame")}
+    items = list(
+        BatchItem.objects.filter(batch__in=batches).values_list("batch_id", "response_id", "inclusion_probability")
+    )
+    batch = np.array([item[0] for item in items], dtype=np.int64)
+    response = np.array([item[1] for item in items], dtype=np.int64)
+    probability = np.array([item[2] for item in items], dtype=np.float64)
+    inside = np.isin(response, sheet.response_ids)
+    place = np.searchsorted(sheet.response_ids, response[inside])
+    return batches, batch[inside], place, probability[inside]

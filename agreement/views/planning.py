@@ -1,0 +1,104 @@
+"""How many decisions to plan: the page, its tables as files, and its figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from agreement import planning, planning_presentation
+from agreement.planning_form import PlanForm, filled
+from agreement.tables import Table
+from consilium.figures.render import inline_svg, pdf_file, png_file, svg_file
+from consilium.lib.errors import DomainError
+from rubrics.access import get_benchmark
+
+if TYPE_CHECKING:
+    from accounts.views import SignedInRequest
+
+FILES = {
+    "svg": (svg_file, "image/svg+xml"),
+    "png": (png_file, "image/png"),
+    "pdf": (pdf_file, "application/pdf"),
+}
+
+
+@require_safe
+@login_required
+def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The form, and the plan once it is asked for."""
+    benchmark = get_benchmark(request.user, slug)
+    given = filled(benchmark, request.GET)
+    form = PlanForm(benchmark, given or None)
+    context = {"benchmark": benchmark, "form": form}
+    status = 200
+    if given and form.is_valid():
+        try:
+            made = planning.plan(benchmark, form.question)
+        except DomainError as error:
+            form.add_error(None, str(error))
+            status = error.status_code
+        else:
+            context |= planning_presentation.shown(made, chosen=request.GET.get("candidate", ""))
+            context["query"] = urlencode({**given, "candidate": context["chosen"]})
+            figure = context["figure"]
+            context["svg"] = figure and inline_svg(figure.drawing, title=figure.title)
+    elif given:
+        status = 422
+    return render(request, "agreement/planning.html", context, status=status)
+
+
+def _plan(request: SignedInRequest, slug: str) -> planning.Plan | HttpResponse:
+    """The plan that an address asks for, or what is wrong with it."""
+    benchmark = get_benchmark(request.user, slug)
+    form = PlanForm(benchmark, filled(benchmark, request.GET))
+    if not form.is_valid():
+        said = [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
+        return _refused("\n".join(said))
+    try:
+        return planning.plan(benchmark, form.question)
+    except DomainError as error:
+        return _refused(str(error))
+
+
+def _refused(why: str) -> HttpResponse:
+    return HttpResponse(why, status=422, content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+@login_required
+def planning_csv(request: SignedInRequest, slug: str, name: str) -> HttpResponseBase:
+    """A table of the plan as CSV."""
+    if name not in planning_presentation.TABLES:
+        raise Http404
+    made = _plan(request, slug)
+    if isinstance(made, HttpResponse):
+        return made
+    columns, text = planning_presentation.TABLES[name]
+    table = Table.of(columns, getattr(made, name), text)
+    response = StreamingHttpResponse(table.csv(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
+
+
+@require_safe
+@login_required
+def planning_figure(request: SignedInRequest, slug: str, suffix: str) -> HttpResponse:
+    """The curve as a file."""
+    if suffix not in FILES:
+        raise Http404
+    made = _plan(request, slug)
+    if isinstance(made, HttpResponse):
+        return made
+    figure = planning_presentation.shown(made, chosen=request.GET.get("candidate", ""))["figure"]
+    if figure is None:
+        return _refused(_("There is no curve of this candidate: too few cases are graded."))
+    make, kind = FILES[suffix]
+    response = HttpResponse(make(figure.drawing), content_type=kind)
+    response["Content-Disposition"] = f'attachment; filename="curve.{suffix}"'
+    return response

@@ -1,0 +1,245 @@
+"""Prediction-powered scores and plans: from decisions to report, page, files, API and command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from agreement import services, tasks
+from agreement.models import Report
+from agreement.powered import MEASURES, powered_scores
+from agreement.stored import table_of
+from annotation.models import Assignment, Batch, BatchItem, Decision
+from scoring.models import Verdict
+from tests.agreement.study import Study, coin, make_study, noisy
+
+pytestmark = pytest.mark.django_db
+
+CASES, DRAWN = 24, 30
+
+
+@pytest.fixture
+def study() -> Study:
+    """A judge on 24 cases of both candidates; a group grades 30 of the 48 responses, and differs on a fifth."""
+    made = make_study(cases=CASES, points=(3, 1, 1, 2, -2))
+    made.judge("Judge", coin(1, "met", "met", "not_met"))
+    made.group("A", noisy(made, "Judge", 2, 0.2), draw=DRAWN)
+    return made
+
+
+def graded(study: Study, candidate: str) -> int:
+    return Assignment.objects.filter(response__candidate__name=candidate, case__benchmark=study.benchmark).count()
+
+
+def by_hand(study: Study, candidate: str, weights: dict[int, float] | None = None) -> tuple[float, float, float]:
+    """Rubric Accuracy of a candidate: the estimate, the physicians' and the judge's, from sums over its cases."""
+    sums = []
+    for response in study.responses():
+        if response.candidate.name != candidate:
+            continue
+        # The last criterion takes points off and is no part of it.
+        pairs = [(response.pk, one) for one in study.criteria[response.case_id][:4]]
+        f = sum(study.said["Judge"][pair] == "met" for pair in pairs)
+        y = sum(study.said["A"].get(pair) == "met" for pair in pairs)
+        drawn = pairs[0] in study.said["A"]
+        sums.append((4.0, f, (weights or {}).get(response.pk, 1.0) * drawn, y * drawn))
+    d, f, w, y = np.array(sums).T
+    judge, physicians, sampled = f.sum() / d.sum(), (w * y).sum() / (w * d).sum(), (w * f).sum() / (w * d).sum()
+    a, g = w * (y - physicians * d) / (w * d).sum(), w * (f - sampled * d) / (w * d).sum()
+    b = (f - judge * d) / d.sum() - g
+    power = min(1, max(0, -(a @ b) / (b @ b)))
+    return 100 * (physicians + power * (judge - sampled)), 100 * physicians, 100 * judge
+
+
+def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study) -> None:
+    client = Client()
+    client.force_login(study.admin)
+    address = f"/b/{study.benchmark.slug}/scores/"
+    made = client.post(
+        address,
+        {"kind": "powered", "powered-judge": "Judge", "powered-reference": "group:A@checked", "powered-k": "2"},
+    )
+    assert made.status_code == 302, made.content.decode()
+    report = Report.objects.get()
+    tasks.run_report(report.pk)
+    report.refresh_from_db()
+    rows = {(row["candidate"], row["slice"], row["measure"]): row for row in table_of(report, "powered").dicts()}
+    assert {key[2] for key in rows} == set(MEASURES)
+    for candidate in ("alpha", "beta"):
+        row = rows[candidate, "overall_score", "rubric_accuracy"]
+        found = (row["value"], row["physicians"], row["judge"])
+        assert found == pytest.approx(by_hand(study, candidate), abs=1e-9)
+        assert row["low"] < row["value"] < row["high"]
+        n = graded(study, candidate)
+        assert 10 <= n < CASES
+        assert (row["n_labelled"], row["n_labelled_cases"], row["n_judged"], row["n_cases"]) == (n, n, CASES, CASES)
+        assert row["note"] == ""
+        assert rows[candidate, "overall_score", "cacs_at_k"]["k"] == 2
+    odd = rows["alpha", "theme:odd", "rubric_score"]
+    assert (odd["low"], odd["n_cases"]) == (None, CASES // 2)
+    assert f"{odd['n_labelled_cases']} of the 10 cases needed" in odd["note"]
+    page = client.get(made["Location"]).content.decode()
+    assert "Prediction-powered" in page
+    assert page.count("<svg") >= 3
+    first = b"".join(client.get(f"{made['Location']}tables/powered.csv").streaming_content)
+    again = services.recompute_report(report=report, at=timezone.now())
+    tasks.run_report(again.pk)
+    again.refresh_from_db()
+    assert again.input_digest == report.input_digest
+    other = made["Location"].replace(report.public_id, again.public_id)
+    assert b"".join(client.get(f"{other}tables/powered.csv").streaming_content) == first
+
+
+def test_the_judges_own_figure_is_that_of_its_scores(study: Study) -> None:
+    report = services.create_report(
+        benchmark=study.benchmark, kind="scores", parameters={"rater": "Judge", "k": 2}, at=timezone.now()
+    )
+    tasks.run_report(report.pk)
+    report.refresh_from_db()
+    board = {row["candidate"]: row for row in table_of(report, "scoreboard").dicts()}
+    for row in powered_scores(study.benchmark, judge="Judge", reference="group:A", k=2).rows:
+        if row["slice"] == "overall_score":
+            assert row["judge"] == pytest.approx(board[row["candidate"]][row["measure"]], abs=1e-12)
+
+
+def test_unequal_inclusion_probabilities_weigh(study: Study) -> None:
+    rng = random.Random(4)
+    weights = {}
+    for item in BatchItem.objects.all():
+        item.inclusion_probability = rng.choice([0.25, 0.5])
+        item.save()
+        weights[item.response_id] = 1 / item.inclusion_probability
+    made = powered_scores(study.benchmark, judge="Judge", reference="group:A", k=2)
+    row = next(row for row in made.rows if row["measure"] == "rubric_accuracy" and row["slice"] == "overall_score")
+    assert (row["value"], row["physicians"]) == pytest.approx(by_hand(study, "alpha", weights)[:2], abs=1e-9)
+    assert row["note"] == "weighted by the inverse of the recorded inclusion probabilities"
+
+
+@pytest.mark.parametrize(
+    ("frame", "imported", "said"),
+    [
+        ({"filter": {"tags": ["theme:odd"]}}, False, "drawn from a part of the cases"),
+        ({"imported": True}, True, "not recorded how the graded responses were drawn"),
+    ],
+)
+def test_what_is_not_known_of_the_sample_is_said(study: Study, frame: dict, imported: bool, said: str) -> None:
+    Batch.objects.update(frame=frame, imported=imported)
+    rows = powered_scores(study.benchmark, judge="Judge", reference="group:A", k=2).rows
+    assert all(said in row["note"] for row in rows)
+
+
+def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against(study: Study) -> None:
+    drawn = {response for response, _criterion in study.said["A"]}
+    response = next(one for one in study.responses() if one.pk in drawn and one.candidate.name == "alpha")
+    Decision.objects.filter(assignment__response=response, criterion=study.criteria[response.case_id][0]).update(
+        outcome="cannot_assess"
+    )
+    met = Verdict.objects.filter(response=response, outcome="met", criterion__in=study.criteria[response.case_id][:4])
+    n_met = met.count()
+    judged = next(row for row in accuracy(study) if row["candidate"] == "alpha")["judge"]
+    met.update(outcome="invalid")
+    row = next(row for row in accuracy(study) if row["candidate"] == "alpha")
+    assert row["n_labelled"] == graded(study, "alpha") - 1
+    assert "1 graded responses without a score to put beside the judge’s" in row["note"]
+    assert row["judge"] == pytest.approx(judged - 100 * n_met / 96, abs=1e-9)
+
+
+def accuracy(study: Study) -> list[dict]:
+    rows = powered_scores(study.benchmark, judge="Judge", reference="group:A", k=2).rows
+    return [row for row in rows if row["measure"] == "rubric_accuracy" and row["slice"] == "overall_score"]
+
+
+def test_parameters_that_make_no_report(study: Study) -> None:
+    for judge, reference, said in (
+        ("group:A", "Judge", "Predictions are a judge’s"),
+        ("Judge", "Judge", "different raters"),
+        ("Judge", "group:B", "no expert group"),
+    ):
+        with pytest.raises(services.DomainError, match=said):
+            services.create_report(
+                benchmark=study.benchmark,
+                kind="powered",
+                parameters={"judge": judge, "reference": reference, "k": 2},
+                at=timezone.now(),
+            )
+
+
+def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> None:
+    client = Client()
+    client.force_login(study.admin)
+    address = f"/b/{study.benchmark.slug}/planning/"
+    assert "No plan yet" in client.get(address).content.decode()
+    asked = {"judge": "Judge", "reference": "group:A@checked", "measure": "rubric_accuracy", "k": 2}
+    asked |= {"half_width": 12, "n_planned": 100}
+    page = client.get(address, asked)
+    assert page.status_code == 200
+    html = page.content.decode()
+    assert "<svg" in html
+    assert "Smallest difference that will show" in html
+    answer = client.get(f"/api/benchmarks/{study.benchmark.slug}/planning/", asked).json()
+    out = tmp_path / "plan"
+    call_command(
+        "label_budget", "--benchmark", study.benchmark.slug, "--judge", "Judge", "--reference", "group:A", "--k", "2",
+        "--half-width", "12", "--cases", "100", "--out", str(out), verbosity=0,
+    )  # fmt: skip
+    assert json.loads((out / "plan.json").read_text())["budget"] == answer["budget"]
+    downloaded = b"".join(client.get(f"{address}budget.csv", asked).streaming_content).decode()
+    assert downloaded == (out / "budget.csv").read_bytes().decode()
+    rows = {row["candidate"]: row for row in csv.DictReader(downloaded.splitlines())}
+    for candidate in ("alpha", "beta"):
+        row = rows[candidate]
+        # Every response has 5 criteria, every case one response.
+        if row["cases"]:
+            assert int(row["decisions"]) == 5 * int(row["responses"]) == 5 * int(row["cases"])
+            assert int(row["cases"]) <= int(row["cases_alone"] or CASES)
+    assert set(rows) == {"alpha", "beta", "all candidates"}
+    assert client.get(f"{address}curve.svg", asked)["Content-Type"] == "image/svg+xml"
+    # The paired differences of the case means, by hand.
+    shares: dict[str, dict[int, float]] = {"alpha": {}, "beta": {}}
+    for response in study.responses():
+        pairs = [(response.pk, one) for one in study.criteria[response.case_id][:4]]
+        if pairs[0] in study.said["A"]:
+            shares[response.candidate.name][response.case_id] = 25 * sum(study.said["A"][one] == "met" for one in pairs)
+    apart = [shares["alpha"][case] - shares["beta"][case] for case in shares["alpha"] if case in shares["beta"]]
+    found = answer["detectable"][0]
+    assert found["difference"] == pytest.approx(np.mean(apart), abs=1e-9)
+    assert found["spread"] == pytest.approx(np.std(apart, ddof=1), abs=1e-9)
+
+
+def test_a_plan_that_cannot_be_made_says_why(study: Study, tmp_path: Path) -> None:
+    client = Client()
+    client.force_login(study.admin)
+    address = f"/b/{study.benchmark.slug}/planning/"
+    wrong = client.get(address, {"judge": "nobody", "half_width": "0"})
+    assert wrong.status_code == 422
+    assert client.get(f"{address}budget.csv", {"half_width": "0"}).status_code == 422
+    assert client.get(f"/api/benchmarks/{study.benchmark.slug}/planning/", {"k": 1}).status_code == 400
+    narrow = client.get(address, {"judge": "Judge", "half_width": "0.01"}).content.decode()
+    assert "out of reach: physicians on all 24 cases give" in narrow
+    with pytest.raises(CommandError, match="half-width"):
+        call_command(
+            "label_budget", "--benchmark", study.benchmark.slug, "--judge", "Judge", "--reference", "group:A",
+            "--half-width", "0", "--out", str(tmp_path),
+        )  # fmt: skip
+
+
+def test_a_difference_of_macro_f1_is_planned_from_the_bootstrap(study: Study, tmp_path: Path) -> None:
+    study.judge("Other", noisy(study, "Judge", 3, 0.4))
+    call_command(
+        "label_budget", "--benchmark", study.benchmark.slug, "--judge", "Judge", "--reference", "group:A", "--k", "2",
+        "--half-width", "12", "--cases", "92", "--other", "Other", "--out", str(tmp_path), verbosity=0,
+    )  # fmt: skip
+    row = json.loads((tmp_path / "plan.json").read_text())["detectable"][-1]
+    n = Assignment.objects.values("case").distinct().count()
+    assert (row["first"], row["second"], row["measure"], row["n_pilot"]) == ("Judge", "Other", "mf1", n)
+    # 1.959964 + 0.841621 standard errors, scaled by the root of the cases.
+    assert row["detectable"] == pytest.approx(2.801585 * row["spread"] * (n / 92) ** 0.5, rel=1e-6)
+    assert row["difference"] > 0
