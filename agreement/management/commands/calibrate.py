@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from agreement.calibrating import (
-    KEYS,
-    SENSITIVITY_COLUMNS,
-    SENSITIVITY_TEXT,
-    CalibrationTables,
-    calibrate_group,
-)
+from agreement import calibrating, judge_error
+from agreement.calibrating import KEYS, CalibrationTables, calibrate_group
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 class Command(BaseCommand):
     help = (
         "Calibrate k of CACS@k on the responses of a candidate of the kind physician, by the decisions of an expert "
-        "group (NAME, or NAME@final). Writes calibration.json and sensitivity.csv."
+        "group (NAME, or NAME@final). Writes calibration.json, sensitivity.csv, sensitivity_all.csv, candidates.csv, "
+        "judges.csv, judge_error.csv and judge_order.csv."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -58,11 +58,13 @@ class Command(BaseCommand):
             out.mkdir(parents=True, exist_ok=True)
             text = json.dumps({key: made.calibration[key] for key in KEYS}, indent=2) + "\n"
             (out / "calibration.json").write_text(text, encoding="utf-8")
-            write_csv(out / "sensitivity.csv", SENSITIVITY_COLUMNS, made.sensitivity, text_columns=SENSITIVITY_TEXT)
+            for name, columns, rows, text in _tables(made):
+                write_csv(out / f"{name}.csv", columns, rows, text_columns=text)
         except OSError as error:
             raise CommandError(f"{out} cannot be written: {error.strerror}") from None
         self.stdout.write(self._summary(made))
-        self.stdout.write(f"Written to {out}: calibration.json, sensitivity.csv")
+        files = ", ".join(["calibration.json", *(f"{name}.csv" for name, *_rest in _tables(made))])
+        self.stdout.write(f"Written to {out}: {files}")
 
     def _summary(self, made: CalibrationTables) -> str:
         from rich.console import Console
@@ -86,6 +88,35 @@ class Command(BaseCommand):
         text = io.StringIO()
         console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
         console.print(facts, ranks, sep="\n")
+        if made.error.reason:
+            console.print(f"Errors of judges: {made.error.reason}", soft_wrap=True)
+        else:
+            console.print(_errors(made))
         for note in made.notes:
             console.print(note, soft_wrap=True)
         return text.getvalue()
+
+
+def _tables(made: CalibrationTables) -> Iterator[tuple[str, Sequence[str], list[dict[str, Any]], Sequence[str]]]:
+    """Name, columns, rows and text columns of each CSV."""
+    yield "sensitivity", calibrating.SENSITIVITY_COLUMNS, made.sensitivity, calibrating.SENSITIVITY_TEXT
+    yield "sensitivity_all", calibrating.SENSITIVITY_ALL_COLUMNS, made.sensitivity_all, calibrating.SENSITIVITY_TEXT
+    yield "candidates", calibrating.CANDIDATES_COLUMNS, made.values, calibrating.CANDIDATES_TEXT
+    yield "judges", judge_error.JUDGES_COLUMNS, made.error.judges, judge_error.TEXT
+    yield "judge_error", judge_error.ERROR_COLUMNS, made.error.error, judge_error.TEXT
+    yield "judge_order", judge_error.ORDER_COLUMNS, made.error.order, judge_error.TEXT
+
+
+def _errors(made: CalibrationTables) -> Table:
+    """The judges whose errors are carried on, and how far they keep the order of the candidates."""
+    from rich.table import Table
+
+    table = Table(title="Errors of judges on positive criteria", title_justify="left")
+    for name in ("judge", "role", "MF1", "sensitivity", "specificity", "Spearman of the order"):
+        table.add_column(name, justify="left" if name in ("judge", "role") else "right")
+    for row in made.error.judges:
+        if row["role"]:
+            names = ("mf1", "sensitivity", "specificity", "spearman")
+            figures = ("–" if row[name] is None else f"{row[name]:.3f}" for name in names)
+            table.add_row(row["judge"], row["role"], *figures)
+    return table
