@@ -20,6 +20,7 @@ from agreement.frame import Frame, read_frame
 from agreement.inputs import digest_of
 from agreement.label_files import JudgeFile, LabelFile
 from agreement.pairs import Pairs, pair, positions
+from agreement.tables import Row, Table
 from annotation.models import ExpertGroup, Physician
 from annotation.ratings import faulty_pairs
 from consilium.lib.errors import DomainError
@@ -53,7 +54,6 @@ SUMMARY_COLUMNS = (
 )
 TEXT_COLUMNS = ("physician", "test", "judge", "group", "note")
 
-Row = dict[str, Any]
 Ints = NDArray[np.int64]
 
 # Own decisions of round 1, as `annotation.ratings.physician_ratings` reads them.
@@ -294,4 +294,13 @@ def summary_of(made: AlternativeAnnotator, labelled: Labelled, *, judge: str, gr
         "advantage_low": made.advantage.low,
         "advantage_high": made.advantage.high,
         "note": noted(rates),
+    }
+
+
+def tables_of(made: AlternativeAnnotator, labelled: Labelled, *, judge: str, group: str) -> dict[str, Table]:
+    """The tables that reports and the command have in common."""
+    summary = summary_of(made, labelled, judge=judge, group=group)
+    return {
+        "physicians": Table.of(COLUMNS, rows_of(made, labelled.names), TEXT_COLUMNS),
+        "summary": Table.of(SUMMARY_COLUMNS, [summary], TEXT_COLUMNS),
     }

@@ -18,6 +18,7 @@ from agreement.frame import Frame, read_frame
 from agreement.inputs import digest_of
 from agreement.pairs import (
     LAST_COUNTED,
+    STANDINGS,
     Pairs,
     Standing,
     conservative_counts,
@@ -25,14 +26,15 @@ from agreement.pairs import (
     n_missing,
     pair,
     positions,
-    tally,
 )
+from agreement.slicing import Sliced, sliced
 from annotation.ratings import faulty_pairs
 from consilium.lib.errors import DomainError
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap, percentile_intervals
 from consilium.statistics.confusion import ConfusionCounts
-from consilium.statistics.estimate import Estimate, Figure, figures
+from consilium.statistics.estimate import Estimate, Figure, Undefined, figures
 from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
+from consilium.statistics.noninferiority import DEFAULT_MARGIN, non_inferiority
 from consilium.statistics.rank_agreement import rank_agreement
 from consilium.statistics.two_raters import attach_intervals
 from rubrics.models import Benchmark
@@ -57,7 +59,9 @@ ROBUSTNESS_COLUMNS = (
     "top5",
     "note",
 )
-TEXT_COLUMNS = ("slice", "raters", "note")
+# The one-sided 97.5% lower bound of judge less ceiling, and what it says at the margin.
+MARGIN_COLUMNS = ("slice", "n_pairs", "margin", "difference", "bound", "finding", "note")
+TEXT_COLUMNS = ("slice", "raters", "finding", "note")
 
 Row = dict[str, Any]
 
@@ -68,10 +72,14 @@ class NothingInCommon(DomainError):
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Rows for all and for each candidate (`COLUMNS`), and how alike the raters rank the candidates by share met."""
+    """Rows for all and for each candidate (`COLUMNS`), and for all other slices; how alike the raters rank the
+    candidates by share met; and of every slice whether the judge is inferior to the ceiling (`MARGIN_COLUMNS`).
+    """
 
     rows: list[Row]
+    slices: list[Row]
     robustness: list[Row]
+    non_inferiority: list[Row]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +145,16 @@ def read_triad(benchmark: Benchmark, *, judge: str, group_a: str, group_b: str) 
     )
 
 
-def fidelity(triad: Triad, *, seed: int = 0, resamples: int = RESAMPLES) -> Fidelity:
-    """All figures of the three comparisons, over all pairs and for each candidate."""
-    rows = _rows(triad.frame, triad.sides, seed=seed, resamples=resamples)
-    return Fidelity(rows=rows, robustness=_robustness(rows[1:], triad.labels))
+def fidelity(triad: Triad, *, margin: float = DEFAULT_MARGIN, seed: int = 0, resamples: int = RESAMPLES) -> Fidelity:
+    """All figures of the three comparisons: over all pairs, for each candidate, difficulty, register and tag."""
+    rows, margins = _rows(triad.frame, triad.sides, margin=margin, seed=seed, resamples=resamples)
+    whole = [row for row in rows if row["slice"] == "all" or row["slice"].startswith("candidate:")]
+    return Fidelity(
+        rows=whole,
+        slices=rows[len(whole) :],
+        robustness=_robustness(whole[1:], triad.labels),
+        non_inferiority=margins,
+    )
 
 
 def _common(*, judge_a: Pairs, judge_b: Pairs, ceiling: Pairs) -> Sides:
@@ -166,21 +180,15 @@ def _common(*, judge_a: Pairs, judge_b: Pairs, ceiling: Pairs) -> Sides:
     return Sides(kept(judge_a), kept(judge_b), kept(ceiling), undecided)
 
 
-def _tables(frame: Frame, pairs: Pairs) -> tuple[list[str], NDArray[np.int64]]:
-    """Names of the slices (all, candidates by name) and tallies (cases, slices, standings)."""
-    response = frame.response_places(pairs.response)
-    case, candidate = frame.response_case[response], frame.response_candidate[response]
-    size = len(frame.candidates)
-    by_both = tally(pairs, case * size + candidate, len(frame.cases) * size).reshape(len(frame.cases), size, -1)
-    present = sorted(np.unique(candidate).tolist(), key=lambda place: frame.candidates[place])
-    tallies = np.concatenate([by_both.sum(axis=1, keepdims=True), by_both[:, present]], axis=1)
-    tallies = tallies[tallies[:, 0].any(axis=1)]
-    return ["all", *(f"candidate:{frame.candidates[place]}" for place in present)], tallies
+def _tallied(frame: Frame, pairs: Pairs) -> Sliced:
+    return sliced(frame, pairs.response, pairs.criterion, pairs.standing, STANDINGS)
 
 
-def _rows(frame: Frame, sides: Sides, *, seed: int, resamples: int) -> list[Row]:
-    names, tallied_a = _tables(frame, sides.judge_a)
-    tallied_b, tallied_c = _tables(frame, sides.judge_b)[1], _tables(frame, sides.ceiling)[1]
+def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: int) -> tuple[list[Row], list[Row]]:
+    """Rows of every slice (`COLUMNS`), and what each says of non-inferiority (`MARGIN_COLUMNS`)."""
+    judged = _tallied(frame, sides.judge_a)
+    names, tallied_a = judged.names, judged.counts
+    tallied_b, tallied_c = _tallied(frame, sides.judge_b).counts, _tallied(frame, sides.ceiling).counts
     a, b, ceiling = (conservative_counts(one) for one in (tallied_a, tallied_b, tallied_c))
     bootstrap = CaseBootstrap(len(tallied_a), seed, resamples)
     made = {
@@ -193,7 +201,7 @@ def _rows(frame: Frame, sides: Sides, *, seed: int, resamples: int) -> list[Row]
     verdicts, undecided = _met_by_judge(tallied_a), _undecided(frame, sides.undecided)
     missing = n_missing(tallied_a).sum(axis=0)
     pooled = ceiling.pooled(axis=0)
-    rows = []
+    rows, margins = [], []
     for i, name in enumerate(names):
         row: Row = {"slice": name, "n_pairs": int(pairs_behind[i]), "n_cases": int(cases[i])}
         for figure, column in made.items():
@@ -210,15 +218,21 @@ def _rows(frame: Frame, sides: Sides, *, seed: int, resamples: int) -> list[Row]
         row["note"] = _note({figure: column[i] for figure, column in made.items()}, verdicts[i])
         row["n_undecided"], row["n_missing"] = undecided.get(name, 0), int(missing[i])
         rows.append(row)
-    return rows
+        margins.append(_margin(name, made["gap"][i], margin))
+    return rows, margins
+
+
+def _margin(name: str, gap: Figure, margin: float) -> Row:
+    said = non_inferiority(gap, margin)
+    row: Row = {"slice": name, "n_pairs": gap.n, "margin": margin, "difference": gap.value}
+    if isinstance(said, Undefined):
+        return {**row, "bound": None, "finding": "", "note": said.reason}
+    return {**row, "bound": said.bound, "finding": said.finding.value, "note": ""}
 
 
 def _undecided(frame: Frame, pairs: Pairs) -> dict[str, int]:
     """How many pairs the judge left undecided, by slice; slices without any are left out."""
-    candidate = frame.response_candidate[frame.response_places(pairs.response)]
-    counts = np.bincount(candidate, minlength=len(frame.candidates)).tolist()
-    by_name = {f"candidate:{name}": n for name, n in zip(frame.candidates, counts, strict=True) if n}
-    return {"all": len(pairs), **by_name}
+    return _tallied(frame, pairs).totals() if len(pairs) else {}
 
 
 def _joint(

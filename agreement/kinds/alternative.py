@@ -10,17 +10,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agreement.alternative import (
-    ALL,
-    COLUMNS,
-    SUMMARY_COLUMNS,
-    TEXT_COLUMNS,
-    alternative,
-    checked_group,
-    read_bench,
-    rows_of,
-    summary_of,
-)
+from agreement.alternative import ALL, alternative, checked_group, read_bench, tables_of
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
@@ -32,7 +22,7 @@ from agreement.offers import display_name, group_offers, judge_offers, offers
 from agreement.parameters import WrongParameters, named_raters
 from agreement.sentences import counted, learned, rater_in_words
 from agreement.stored import pairs_url, table_of
-from agreement.tables import Result, Row, Table
+from agreement.tables import Result, Row
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.statistics.alternative_annotator import (
@@ -115,13 +105,13 @@ def compute(
     progress(0.4)
     made = alternative(bench.labelled, epsilon=epsilon, minimum=minimum, seed=seed)
     progress(0.9)
-    summary = summary_of(made, bench.labelled, judge=bench.judge.label, group=bench.group)
+    tables = tables_of(made, bench.labelled, judge=bench.judge.label, group=bench.group)
+    summary = tables["summary"].dicts()[0]
     behind = raters_table(bench.judge)
     runs = [run.public_id for run in bench.judge.runs]
     return Result(
         tables={
-            "physicians": Table.of(COLUMNS, rows_of(made, bench.labelled.names), TEXT_COLUMNS),
-            "summary": Table.of(SUMMARY_COLUMNS, [summary], TEXT_COLUMNS),
+            **tables,
             "raters": behind,
         },
         facts={

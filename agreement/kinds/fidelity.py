@@ -17,18 +17,21 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import candidate_of, headline, raters_table, told_apart
 from agreement.learned import learned_candidates, learners, remark
 from agreement.models import Report
-from agreement.numbers import Tile, number
+from agreement.numbers import Number, Tile, number
 from agreement.offers import display_name, group_offers, judge_offers
-from agreement.parameters import named_raters
+from agreement.parameters import WrongParameters, named_raters
 from agreement.sentences import capital, counted, rater_in_words
-from agreement.stored import pairs_url, table_of
+from agreement.stored import pairs_url, table_names, table_of
 from agreement.tables import Result, Row, Table
 from consilium.figures import charts
 from consilium.figures.style import Palette
+from consilium.lib import remarks
 from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.noninferiority import DEFAULT_MARGIN
 from rubrics.models import Benchmark
 from scoring.raters import require_verdicts
 
+NAMES = ("judge", "group_a", "group_b")
 # The three comparisons, by which two raters they are of.
 SIDES = {
     "judge_a": gettext_lazy("Judge and A"),
@@ -44,7 +47,17 @@ class FidelityForm(ReportForm):
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
     group_a = forms.ChoiceField(label=gettext_lazy("First group"))
     group_b = forms.ChoiceField(label=gettext_lazy("Second group"))
-    field_order = ["judge", "group_a", "group_b", "seed"]
+    margin = forms.FloatField(
+        label=gettext_lazy("Margin"),
+        min_value=0.001,
+        max_value=0.999,
+        initial=DEFAULT_MARGIN,
+        required=False,
+        help_text=gettext_lazy(
+            "By how much less Macro-F1 than that of the groups a judge would still do. Settle on it before you look."
+        ),
+    )
+    field_order = ["judge", "group_a", "group_b", "margin", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
         groups, judges = group_offers(benchmark), judge_offers(benchmark)
@@ -58,17 +71,28 @@ class FidelityForm(ReportForm):
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return named_raters(benchmark, parameters, "judge", "group_a", "group_b")
+    margin = parameters.get("margin")
+    margin = DEFAULT_MARGIN if margin is None else margin
+    if not isinstance(margin, int | float) or isinstance(margin, bool) or not 0 < margin < 1:
+        raise WrongParameters(_("The margin is a number between 0 and 1."))
+    return {**named_raters(benchmark, parameters, *NAMES), "margin": float(margin)}
 
 
 def compute(
-    benchmark: Benchmark, *, judge: str, group_a: str, group_b: str, seed: int = 0, progress: Progress = unheard
+    benchmark: Benchmark,
+    *,
+    judge: str,
+    group_a: str,
+    group_b: str,
+    margin: float = DEFAULT_MARGIN,
+    seed: int = 0,
+    progress: Progress = unheard,
 ) -> Result:
     """A judge against two groups, and the groups against each other."""
     triad = fidelity.read_triad(benchmark, judge=judge, group_a=group_a, group_b=group_b)
     require_verdicts(*triad.raters)
     progress(0.5)
-    made = fidelity.fidelity(triad, seed=seed)
+    made = fidelity.fidelity(triad, margin=margin, seed=seed)
     learned = learned_candidates(benchmark, triad.runs)
     learned_by = learners(benchmark, *triad.raters)
     remark(made.rows, learned, learned_by)
@@ -78,6 +102,8 @@ def compute(
         tables={
             "fidelity": Table.of(fidelity.COLUMNS, made.rows, fidelity.TEXT_COLUMNS),
             "robustness": Table.of(fidelity.ROBUSTNESS_COLUMNS, made.robustness, fidelity.TEXT_COLUMNS),
+            "fidelity_slices": Table.of(fidelity.COLUMNS, made.slices, fidelity.TEXT_COLUMNS),
+            "non_inferiority": Table.of(fidelity.MARGIN_COLUMNS, made.non_inferiority, fidelity.TEXT_COLUMNS),
             "raters": raters,
         },
         facts={
@@ -118,17 +144,9 @@ def body(report: Report, sort: str) -> Context:
                 detail=_("%(cases)s cases, all three on the same pairs") % {"cases": f"{overall['n_cases']:,}"},
             ),
         ],
-        "candidates": [
-            {
-                **row,
-                "label": _("All") if row["slice"] == "all" else row["slice"].removeprefix("candidate:"),
-                "is_all": row["slice"] == "all",
-                "url": pairs_url(report, row["slice"]),
-                "figures": {key: number(row, f"mf1_{key}") for key in ("judge_a", "judge_b", "mean", "ceiling", "gap")},
-                "met": {key: number(row, f"met_{key}", scale=100, digits=1, unit="%") for key in ("judge", "a", "b")},
-            }
-            for row in rows
-        ],
+        "finding": finding(report, names),
+        "candidates": [_row(report, row) for row in rows],
+        "slices": [_row(report, row) for row in _table(report, "fidelity_slices")],
         "robustness": [
             {
                 **row,
@@ -148,6 +166,53 @@ def body(report: Report, sort: str) -> Context:
             )
         ],
     }
+
+
+def _table(report: Report, name: str) -> list[Row]:
+    """Rows of a table that reports of earlier versions do not have."""
+    return table_of(report, name).dicts() if name in table_names(report) else []
+
+
+def _row(report: Report, row: Row) -> Context:
+    return {
+        **row,
+        "label": _("All") if row["slice"] == "all" else candidate_of(row["slice"]),
+        "is_all": row["slice"] == "all",
+        "url": pairs_url(report, row["slice"]),
+        "figures": {key: number(row, f"mf1_{key}") for key in ("judge_a", "judge_b", "mean", "ceiling", "gap")},
+        "met": {key: number(row, f"met_{key}", scale=100, digits=1, unit="%") for key in ("judge", "a", "b")},
+    }
+
+
+def finding(report: Report, names: Mapping[str, str]) -> str:
+    """Whether the judge is inferior to the human ceiling at the margin, in a sentence; empty in an older report."""
+    rows = _table(report, "non_inferiority")
+    if not rows:
+        return ""
+    row = rows[0]
+    given = {"judge": names["judge"], "margin": f"{row['margin']:g}"}
+    if row["bound"] is None:
+        given["why"] = remarks.in_words(row["note"])
+        return _("Nothing can be said about non-inferiority at a margin of %(margin)s: %(why)s.") % given
+    given["bound"] = Number(row["bound"]).shown
+    return {
+        "superior": _(
+            "%(judge)s is closer to the groups than they are to each other: the 97.5%% bound of the difference, "
+            "%(bound)s, lies above 0."
+        ),
+        "non-inferior": _(
+            "%(judge)s is not inferior to the human ceiling at a margin of %(margin)s: the 97.5%% bound of the "
+            "difference, %(bound)s, lies above −%(margin)s."
+        ),
+        "inferior": _(
+            "%(judge)s is inferior to the human ceiling by more than the margin of %(margin)s: all of the interval "
+            "lies below −%(margin)s."
+        ),
+        "open": _(
+            "It is not shown that %(judge)s is not inferior to the human ceiling at a margin of %(margin)s: the 97.5%% "
+            "bound of the difference is %(bound)s."
+        ),
+    }[row["finding"]] % given
 
 
 def _undecided_tile(overall: Row, judged_by: str) -> list[Tile]:
@@ -208,7 +273,7 @@ def figures(report: Report) -> Iterator[Figure]:
 
 
 def pairs(report: Report, side: str) -> Read:
-    triad = read_triad(report.benchmark, **report.parameters)
+    triad = read_triad(report.benchmark, **{name: report.parameters[name] for name in NAMES})
     side = side if side in SIDES else next(iter(SIDES))
     judge, a, b = triad.labels["judge"], triad.labels["a"], triad.labels["b"]
     labels = {"judge_a": (a, judge), "judge_b": (b, judge), "ceiling": (a, b)}[side]
@@ -217,7 +282,18 @@ def pairs(report: Report, side: str) -> Read:
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
     """Of what `compute` would read now."""
-    return fidelity.read_triad(benchmark, **given).digest
+    return fidelity.read_triad(benchmark, **{name: given[name] for name in NAMES}).digest
+
+
+def _margin_in_words(report: Report) -> str:
+    rows = _table(report, "non_inferiority")
+    if not rows:
+        return ""
+    said = f"the finding is: {rows[0]['finding']}" if rows[0]["finding"] else f"nothing is said ({rows[0]['note']})"
+    return (
+        "The judge counts as not inferior to the human ceiling where the lower end of that interval, a one-sided 97.5% "
+        f"bound, lies above −{rows[0]['margin']:g} (Piaggio et al. 2012); {said}."
+    )
 
 
 def methods(report: Report) -> list[str]:
@@ -236,6 +312,7 @@ def methods(report: Report) -> list[str]:
         else "",
         "The judge’s figure is the mean of its MF1 against both groups; its difference from the ceiling is taken "
         "within each resample of cases.",
+        _margin_in_words(report),
         "Candidates are ranked by the share of criteria met under each rater; ranks are compared by Spearman’s ρ and "
         "Kendall’s τ-b (Kendall 1945), the overlap of the top 3 and top 5, and the mean absolute difference in points.",
         sentences.learned(facts),
@@ -244,7 +321,7 @@ def methods(report: Report) -> list[str]:
 
 KIND = Kind(
     value=Report.Kind.FIDELITY,
-    parameters=frozenset({"judge", "group_a", "group_b"}),
+    parameters=frozenset({*NAMES, "margin"}),
     complete=complete,
     compute=compute,
     title=title,

@@ -10,6 +10,7 @@ from sklearn.metrics import f1_score
 
 from agreement import services
 from agreement.models import Report
+from agreement.parameters import WrongParameters
 from agreement.stored import table_of
 from tests.agreement.study import Study, coin, make_study, noisy
 
@@ -19,11 +20,11 @@ CODES = {"not_met": 0, "met": 1}
 FLIPPED = {"not_met": 1, "met": 0}
 
 
-def ask(study: Study) -> Report:
+def ask(study: Study, **given: object) -> Report:
     report = services.create_report(
         benchmark=study.benchmark,
         kind="fidelity",
-        parameters={"judge": "echo", "group_a": "group:A", "group_b": "group:B"},
+        parameters={"judge": "echo", "group_a": "group:A", "group_b": "group:B", **given},
         by=study.admin,
         at=timezone.now(),
     )
@@ -58,6 +59,10 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
         expected[f"candidate:{name}"] = [pair for pair in common if names[pair[0]] == name]
     found = {row["slice"]: row for row in rows(report, "fidelity")}
     assert found.keys() == expected.keys()
+    responses = {one.pk: one.case for one in study.responses()}
+    expected["difficulty:low"] = [pair for pair in common if responses[pair[0]].difficulty == "low"]
+    expected["theme:odd"] = [pair for pair in common if "theme:odd" in responses[pair[0]].tags]
+    found |= {row["slice"]: row for row in rows(report, "fidelity_slices")}
     for name, pairs in expected.items():
         a, b = ([CODES[study.said[group][pair]] for pair in pairs] for group in ("A", "B"))
         judged = [study.said["echo"][pair] for pair in pairs]
@@ -76,7 +81,10 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
         assert row["n_invalid"] == judged.count("invalid")
         for key, value in values.items():
             assert row[f"mf1_{key}"] == pytest.approx(value, abs=1e-12), (name, key)
-            assert row[f"mf1_{key}_low"] < row[f"mf1_{key}"] < row[f"mf1_{key}_high"]
+            if row["n_cases"] >= 10:
+                assert row[f"mf1_{key}_low"] < row[f"mf1_{key}"] < row[f"mf1_{key}_high"]
+            else:
+                assert row[f"mf1_{key}_low"] is None and "of the 10 cases needed" in row["note"]
         assert row["met_a"] == pytest.approx(sum(a) / len(a))
         assert row["met_b"] == pytest.approx(sum(b) / len(b))
         valid = [CODES[said] for said in judged if said in CODES]
@@ -120,3 +128,24 @@ def test_the_page_has_the_figure_and_leads_to_each_comparison(study: Study) -> N
                 "ceiling": ("A (checked)", "B (checked)"),
             }[side]
         )
+
+
+def test_non_inferiority_is_what_the_joint_interval_says_at_the_margin(study: Study, client: Client) -> None:
+    wide = ask(study, margin=0.5)
+    for report, margin in ((ask(study), 0.05), (wide, 0.5)):
+        figures = {row["slice"]: row for name in ("fidelity", "fidelity_slices") for row in rows(report, name)}
+        for row in rows(report, "non_inferiority"):
+            low, high = (figures[row["slice"]][f"mf1_gap_{end}"] for end in ("low", "high"))
+            assert (row["margin"], row["bound"]) == (margin, low)
+            assert row["difference"] == figures[row["slice"]]["mf1_gap"]
+            if low is None:
+                assert row["finding"] == "" and "of the 10 cases needed" in row["note"]
+                continue
+            by_hand = "inferior" if high < -margin else "non-inferior" if low > -margin else "open"
+            assert row["finding"] == ("superior" if low > 0 else by_hand)
+    # A judge that errs on a quarter where the groups differ on 15% falls short by less than 0.5.
+    client.force_login(study.admin)
+    page = client.get(f"/b/{study.benchmark.slug}/agreement/{wide.public_id}/").content.decode()
+    assert "echo is not inferior to the human ceiling at a margin of 0.5" in page
+    with pytest.raises(WrongParameters, match="margin"):
+        ask(study, margin=1)

@@ -1,0 +1,100 @@
+"""`compare_judges --benchmark B --reference R --judge A --judge B --out DIR`: two judges against one reference."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from agreement.kinds import comparison
+from agreement.tables import Row
+from consilium.lib.csvfile import write_csv
+from consilium.lib.errors import DomainError
+from consilium.statistics.bootstrap import RESAMPLES
+from rubrics.models import Benchmark
+from scoring.provenance import printed
+
+
+class Command(BaseCommand):
+    help = (
+        "Hold two judges, or any two raters, against one reference on the same pairs, and write comparison.csv, "
+        "slices.csv, disagreement.csv and raters.csv: MF1 of each, their difference with its interval, McNemar's test "
+        "for pairs and for cases. A rater is written as for the command agreement."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
+        parser.add_argument("--reference", required=True, help="the rater that both are held against")
+        parser.add_argument("--judge", action="append", required=True, help="twice: judge A, then judge B")
+        parser.add_argument("--out", type=Path, required=True, help="folder for the CSV files; made if missing")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        judges: list[str] = options["judge"]
+        if len(judges) != 2:
+            raise CommandError("--judge is given twice: judge A, then judge B")
+        if options["seed"] < 0:
+            raise CommandError("--seed must be 0 or more")
+        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
+        if benchmark is None:
+            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        given = {"reference": options["reference"], "judge_a": judges[0], "judge_b": judges[1]}
+        try:
+            complete = comparison.complete(benchmark, given)
+            made = comparison.compute(benchmark, **complete, seed=options["seed"])
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        out: Path = options["out"]
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            for name, table in made.tables.items():
+                write_csv(out / f"{name}.csv", table.columns, table.rows, text_columns=table.text)
+        except OSError as error:
+            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        self.stdout.write(self._summary(made.tables["comparison"].dicts(), made.facts, options["seed"]))
+        for note in made.notes:
+            self.stdout.write(note)
+        for line in printed(made.facts["raters"]):
+            self.stdout.write(line)
+        self.stdout.write(f"Written to {out}: " + ", ".join(f"{name}.csv" for name in made.tables))
+
+    def _summary(self, rows: list[Row], facts: Row, seed: int) -> str:
+        """The figures over all pairs and for each candidate, as text."""
+        from rich.console import Console
+        from rich.table import Table
+
+        shown = Table(
+            title=f"A: {facts['judge_a']}, B: {facts['judge_b']}, against {facts['reference']}", title_justify="left"
+        )
+        shown.add_column("", overflow="fold")
+        for name in ("pairs", "MF1 A", "MF1 B", "A less B", "95%", "only A", "only B", "p, cases", "p, exact"):
+            shown.add_column(name, justify="right", no_wrap=True)
+        for row in rows:
+            ends = row["difference_low"], row["difference_high"]
+            shown.add_row(
+                row["slice"].removeprefix("candidate:"),
+                f"{row['n_pairs']:,}",
+                *(_number(row[name]) for name in ("mf1_a", "mf1_b", "difference")),
+                "" if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}",
+                f"{row['only_a_right']:,}",
+                f"{row['only_b_right']:,}",
+                _number(row["p_clustered"]),
+                _number(row["p_exact"]),
+            )
+        text = io.StringIO()
+        console = Console(file=text, width=140, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
+        console.print(shown)
+        if rows[0]["note"]:
+            console.print(rows[0]["note"], soft_wrap=True)
+        console.print(
+            f"Intervals: paired bootstrap over cases, {RESAMPLES} resamples, seed {seed}; p over cases: McNemar's test "
+            "after Obuchowski; both only where 10 cases stand behind a figure.",
+            soft_wrap=True,
+        )
+        return text.getvalue()
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
