@@ -59,7 +59,7 @@ def _newest(criterion: Ints, case_key: str | None = None) -> Iterable[tuple[int,
     rows = RubricItem.objects.filter(rubric__status__in=shown, criterion__in=_ids(criterion))
     if case_key is not None:
         rows = rows.filter(rubric__case__key=case_key)
-    newest = rows.order_by("criterion", "-rubric__version", "-pk").distinct("criterion")
+    newest = rows.order_by("criterion_id", "-rubric__version", "-pk").distinct("criterion_id")
     return newest.values_list("criterion_id", "points", "position", "rubric__case__key")
 
 

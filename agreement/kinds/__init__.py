@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agreement.kinds import agreement, alternative, calibration, comparison, fidelity, powered, scores
+from agreement.kinds import agreement, alternative, calibration, comparison, fidelity, items, powered, scores
 from agreement.kinds.kind import Figure, Kind
 from agreement.models import Report
 
@@ -15,6 +15,7 @@ KINDS: dict[str, Kind] = {
         fidelity.KIND,
         comparison.KIND,
         alternative.KIND,
+        items.KIND,
         calibration.KIND,
         scores.KIND,
         powered.KIND,

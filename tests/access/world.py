@@ -74,6 +74,7 @@ class World:
     jury: Judge
     trained: Judge
     report: Report
+    items: Report  # of the kind that leads to pairs of responses
     job: ImportJob
     open_work: Assignment  # the annotator's
     in_check: Assignment  # the annotator's, held by the checker
@@ -259,11 +260,16 @@ def build_world(suffix: str = "") -> World:
         benchmark=benchmark, kind="agreement", at=AT, by=users["admin"],
         parameters={"rater_a": "group:Group A@first", "rater_b": canaries["judge"]},
     )  # fmt: skip
-    reports.run(report_id=report.pk, clock=lambda: AT)
+    items = reports.create_report(
+        benchmark=benchmark, kind="items", at=AT, by=users["admin"], parameters=report.parameters
+    )
+    for one in (report, items):
+        reports.run(report_id=one.pk, clock=lambda: AT)
 
     def done() -> bool:  # a worker of the session may have taken it first
         report.refresh_from_db()
-        return report.status == "done"
+        items.refresh_from_db()
+        return report.status == items.status == "done"
 
     wait_until(done, message="the report is done")
     NamedSlice.objects.create(
@@ -289,7 +295,7 @@ def build_world(suffix: str = "") -> World:
     return World(
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,
-        report=report, job=job,
+        report=report, items=items, job=job,
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
         question=question, label_task=label_task,
         membership=Membership.objects.get(user=annotator).pk, key=key, attempt=attempt,

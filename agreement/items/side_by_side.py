@@ -1,0 +1,217 @@
+"""A response on which two raters differ, beside one to the same case on which they agree more: who said what, and why.
+
+As it stands now: outcomes of both raters, their notes and evidence, checkers' and adjudicators' reasons, what judges
+explained. A fixed number of queries, whatever there is to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import F, Q
+
+from agreement.evidence import WORDS
+from agreement.items.inputs import Items
+from agreement.pairs import Standing
+from annotation.models import Amendment, Decision, Ruling
+from annotation.reading import Block, Piece, blocks
+from rubrics.models import Benchmark, Response
+from scoring.models import Verdict
+
+_AGREE = (Standing.TP, Standing.TN)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What somebody wrote to a decision: an annotator, a checker, an adjudicator or a judge (``part``)."""
+
+    part: str
+    who: str
+    outcome: str
+    note: str = ""
+    borderline: bool = False
+    quotes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Said:
+    """What both raters say of one criterion of one response; ``standing``: differ, agree, left_out, or empty."""
+
+    a: str = ""
+    b: str = ""
+    standing: str = ""
+    remarks: dict[str, list[Remark]] = field(default_factory=lambda: {"a": [], "b": []})
+
+
+@dataclass(slots=True)
+class CriterionRow:
+    """A criterion with what is said of it on both responses."""
+
+    position: int
+    text: str
+    points: int
+    this: Said
+    other: Said
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPiece:
+    """A piece of the response as `annotation.reading.Piece`, and whether somebody gave it as evidence."""
+
+    text: str
+    style: str
+    marked: bool
+
+
+@dataclass(frozen=True)
+class MarkedBlock:
+    """A block of the response with its lines of marked pieces; ``rows`` are those of a table."""
+
+    block: Block
+    lines: list[list[MarkedPiece]]
+
+    @property
+    def rows(self) -> list[list[list[MarkedPiece]]]:
+        """The cells of a table by row."""
+        width = self.block.width or 1
+        return [self.lines[at : at + width] for at in range(0, len(self.lines), width)]
+
+
+def criterion_rows(
+    benchmark: Benchmark, items: Items, this: Response, other: Response | None
+) -> tuple[list[CriterionRow], dict[int, list[tuple[int, int]]]]:
+    """The criteria that both raters decided on one of the responses, in the order of the rubric; and the places in the
+    text of each response that were given as evidence, by its id.
+    """
+    shown = [this] if other is None else [this, other]
+    said = _said(items, shown)
+    spans: dict[int, list[tuple[int, int]]] = {response.pk: [] for response in shown}
+    for response, criterion, side, remark, evidence in _remarks(benchmark, items, shown):
+        if (response, criterion) in said:
+            said[response, criterion].remarks[side].append(remark)
+            spans[response] += evidence
+    frame, rows = items.joined.frame, []
+    place_of = {pk: place for place, pk in enumerate(frame.criterion_ids.tolist())}
+    for criterion in {criterion for _, criterion in said}:
+        place = place_of[criterion]
+        rows.append(
+            CriterionRow(
+                position=items.positions[place],
+                text=items.texts[place],
+                points=int(items.points[place]),
+                this=said.get((this.pk, criterion), Said()),
+                other=said.get((other.pk, criterion), Said()) if other else Said(),
+            )
+        )
+    rows.sort(key=lambda row: (row.position == 0, row.position, row.text))
+    return rows, spans
+
+
+def _said(items: Items, shown: Sequence[Response]) -> dict[tuple[int, int], Said]:
+    pairs, found = items.joined.pairs, {}
+    for response in shown:
+        mine = pairs.chosen(pairs.response == response.pk)
+        for i, criterion in enumerate(mine.criterion.tolist()):
+            standing = int(mine.standing[i])
+            found[response.pk, criterion] = Said(
+                a=WORDS[int(mine.a[i])],
+                b=WORDS[int(mine.b[i])],
+                standing="agree"
+                if standing in _AGREE
+                else "differ"
+                if standing <= Standing.MISSING_ON_NOT_MET
+                else "left_out",
+            )
+    return found
+
+
+_Found = tuple[int, int, str, Remark, list[tuple[int, int]]]
+
+
+def _remarks(benchmark: Benchmark, items: Items, shown: Sequence[Response]) -> Iterator[_Found]:
+    """Response, criterion, which rater, the remark, and the places of its evidence in the text."""
+    raters = {"a": items.joined.rater_a, "b": items.joined.rater_b}
+    physician = {
+        rater.label.removeprefix("physician:").rpartition("@")[0]: side
+        for side, rater in raters.items()
+        if rater.label.startswith("physician:")
+    }
+    both = next((side for side, rater in raters.items() if rater.label == "consensus"), "")
+
+    def side_of(group: int, pseudonym: str = "") -> str:
+        return physician.get(pseudonym) or items.side_of.get(group) or both
+
+    decisions = (
+        Decision.objects.filter(
+            assignment__response__in=shown,
+            assignment__purpose="work",
+            assignment__submitted_at__isnull=False,
+            assignment__annotator__pseudonyms__benchmark=benchmark,
+            round=F("assignment__round"),
+            outcome__isnull=False,
+        )
+        .exclude(assignment__status="released")
+        .annotate(who=F("assignment__annotator__pseudonyms__pseudonym"), group=F("assignment__batch__group"))
+        .select_related("assignment")
+        .order_by("who", "pk")
+    )
+    for one in decisions:
+        side = side_of(one.group, one.who)
+        spans = [(span["start"], span["end"]) for span in one.evidence]
+        quotes = tuple(span.get("quote", "") for span in one.evidence)
+        if side and (one.note or quotes or one.borderline):
+            remark = Remark("annotator", one.who, one.outcome or "", one.note, one.borderline, quotes)
+            yield one.assignment.response_id, one.criterion_id, side, remark, spans
+    amendments = Amendment.objects.filter(
+        check_row__assignment__response__in=shown,
+        check_row__round=F("check_row__assignment__round"),
+        check_row__result="accepted",
+    ).exclude(outcome="")
+    columns = ("check_row__assignment__response", "criterion", "check_row__assignment__batch__group")
+    for response, criterion, group, outcome, reason in amendments.order_by("pk").values_list(
+        *columns, "outcome", "reason"
+    ):
+        if side := side_of(group):
+            yield response, criterion, side, Remark("checker", "", outcome, reason), []
+    rulings = Ruling.objects.filter(adjudication__response__in=shown, adjudication__status="done").exclude(outcome="")
+    given = ("adjudication__response", "criterion", "adjudication__group", "adjudication__other_group")
+    for response, criterion, group, other_group, outcome, reason in rulings.order_by("pk").values_list(
+        *given, "outcome", "reason"
+    ):
+        side = both if other_group else side_of(group)
+        if side and _with_rulings(raters[side].label):
+            yield response, criterion, side, Remark("adjudicator", "", outcome, reason), []
+    runs = {run.pk: (side, run.judge.name) for side, rater in raters.items() for run in rater.runs}
+    verdicts = Verdict.objects.filter(Q(run__in=runs) & ~Q(explanation=""), response__in=shown)
+    wanted = ("response_id", "criterion_id", "run_id", "outcome", "explanation")
+    for response, criterion, run, outcome, explanation in verdicts.order_by("run", "replicate").values_list(*wanted):
+        side, judge = runs[run]
+        yield response, criterion, side, Remark("judge", judge, outcome, explanation), []
+
+
+def _with_rulings(label: str) -> bool:
+    """Whether an adjudicator has a say in what the rater says."""
+    return label == "consensus" or label.endswith("@final")
+
+
+def marked(text: str, spans: Sequence[tuple[int, int]]) -> list[MarkedBlock]:
+    """The response in blocks, cut where a piece of evidence begins or ends; places outside the text mark nothing."""
+    inside = bytearray(len(text) + 1)
+    for start, end in spans:
+        low, high = max(0, start), min(len(text), end)
+        if low < high:
+            inside[low:high] = b"\1" * (high - low)
+    return [
+        MarkedBlock(block, [[one for piece in line for one in _cut(piece, inside)] for line in block.lines])
+        for block in blocks(text)
+    ]
+
+
+def _cut(piece: Piece, inside: bytearray) -> Iterator[MarkedPiece]:
+    begin = 0
+    for at in range(1, len(piece.text) + 1):
+        here = inside[piece.start + begin]
+        if at == len(piece.text) or inside[piece.start + at] != here:
+            yield MarkedPiece(piece.text[begin:at], piece.style, bool(here))
+            begin = at

@@ -1,0 +1,366 @@
+"""Item analysis: the criteria, physicians and responses on which two raters differ, and what tells where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from django import forms
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from agreement.compare import Progress, unheard
+from agreement.forms import ReportForm, choose, grouped
+from agreement.items import analyse, read_items
+from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
+from agreement.kinds.shared import headline, judged_by, raters_table
+from agreement.learned import learned_candidates, learners
+from agreement.models import Report
+from agreement.numbers import PValue, Tile, number
+from agreement.offers import display_name, offers
+from agreement.parameters import named_raters
+from agreement.sentences import counted, listed, rater_in_words
+from agreement.stored import pairs_url, table_of
+from agreement.tables import Result, Row, Table
+from consilium.figures import charts
+from consilium.figures.style import Palette
+from consilium.lib import remarks
+from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.mutual_information import PERMUTATIONS
+from rubrics.models import Benchmark
+from scoring.raters import require_verdicts
+
+SHOWN = 50  # rows of a long table on the page; all of them are in its file
+DRAWN = 3  # attributes whose values are drawn
+MOST_DRAWN = 24  # values in one figure
+# What attributes are called; a kind of tag by its own name.
+NAMES = {
+    "points": gettext_lazy("points"),
+    "criterion_length": gettext_lazy("length of the criterion"),
+    "response_length": gettext_lazy("length of the response"),
+    "language": gettext_lazy("language"),
+    "register": gettext_lazy("register"),
+    "difficulty": gettext_lazy("difficulty"),
+    "candidate": gettext_lazy("candidate"),
+}
+UNITS = {
+    "case": gettext_lazy("case"),
+    "response": gettext_lazy("response"),
+    "criterion": gettext_lazy("criterion"),
+}
+
+
+class ItemsForm(ReportForm):
+    """Two raters, at least one of them a group if physicians are to be in it."""
+
+    kind = Report.Kind.ITEMS
+    rater_a = forms.ChoiceField(label=gettext_lazy("Reference"))
+    rater_b = forms.ChoiceField(label=gettext_lazy("Compared with it"))
+    field_order = ["rater_a", "rater_b", "seed"]
+
+    def offer(self, benchmark: Benchmark) -> None:
+        found = offers(benchmark)
+        self.ready = len(found) > 1
+        groups = [offer for offer in found if offer.kind == "group" and offer.rater.endswith("@checked")]
+        first = [*groups, *(offer for offer in found if offer not in groups)]
+        for name, offer in zip(("rater_a", "rater_b"), first, strict=False):
+            self.fields[name].initial = offer.rater
+        for name in ("rater_a", "rater_b"):
+            choose(self, name, grouped(found))
+
+
+def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return named_raters(benchmark, parameters, "rater_a", "rater_b")
+
+
+def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, progress: Progress = unheard) -> Result:
+    """Criteria, physicians, attributes and responses; ``rater_a`` is the reference."""
+    items = read_items(benchmark, rater_a, rater_b)
+    raters = (items.joined.rater_a, items.joined.rater_b)
+    require_verdicts(*raters)
+    progress(0.4)
+    made = analyse(items, seed=seed, progress=lambda share: progress(0.4 + 0.5 * share))
+    runs = [run.public_id for rater in raters for run in rater.runs]
+    behind = raters_table(*raters)
+    overall = made.tables["overall"].dicts()[0]
+    return Result(
+        tables={**made.tables, "raters": behind},
+        facts={
+            **made.facts,
+            "raters": behind.dicts(),
+            "learned": learned_candidates(benchmark, runs),
+            "learned_by": learners(benchmark, *raters),
+            "judged_by": judged_by(*raters),
+            "rater_a": raters[0].label,
+            "rater_b": raters[1].label,
+            "runs": runs,
+            "resamples": RESAMPLES,
+            "permutations": PERMUTATIONS,
+            "headline": headline(overall, "rate"),
+        },
+        digest=items.digest,
+    )
+
+
+def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
+    """What a report of this kind is called."""
+    return _("Where %(a)s and %(b)s differ") % {
+        "a": display_name(given["rater_a"], runs),
+        "b": display_name(given["rater_b"], runs),
+    }
+
+
+def attribute_name(name: str) -> str:
+    """An attribute as a page calls it."""
+    return str(NAMES.get(name, name))
+
+
+def pair_url(report: Report, response: str) -> str:
+    """The page of one response, side by side with one on which the raters agree more."""
+    return reverse("agreement:pair", args=[report.benchmark.slug, report.public_id, response])
+
+
+def body(report: Report, sort: str) -> Context:
+    facts = report.result["facts"]
+    overall = table_of(report, "overall").dicts()[0]
+    criteria, tail = table_of(report, "criteria"), table_of(report, "tail")
+    where = table_of(report, "where").dicts()
+    told = table_of(report, "attributes").dicts()
+    return {
+        "names": {"a": display_name(facts["rater_a"]), "b": display_name(facts["rater_b"])},
+        "overall": overall,
+        "tiles": _tiles(facts, overall, told),
+        "attributes": [_attribute(report, row, where) for row in told],
+        "criteria": [_criterion(report, row) for row in _first(criteria)],
+        "n_criteria": len(criteria.rows),
+        "physicians": [_physician(row) for row in table_of(report, "physicians").dicts()],
+        "tail": [_response(report, row) for row in _first(tail)],
+        "n_tail": len(tail.rows),
+        "shown": SHOWN,
+    }
+
+
+def _first(table: Table) -> Iterator[Row]:
+    """The rows that the page shows, read no further than that."""
+    return (dict(zip(table.columns, row, strict=True)) for row in islice(table.rows, SHOWN))
+
+
+def _tiles(facts: Row, overall: Row, told: list[Row]) -> list[Tile]:
+    first = told[0] if told and (told[0]["bits_corrected"] or 0) > 0 else None
+    negative = [facts["n_negative_a"], facts["n_negative_b"]]
+    return [
+        Tile(_("They differ on"), number(overall, "rate", scale=100, digits=1, unit="%")),
+        Tile(
+            _("Criteria they differ on half the time"),
+            text=f"{facts['n_criteria_apart']:,}",
+            detail=_("of %(n)s") % {"n": f"{facts['n_criteria']:,}"},
+        ),
+        Tile(
+            _("Responses below 0.6"),
+            text=f"{facts['n_low']:,}",
+            detail=_("Macro-F1 of one response; of %(n)s") % {"n": f"{facts['n_responses']:,}"},
+        ),
+        Tile(
+            _("Criteria against the rest"),
+            text=" · ".join(f"{one['negative']:,}" for one in negative),
+            detail=_("discrimination below 0, by A and by B"),
+        ),
+        Tile(
+            _("What tells most"),
+            text=attribute_name(first["attribute"]) if first else "–",
+            detail=_("%(share)s of the uncertainty") % {"share": f"{100 * first['share']:.1f}%"} if first else "",
+        ),
+    ]
+
+
+def _attribute(report: Report, row: Row, where: list[Row]) -> Context:
+    values = [one for one in where if one["attribute"] == row["attribute"]]
+    values.sort(key=lambda one: -(one["rate"] or 0))
+    return {
+        **row,
+        "label": attribute_name(row["attribute"]),
+        "unit_label": UNITS[row["unit"]],
+        "bits": number(row, "bits_corrected", digits=4),
+        "share": number(row, "share", scale=100, digits=1, unit="%"),
+        "p": PValue.of(row, "p"),
+        "values": [
+            {
+                **one,
+                "label": one["value"],
+                "url": pairs_url(report, one["slice"]),
+                "rate": number(one, "rate", scale=100, digits=1, unit="%"),
+            }
+            for one in values
+        ],
+    }
+
+
+def _criterion(report: Report, row: Row) -> Context:
+    return {
+        **row,
+        "url": pairs_url(report, row["slice"]) if row["slice"] else "",
+        "raw": number(row, "raw", scale=100, digits=0, unit="%"),
+        "mf1": number(row, "mf1", digits=2),
+        "met_a": number(row, "met_a", scale=100, digits=0, unit="%"),
+        "met_b": number(row, "met_b", scale=100, digits=0, unit="%"),
+        "discrimination_a": number(row, "discrimination_a", digits=2),
+        "discrimination_b": number(row, "discrimination_b", digits=2),
+    }
+
+
+def _physician(row: Row) -> Context:
+    shares = ("met", "cannot", "noted", "borderline", "raw_other", "raw_peers")
+    return {
+        **row,
+        **{name: number(row, name, scale=100, digits=1, unit="%") for name in shares},
+        "mf1_other": number(row, "mf1_other"),
+        "mf1_peers": number(row, "mf1_peers"),
+        "rater_rest": number(row, "rater_rest", digits=2),
+    }
+
+
+def _response(report: Report, row: Row) -> Context:
+    return {
+        **row,
+        "url": pair_url(report, row["response"]),
+        "pairs_url": pairs_url(report, row["slice"]),
+        "mf1": number(row, "mf1"),
+        "raw": number(row, "raw", scale=100, digits=0, unit="%"),
+        "beside_mf1": number(row, "beside_mf1"),
+        "remark": remarks.in_words(row["note"]),
+    }
+
+
+def figures(report: Report) -> Iterator[Figure]:
+    told = [row for row in table_of(report, "attributes").dicts() if row["share"] is not None]
+    if not told:
+        return
+    overall = table_of(report, "overall").dicts()[0]
+    where = table_of(report, "where").dicts()
+
+    def ranked(palette: Palette) -> object:
+        return charts.points_and_whiskers(
+            [charts.Point(attribute_name(row["attribute"]), 100 * row["share"]) for row in told],
+            palette,
+            x_title=_("share of the uncertainty about disagreement, %"),
+            description=_("How much each attribute tells of whether the raters differ, the most telling first."),
+            line=charts.Line(0.0, _("nothing")),
+            domain=_room([100 * row["share"] for row in told]),
+        )
+
+    yield Figure(
+        "attributes",
+        _("What tells where they differ"),
+        _("Mutual information with disagreement, corrected for chance (Miller and Madow), in parts of its entropy."),
+        "attributes",
+        ranked,
+    )
+    first = [row["attribute"] for row in told[:DRAWN]]
+    points = [
+        charts.Point(
+            f"{attribute_name(name)}: {row['value']}",
+            100 * row["rate"],
+            None if row["rate_low"] is None else 100 * row["rate_low"],
+            None if row["rate_high"] is None else 100 * row["rate_high"],
+            href=pairs_url(report, row["slice"]),
+        )
+        for name in first
+        for row in sorted((one for one in where if one["attribute"] == name), key=lambda one: -(one["rate"] or 0))
+        if row["rate"] is not None
+    ][:MOST_DRAWN]
+    if not points:
+        return
+
+    def rates(palette: Palette) -> object:
+        ends = [end for one in points for end in (one.value, one.low, one.high) if end is not None]
+        return charts.points_and_whiskers(
+            points,
+            palette,
+            x_title=_("pairs on which they differ, %"),
+            description=_("How often the raters differ, by the values of the attributes that tell most."),
+            line=charts.Line(100 * overall["rate"], _("all %(rate).1f%%") % {"rate": 100 * overall["rate"]}),
+            domain=_room([*ends, 100 * overall["rate"]]),
+        )
+
+    yield Figure(
+        "where",
+        ngettext(
+            "How often they differ, by what tells most",
+            "How often they differ, by the %(n)s attributes that tell most",
+            len(first),
+        )
+        % {"n": len(first)},
+        _("Valid pairs, with 95% bootstrap intervals over cases; the dashed line is the rate over all pairs.")
+        if any(one.low is not None for one in points)
+        else _("Valid pairs; the dashed line is the rate over all. Fewer than 10 cases: no intervals."),
+        "where",
+        rates,
+    )
+
+
+def _room(values: list[float]) -> tuple[float, float]:
+    """Ends of an axis of per cents: the values and 0, with a little room."""
+    low, high = min(0.0, *values), max(0.0, *values)
+    room = max(0.05, 0.06 * (high - low))
+    return (low - room if low < 0 else low), high + room
+
+
+def pairs(report: Report, side: str) -> Read:
+    items = read_items(report.benchmark, report.parameters["rater_a"], report.parameters["rater_b"])
+    joined = items.joined
+    return (joined.rater_a.label, joined.rater_b.label), joined.pairs, joined.frame, items.digest
+
+
+def digest(benchmark: Benchmark, parameters: Parameters) -> str:
+    return read_items(benchmark, parameters["rater_a"], parameters["rater_b"]).digest
+
+
+def methods(report: Report) -> list[str]:
+    facts = report.result["facts"]
+    overall = table_of(report, "overall").dicts()[0]
+    a, b = rater_in_words(facts["rater_a"]), rater_in_words(facts["rater_b"])
+    lines = [
+        f"Item analysis compared {b} with {a} on {counted(overall['n_pairs'], 'valid pair')} of a response and a "
+        f"criterion on {counted(overall['n_cases'], 'case')}; pairs that either could not assess or left undecided, "
+        "and criteria found at fault, were left out.",
+        "The discrimination of a criterion is the Pearson correlation, over the responses to its case, of its own "
+        "score with the rubric score of the response without it; it is undefined below three responses or where "
+        "either is constant.",
+        "How much an attribute tells of disagreement is their mutual information in bits with the correction of Miller "
+        f"and Madow (Miller 1955), with a p-value from {facts['permutations']} seeded permutations "
+        "(Phipson and Smyth 2010) of the attribute among the cases, responses or criteria that bear it, within cases "
+        "for the latter two; p-values are not corrected for the number of attributes.",
+    ]
+    if facts["groups"]:
+        lines.append(
+            f"Physicians of {listed('group ' + name for name in facts['groups'])} are described by their own first "
+            "decisions, before any secondary check."
+        )
+    return lines
+
+
+KIND = Kind(
+    value=Report.Kind.ITEMS,
+    parameters=frozenset({"rater_a", "rater_b"}),
+    complete=complete,
+    compute=compute,
+    title=title,
+    form=ItemsForm,
+    invitation=Invitation(
+        gettext_lazy("Analyse items"),
+        gettext_lazy(
+            "On which criteria, responses and attributes two raters differ, and how each physician decides: "
+            "what to discuss, what to reword."
+        ),
+        gettext_lazy("There is only one rater with decisions so far."),
+    ),
+    template="agreement/body_items.html",
+    body=body,
+    figures=figures,
+    headline=(gettext_lazy("Share of pairs they differ on"), 3),
+    pairs=pairs,
+    methods=methods,
+    digest=digest,
+)

@@ -1,0 +1,91 @@
+"""`item_analysis --benchmark B --rater A --rater B --out DIR`: criteria, physicians and responses they differ on."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from agreement.kinds.items import compute
+from agreement.tables import Row
+from consilium.lib.csvfile import write_csv
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+from scoring.provenance import printed
+
+TABLES = ("criteria", "physicians", "attributes", "where", "tail", "raters")
+
+
+class Command(BaseCommand):
+    help = (
+        "Find on which criteria and responses two raters differ, and what tells where; writes criteria.csv, "
+        "physicians.csv, attributes.csv, where.csv, tail.csv and raters.csv. The first --rater is the reference. "
+        "A rater is group:NAME[@first|checked|final], physician:PSEUDONYM, consensus, run:ID, jury:A+B+C[@unanimous], "
+        "or the name of a judge or of a jury."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
+        parser.add_argument("--rater", action="append", required=True, help="twice: the reference, then the other")
+        parser.add_argument("--out", type=Path, required=True, help="folder for the files; made if missing")
+        parser.add_argument("--seed", type=int, default=0, help="seed of bootstrap and permutations (default 0)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        raters: list[str] = options["rater"]
+        if len(raters) != 2:
+            raise CommandError("--rater is given twice: the reference, then the other")
+        if options["seed"] < 0:
+            raise CommandError("--seed must be 0 or more")
+        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
+        if benchmark is None:
+            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        try:
+            made = compute(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        out: Path = options["out"]
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            for name in TABLES:
+                table = made.tables[name]
+                write_csv(out / f"{name}.csv", table.columns, table.rows, text_columns=table.text)
+        except OSError as error:
+            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        self.stdout.write(
+            self._summary(made.tables["attributes"].dicts(), made.tables["overall"].dicts()[0], made.facts)
+        )
+        for line in printed(made.facts["raters"]):
+            self.stdout.write(line)
+        self.stdout.write(f"Written to {out}: {', '.join(f'{name}.csv' for name in TABLES)}")
+
+    def _summary(self, attributes: list[Row], overall: Row, facts: Row) -> str:
+        """What tells of disagreement, and the counts of what is low."""
+        from rich.console import Console
+        from rich.table import Table
+
+        shown = Table(title=f"Where {facts['rater_b']} and {facts['rater_a']} differ", title_justify="left")
+        shown.add_column("", overflow="fold")
+        for name in ("borne by", "values", "bits", "share", "p"):
+            shown.add_column(name, justify="right", no_wrap=True)
+        for row in attributes:
+            shown.add_row(
+                row["attribute"],
+                row["unit"],
+                f"{row['n_values']:,}",
+                "–" if row["bits_corrected"] is None else f"{row['bits_corrected']:.5f}",
+                "–" if row["share"] is None else f"{row['share']:.1%}",
+                "–" if row["p"] is None else f"{row['p']:.3f}",
+            )
+        text = io.StringIO()
+        console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
+        console.print(shown)
+        rate = "undefined" if overall["rate"] is None else f"{overall['rate']:.1%}"
+        console.print(
+            f"They differ on {rate} of {overall['n_pairs']:,} valid pairs; on half or more of the responses for "
+            f"{facts['n_criteria_apart']:,} of {facts['n_criteria']:,} criteria. {facts['n_low']:,} of "
+            f"{facts['n_responses']:,} responses have MF1 below {facts['below']}.",
+            soft_wrap=True,
+        )
+        return text.getvalue()

@@ -1,0 +1,73 @@
+"""One response on which two raters differ, beside one to the same case on which they agree more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from agreement import access
+from agreement.items import read_items
+from agreement.items.side_by_side import criterion_rows, marked
+from agreement.models import Report
+from agreement.numbers import number
+from agreement.offers import display_name
+from agreement.stored import pairs_url, table_of
+from consilium.lib.errors import DomainError
+from rubrics.models import JobStatus, Response
+
+if TYPE_CHECKING:
+    from accounts.views import SignedInRequest
+
+
+@require_safe
+@login_required
+def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) -> HttpResponse:
+    """The response with its criteria, outcomes, notes and evidence, both raters'; its neighbours in the tail."""
+    report = access.get_report(request.user, slug, public_id)
+    if report.kind != Report.Kind.ITEMS or report.status != JobStatus.DONE:
+        raise Http404
+    tail = table_of(report, "tail")
+    column = tail.columns.index("response")
+    order = [row[column] for row in tail.rows]
+    if response_id not in order:
+        raise Http404
+    place = order.index(response_id)
+    row = dict(zip(tail.columns, tail.rows[place], strict=True))
+    try:
+        items = read_items(report.benchmark, report.parameters["rater_a"], report.parameters["rater_b"])
+    except DomainError:
+        raise Http404 from None
+    responses = {
+        one.public_id: one
+        for one in Response.objects.filter(
+            case__benchmark=report.benchmark, public_id__in=[response_id, row["beside"]]
+        ).select_related("case", "candidate")
+    }
+    this, other = responses[response_id], responses.get(row["beside"])
+    rows, spans = criterion_rows(report.benchmark, items, this, other)
+    context = {
+        "benchmark": report.benchmark,
+        "report": report,
+        "case": this.case,
+        "this": this,
+        "other": other,
+        "this_blocks": marked(this.text, spans[this.pk]),
+        "other_blocks": marked(other.text, spans[other.pk]) if other else [],
+        "this_mf1": number(row, "mf1"),
+        "other_mf1": number(row, "beside_mf1"),
+        "pairs_url": pairs_url(report, row["slice"]),
+        "rater_a": display_name(report.parameters["rater_a"]),
+        "rater_b": display_name(report.parameters["rater_b"]),
+        "rows": rows,
+        "n_differ": sum(one.this.standing == "differ" for one in rows),
+        "place": place + 1,
+        "total": len(order),
+        "previous": order[place - 1] if place else None,
+        "following": order[place + 1] if place + 1 < len(order) else None,
+        "changed": items.digest != report.input_digest,
+    }
+    return render(request, "agreement/pair.html", context)

@@ -1,0 +1,255 @@
+"""Item analysis: criteria, physicians, where disagreement sits, and the tail, against arithmetic of its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from math import log
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from agreement import services
+from agreement.items import analyse, read_items
+from agreement.models import Report
+from agreement.stored import table_of
+from agreement.tables import Row
+from annotation.models import Decision
+from rubrics.models import Response
+from tests.agreement.study import Study, coin, make_study, noisy
+
+pytestmark = pytest.mark.django_db
+
+POINTS = (1, 3, 1, -2, 5)
+
+
+@pytest.fixture
+def study() -> Study:
+    made = make_study(cases=12, points=POINTS, candidates=("alpha", "beta", "gamma"))
+    made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
+    made.group("B", noisy(made, "A", 2, 0.3))
+    return made
+
+
+@pytest.fixture
+def report(study: Study) -> Report:
+    made = services.create_report(
+        benchmark=study.benchmark,
+        kind="items",
+        parameters={"rater_a": "group:A", "rater_b": "group:B"},
+        at=timezone.now(),
+    )
+    services.run(report_id=made.pk, clock=timezone.now)
+    made.refresh_from_db()
+    assert made.status == "done", made.error
+    return made
+
+
+def tables(study: Study) -> dict[str, list[Row]]:
+    made = analyse(read_items(study.benchmark, "group:A", "group:B"), seed=3)
+    return {name: table.dicts() for name, table in made.tables.items()}
+
+
+def answered(study: Study) -> dict[tuple[int, int], tuple[int, int]]:
+    """What both said of each pair, 1 for met, without those that one could not assess."""
+    codes = {"met": 1, "not_met": 0}
+    a, b = study.said["A"], study.said["B"]
+    return {pair: (codes[a[pair]], codes[b[pair]]) for pair in a if a[pair] in codes and b[pair] in codes}
+
+
+def test_criteria_have_their_agreement_and_discrimination(study: Study) -> None:
+    rows = {(row["case"], row["position"]): row for row in tables(study)["criteria"]}
+    assert len(rows) == 12 * len(POINTS)
+    pairs, case_of = answered(study), {one.pk: one.case for one in study.responses()}
+    for (key, position), row in rows.items():
+        mine = [
+            (response, said)
+            for (response, criterion), said in pairs.items()
+            if case_of[response].key == key and study.criteria[case_of[response].pk][position - 1] == criterion
+        ]
+        assert row["points"] == POINTS[position - 1]
+        assert row["n_pairs"] == len(mine)
+        assert row["n_cannot"] == 3 - len(mine)
+        if not mine:
+            assert row["raw"] is None
+            continue
+        assert row["raw"] == pytest.approx(np.mean([a == b for _, (a, b) in mine]))
+        assert row["met_a"] == pytest.approx(np.mean([a for _, (a, _) in mine]))
+        assert row["met_b"] == pytest.approx(np.mean([b for _, (_, b) in mine]))
+        own, rest = [], []
+        for response, (a, _) in mine:
+            others = {
+                i: pairs[response, criterion][0]
+                for i, criterion in enumerate(study.criteria[case_of[response].pk])
+                if i != position - 1 and (response, criterion) in pairs
+            }
+            best = sum(POINTS[i] for i in others if POINTS[i] > 0)
+            if best:
+                own.append(POINTS[position - 1] * a)
+                rest.append(sum(POINTS[i] * met for i, met in others.items()) / best)
+        if len(own) < 3 or len(set(own)) < 2 or np.ptp(rest) < 1e-9:
+            assert row["discrimination_a"] is None
+            assert "discrimination_a" in row["note"]
+        else:
+            assert row["discrimination_a"] == pytest.approx(np.corrcoef(own, rest)[0, 1], abs=1e-9)
+    raw = [row["raw"] for row in tables(study)["criteria"] if row["raw"] is not None]
+    assert raw == sorted(raw)
+
+
+def test_where_disagreement_sits(study: Study) -> None:
+    from sklearn.metrics import mutual_info_score
+
+    made = tables(study)
+    pairs, responses = answered(study), {one.pk: one for one in study.responses()}
+    differ = [a != b for a, b in pairs.values()]
+    assert made["overall"][0]["rate"] == pytest.approx(np.mean(differ))
+    position = {criterion: i for ids in study.criteria.values() for i, criterion in enumerate(ids)}
+    values = {
+        "points": ["positive" if POINTS[position[criterion]] > 0 else "negative" for _, criterion in pairs],
+        "difficulty": [responses[response].case.difficulty for response, _ in pairs],
+        "candidate": [responses[response].candidate.name for response, _ in pairs],
+        "theme": [responses[response].case.tags[0].removeprefix("theme:") for response, _ in pairs],
+    }
+    attributes = {row["attribute"]: row for row in made["attributes"]}
+    for name, given in values.items():
+        assert attributes[name]["bits"] == pytest.approx(mutual_info_score(given, differ) / log(2), abs=1e-9)
+        assert 0 < attributes[name]["p"] <= 1
+        cells = len(set(zip(given, differ, strict=True)))
+        assert attributes[name]["bits_corrected"] == pytest.approx(
+            attributes[name]["bits"] - (cells - len(set(given)) - 1) / (2 * len(pairs) * log(2))
+        )
+        for value in set(given):
+            (row,) = [row for row in made["where"] if (row["attribute"], row["value"]) == (name, value)]
+            mine = [one for one, at in zip(differ, given, strict=True) if at == value]
+            assert (row["n_pairs"], row["n_differ"]) == (len(mine), sum(mine))
+            assert row["rate"] == pytest.approx(np.mean(mine))
+            assert (row["rate_low"] is None) == (row["n_cases"] < 10)
+    assert attributes["language"]["note"] == "the attribute has one value only"
+    bits = [row["bits_corrected"] for row in made["attributes"] if row["bits_corrected"] is not None]
+    assert bits == sorted(bits, reverse=True)
+    for name in ("criterion_length", "response_length"):
+        assert sum(row["n_pairs"] for row in made["where"] if row["attribute"] == name) == len(pairs)
+
+
+def test_physicians_beside_the_other_group(study: Study) -> None:
+    Decision.objects.filter(pk__in=list(Decision.objects.values_list("pk", flat=True)[:18])).update(note="why")
+    first, second = tables(study)["physicians"]
+    pairs = answered(study)
+    for name, row in (("A", first), ("B", second)):
+        said = list(study.said[name].values())
+        assert row["group"] == name
+        assert row["n_decisions"] == len(said) == 180
+        assert row["met"] == pytest.approx(said.count("met") / (180 - said.count("cannot_assess")))
+        assert row["cannot"] == pytest.approx(said.count("cannot_assess") / 180)
+        assert row["n_other"] == len(pairs)
+        assert row["raw_other"] == pytest.approx(np.mean([a == b for a, b in pairs.values()]))
+        assert row["raw_other_low"] < row["raw_other"] < row["raw_other_high"]
+        assert (row["n_peers"], row["raw_peers"]) == (0, None)
+        assert "raw_peers, mf1_peers: no other physician of the group decided the same" in row["note"]
+        a, b = zip(*pairs.values(), strict=True)
+        assert row["rater_rest"] == pytest.approx(np.corrcoef(a, b)[0, 1])
+    assert first["noted"] + second["noted"] == pytest.approx(0.1)
+
+
+def test_the_tail_and_what_stands_beside_it(study: Study) -> None:
+    rows = tables(study)["tail"]
+    by_response = defaultdict(list)
+    for (response, _), said in answered(study).items():
+        by_response[Response.objects.get(pk=response).public_id].append(said)
+    order = [(row["mf1"], row["raw"]) for row in rows if row["mf1"] is not None]
+    assert order == sorted(order)
+    best = {}
+    for row in rows:
+        own = by_response[row["response"]]
+        assert row["raw"] == pytest.approx(np.mean([a == b for a, b in own]))
+        best[row["case"]] = row  # the last is the highest
+    for row in rows:
+        height = (row["mf1"], row["raw"])
+        top = best[row["case"]]
+        if height < (top["mf1"], top["raw"]):
+            assert row["beside_mf1"] == pytest.approx(top["mf1"])
+        else:
+            assert row["beside"] == ""
+
+
+def open_page(study: Study, address: str, **query: str) -> object:
+    client = Client()
+    client.force_login(study.admin)
+    return client.get(f"/b/{study.benchmark.slug}/{address}?{urlencode(query)}")
+
+
+def test_every_slice_leads_to_its_pairs(study: Study, report: Report) -> None:
+    for name in ("where", "criteria"):
+        for row in table_of(report, name).dicts():
+            page = open_page(study, f"agreement/{report.public_id}/decisions/", slice=row["slice"])
+            counts = page.context["counts"]
+            assert (counts["differ"] + counts["agree"], counts["differ"]) == (row["n_pairs"], row["n_differ"]), row
+            assert not page.context["changed"]
+    for unknown in ("criterion:case-00/99", "criterion:none/1", "points:odd", "language:zz", "criterion_length:x"):
+        assert open_page(study, f"agreement/{report.public_id}/decisions/", slice=unknown).status_code == 404
+
+
+def test_the_page_lists_what_is_lowest_and_leads_side_by_side(study: Study, report: Report) -> None:
+    page = open_page(study, f"agreement/{report.public_id}/")
+    assert page.status_code == 200
+    rows = table_of(report, "tail").dicts()
+    Decision.objects.filter(assignment__response__public_id=rows[0]["response"]).update(
+        note="Not in the text <b>", evidence=[{"quote": "x", "start": 2, "end": 6}]
+    )
+    pair = open_page(study, f"agreement/{report.public_id}/pair/{rows[0]['response']}/")
+    assert pair.status_code == 200
+    text = pair.content.decode()
+    assert "Not in the text &lt;b&gt;" in text
+    assert "<mark" in text
+    assert pair.context["place"] == 1
+    assert pair.context["previous"] is None
+    assert pair.context["following"] == rows[1]["response"]
+    said = {(row.this.a, row.this.b) for row in pair.context["rows"]}
+    response = Response.objects.get(public_id=rows[0]["response"])
+    assert said == {
+        (study.said["A"][pair_], study.said["B"][pair_]) for pair_ in study.said["A"] if pair_[0] == response.pk
+    }
+    last = open_page(study, f"agreement/{report.public_id}/pair/{rows[-1]['response']}/")
+    assert last.context["following"] is None
+    assert open_page(study, f"agreement/{report.public_id}/pair/nothing/").status_code == 404
+    with CaptureQueriesContext(connection) as first:
+        open_page(study, f"agreement/{report.public_id}/pair/{rows[0]['response']}/")
+    with CaptureQueriesContext(connection) as other:
+        open_page(study, f"agreement/{report.public_id}/pair/{rows[-1]['response']}/")
+    assert len(other) <= len(first)
+
+
+def test_the_command_writes_the_tables_of_the_report(study: Study, report: Report, tmp_path: Path) -> None:
+    given = ("--benchmark", study.benchmark.slug, "--rater", "group:A", "--rater", "group:B", "--out", str(tmp_path))
+    call_command("item_analysis", *given, stdout=io.StringIO())
+    names = {"criteria", "physicians", "attributes", "where", "tail", "raters"}
+    assert {path.stem for path in tmp_path.glob("*.csv")} == names
+    for name in names:
+        written = (tmp_path / f"{name}.csv").read_text(encoding="utf-8")
+        assert written == "".join(table_of(report, name).csv())
+        assert list(csv.DictReader(io.StringIO(written)))
+
+
+def test_a_judge_beside_a_group_and_nobody_in_common(study: Study) -> None:
+    study.judge("J", coin(5, "met", "not_met", "invalid", ""))
+    made = analyse(read_items(study.benchmark, "group:A", "J"))
+    (physician,) = made.tables["physicians"].dicts()
+    assert physician["group"] == "A"
+    row = made.tables["criteria"].dicts()[0]
+    assert row["n_invalid"] >= 0
+    empty = make_study(cases=2)
+    empty.group("A", coin(1, "met"))
+    empty.group("B", coin(1, "cannot_assess"))
+    made = analyse(read_items(empty.benchmark, "group:A", "group:B"))
+    for table in made.tables.values():
+        assert all(cell == cell for row in table.rows for cell in row)
+        "".join(table.csv())
+    assert {row["note"] for row in made.tables["attributes"].dicts()} == {"no pairs"}
