@@ -244,7 +244,8 @@ class PoweredScores:
     @property
     def notes(self) -> list[str]:
         n = self.inputs.n_not_judged
-        return [f"{n} graded responses that the judge was not to judge left out"] if n else []
+        graded = "response" if n == 1 else "responses"
+        return [f"{n} graded {graded} that the judge was not to judge left out"] if n else []
 
 
 def powered_scores(
@@ -294,7 +295,8 @@ def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]
         elif inputs.learned:
             notes.append(LEARNED_ELSEWHERE)
         if unused[candidate]:
-            notes.append(f"{unused[candidate]} graded responses without a score to put beside the judge’s")
+            graded = "response" if unused[candidate] == 1 else "responses"
+            notes.append(f"{unused[candidate]} graded {graded} without a score to put beside the judge’s")
         yield (
             candidate,
             {

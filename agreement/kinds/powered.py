@@ -106,6 +106,11 @@ def compute(
     )
 
 
+def digest(benchmark: Benchmark, given: Parameters) -> str:
+    """Of the inputs as they stand now."""
+    return powered.read_inputs(benchmark, judge=given["judge"], reference=given["reference"], k=given["k"]).digest
+
+
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
     return _("Scores by %(judge)s, put right by %(reference)s, k = %(k)s") % {
@@ -219,6 +224,11 @@ def pairs(report: Report, side: str) -> Read:
     return (joined.rater_a.label, joined.rater_b.label), joined.pairs, joined.frame, joined.digest
 
 
+def digest(benchmark: Benchmark, given: Parameters) -> str:
+    """Of what `compute` would read now."""
+    return powered.read_inputs(benchmark, **given).digest
+
+
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
     return [
@@ -262,4 +272,6 @@ KIND = Kind(
     figures=figures,
     pairs=pairs,
     methods=methods,
+    digest=digest,
+    digest=digest,
 )

@@ -13,12 +13,12 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from agreement import services, tasks
+from agreement import powered, services, tasks
+from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.powered import MEASURES, powered_scores
 from agreement.stored import table_of
 from annotation.models import Assignment, Batch, BatchItem, Decision
-from scoring.models import Verdict
 from tests.agreement.study import Study, coin, make_study, noisy
 
 pytestmark = pytest.mark.django_db
@@ -93,19 +93,24 @@ def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study)
     again = services.recompute_report(report=report, at=timezone.now())
     tasks.run_report(again.pk)
     again.refresh_from_db()
-    assert again.input_digest == report.input_digest
+    assert again.input_digest == report.input_digest == kind_of(report).digest(study.benchmark, report.parameters)
     other = made["Location"].replace(report.public_id, again.public_id)
     assert b"".join(client.get(f"{other}tables/powered.csv").streaming_content) == first
 
 
-def test_the_judges_own_figure_is_that_of_its_scores(study: Study) -> None:
+@pytest.mark.parametrize("rater", ["Judge", "jury:Judge+Other"])
+def test_the_judges_own_figure_is_that_of_its_scores(study: Study, rater: str) -> None:
+    """Of a jury of two, ties leave responses without a score; as predictions they still count."""
+    study.judge("Other", noisy(study, "Judge", 3, 0.1))
     report = services.create_report(
-        benchmark=study.benchmark, kind="scores", parameters={"rater": "Judge", "k": 2}, at=timezone.now()
+        benchmark=study.benchmark, kind="scores", parameters={"rater": rater, "k": 2}, at=timezone.now()
     )
     tasks.run_report(report.pk)
     report.refresh_from_db()
     board = {row["candidate"]: row for row in table_of(report, "scoreboard").dicts()}
-    for row in powered_scores(study.benchmark, judge="Judge", reference="group:A", k=2).rows:
+    rows = powered_scores(study.benchmark, judge=rater, reference="group:A", k=2).rows
+    assert all(row["n_judged"] == CASES for row in rows if row["slice"] == "overall_score")
+    for row in rows:
         if row["slice"] == "overall_score":
             assert row["judge"] == pytest.approx(board[row["candidate"]][row["measure"]], abs=1e-12)
 
@@ -123,17 +128,13 @@ def test_unequal_inclusion_probabilities_weigh(study: Study) -> None:
     assert row["note"] == "weighted by the inverse of the recorded inclusion probabilities"
 
 
-@pytest.mark.parametrize(
-    ("frame", "imported", "said"),
-    [
+def test_what_is_not_known_of_the_sample_is_said(study: Study) -> None:
+    for frame, imported, said in (
         ({"filter": {"tags": ["theme:odd"]}}, False, "drawn from a part of the cases"),
         ({"imported": True}, True, "not recorded how the graded responses were drawn"),
-    ],
-)
-def test_what_is_not_known_of_the_sample_is_said(study: Study, frame: dict, imported: bool, said: str) -> None:
-    Batch.objects.update(frame=frame, imported=imported)
-    rows = powered_scores(study.benchmark, judge="Judge", reference="group:A", k=2).rows
-    assert all(said in row["note"] for row in rows)
+    ):
+        Batch.objects.update(frame=frame, imported=imported)
+        assert all(said in row["note"] for row in accuracy(study))
 
 
 def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against(study: Study) -> None:
@@ -142,19 +143,33 @@ def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against
     Decision.objects.filter(assignment__response=response, criterion=study.criteria[response.case_id][0]).update(
         outcome="cannot_assess"
     )
-    met = Verdict.objects.filter(response=response, outcome="met", criterion__in=study.criteria[response.case_id][:4])
-    n_met = met.count()
-    judged = next(row for row in accuracy(study) if row["candidate"] == "alpha")["judge"]
-    met.update(outcome="invalid")
-    row = next(row for row in accuracy(study) if row["candidate"] == "alpha")
+    broken = {pair for pair in study.said["Judge"] if pair[0] == response.pk and study.said["Judge"][pair] == "met"} - {
+        (response.pk, study.criteria[response.case_id][4])
+    }  # of the positive criteria
+    study.judge("Broken", lambda pair: "invalid" if pair in broken else study.said["Judge"][pair])
+    row = next(row for row in accuracy(study, "Broken") if row["candidate"] == "alpha")
     assert row["n_labelled"] == graded(study, "alpha") - 1
-    assert "1 graded responses without a score to put beside the judge’s" in row["note"]
-    assert row["judge"] == pytest.approx(judged - 100 * n_met / 96, abs=1e-9)
+    assert "1 graded response without a score to put beside the judge’s" in row["note"]
+    sound = next(row for row in accuracy(study) if row["candidate"] == "alpha")
+    assert row["judge"] == pytest.approx(sound["judge"] - 100 * len(broken) / (4 * CASES), abs=1e-9)
+    assert broken
 
 
-def accuracy(study: Study) -> list[dict]:
-    rows = powered_scores(study.benchmark, judge="Judge", reference="group:A", k=2).rows
+def accuracy(study: Study, judge: str = "Judge") -> list[dict]:
+    rows = powered_scores(study.benchmark, judge=judge, reference="group:A", k=2).rows
     return [row for row in rows if row["measure"] == "rubric_accuracy" and row["slice"] == "overall_score"]
+
+
+def test_nothing_is_said_of_a_candidate_that_the_judge_learned_from(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(powered, "learned_candidates", lambda benchmark, runs: ["alpha"])
+    learned, other = accuracy(study)
+    assert (learned["candidate"], learned["value"], learned["low"], learned["width_ratio"]) == ("alpha", *[None] * 3)
+    assert learned["note"] == "the judge learned from decisions on this candidate"
+    assert learned["physicians"] is not None
+    assert other["value"] is not None
+    assert "learned from decisions on other candidates" in other["note"]
 
 
 def test_parameters_that_make_no_report(study: Study) -> None:
@@ -184,7 +199,7 @@ def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> No
     html = page.content.decode()
     assert "<svg" in html
     assert "Smallest difference that will show" in html
-    answer = client.get(f"/api/benchmarks/{study.benchmark.slug}/planning/", asked).json()
+    answer = client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", asked).json()
     out = tmp_path / "plan"
     call_command(
         "label_budget", "--benchmark", study.benchmark.slug, "--judge", "Judge", "--reference", "group:A", "--k", "2",
@@ -221,7 +236,7 @@ def test_a_plan_that_cannot_be_made_says_why(study: Study, tmp_path: Path) -> No
     wrong = client.get(address, {"judge": "nobody", "half_width": "0"})
     assert wrong.status_code == 422
     assert client.get(f"{address}budget.csv", {"half_width": "0"}).status_code == 422
-    assert client.get(f"/api/benchmarks/{study.benchmark.slug}/planning/", {"k": 1}).status_code == 400
+    assert client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", {"k": 1}).status_code == 400
     narrow = client.get(address, {"judge": "Judge", "half_width": "0.01"}).content.decode()
     assert "out of reach: physicians on all 24 cases give" in narrow
     with pytest.raises(CommandError, match="half-width"):
