@@ -49,6 +49,7 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/", views.report, name="report"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/progress", views.progress, name="progress"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/recompute", views.recompute, name="recompute"),
+    path("b/<slug:slug>/agreement/<str:public_id>/pair/<str:response_id>/", views.pair, name="pair"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/decisions/", views.decisions, name="decisions"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/freshness", views.freshness, name="freshness"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/report.zip", views.archive, name="archive"),

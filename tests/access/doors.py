@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from agreement.stored import table_of
 from tests.access.world import ROLES, World
 
 Arguments = Callable[[World], dict[str, Any]]
@@ -262,6 +263,13 @@ DOORS |= {
     "agreement:progress": Door(STAFF, a_report),
     "agreement:recompute": Door(STAFF, a_report, writes_only=True),
     "agreement:decisions": Door(STAFF, a_report),
+    "agreement:pair": Door(
+        STAFF,
+        of(
+            public_id=lambda world: world.items.public_id,
+            response_id=lambda world: table_of(world.items, "tail").dicts()[0]["response"],
+        ),
+    ),
     "agreement:table-csv": Door(STAFF, of_report("agreement")),
     "agreement:freshness": Door(STAFF, a_report),
     "agreement:archive": Door(STAFF, a_report),
