@@ -106,11 +106,6 @@ def compute(
     )
 
 
-def digest(benchmark: Benchmark, given: Parameters) -> str:
-    """Of the inputs as they stand now."""
-    return powered.read_inputs(benchmark, judge=given["judge"], reference=given["reference"], k=given["k"]).digest
-
-
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
     return _("Scores by %(judge)s, put right by %(reference)s, k = %(k)s") % {
@@ -272,6 +267,5 @@ KIND = Kind(
     figures=figures,
     pairs=pairs,
     methods=methods,
-    digest=digest,
     digest=digest,
 )
