@@ -203,8 +203,8 @@ def annotation(rng: random.Random) -> dict[str, Any]:
     }
 
 
-def fill(client: Client, number: int, items: int, rng: random.Random) -> list[int]:
-    """Import the items with an annotation each; their ids."""
+def fill(client: Client, number: int, items: int, rng: random.Random, annotations: int = 1) -> list[int]:
+    """Import the items with as many annotations each; their ids."""
     words = [f"word{n}" for n in range(400)]
 
     def text(count: int) -> str:
@@ -218,7 +218,11 @@ def fill(client: Client, number: int, items: int, rng: random.Random) -> list[in
         for _ in range(min(CASES, items))
     ]
     tasks = [
-        {"data": {**cases[n % len(cases)], "answer": text(300)}, "annotations": [annotation(rng)]} for n in range(items)
+        {
+            "data": {**cases[n % len(cases)], "answer": text(300)},
+            "annotations": [annotation(rng) for _ in range(annotations)],
+        }
+        for n in range(items)
     ]
     for at in range(0, items, 250):
         client.ask("POST", f"/api/projects/{number}/import", tasks[at : at + 250])

@@ -102,6 +102,12 @@ def peak_memory(pid: int) -> int:
     )
 
 
+def peak_of_this_process() -> float:
+    """MiB of resident memory of this process alone at its peak."""
+    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0
+
+
 def memory(pid: int) -> int:
     """KiB of memory of a process and its descendants, pages that they share counted once (proportional set size)."""
     return sum(
