@@ -1,0 +1,116 @@
+"""The commands on judges write the tables of the reports, and say what they found."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from agreement import services
+from agreement.stored import table_of
+from tests.agreement.study import Study, coin, make_study, noisy
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    made = make_study(cases=12)
+    made.group("A", coin(1, "met", "not_met", "cannot_assess"))
+    for name, seed in (("B", 2), ("C", 3)):
+        made.group(name, noisy(made, "A", seed, 0.2))
+    made.judge("good", noisy(made, "A", 4, 0.1))
+    made.judge("poor", noisy(made, "A", 5, 0.4))
+    return made
+
+
+def test_the_commands_write_what_the_reports_hold(study: Study, tmp_path: Path) -> None:
+    given = {
+        "comparison": {"reference": "group:A", "judge_a": "good", "judge_b": "poor"},
+        "alternative": {"judge": "good", "group": "all"},
+    }
+    reports = {}
+    for kind, parameters in given.items():
+        report = services.create_report(
+            benchmark=study.benchmark, kind=kind, parameters=parameters, at=timezone.now(), seed=7
+        )
+        services.run(report_id=report.pk, clock=timezone.now)
+        report.refresh_from_db()
+        reports[kind] = report
+    said, slug = io.StringIO(), f"--benchmark={study.benchmark.slug}"
+    judges = ["--reference=group:A", "--judge=good", "--judge=poor"]
+    call_command("compare_judges", slug, *judges, f"--out={tmp_path}", "--seed=7", stdout=said)
+    call_command("alternative_test", slug, "--judge=good", f"--out={tmp_path}", "--seed=7", stdout=said)
+    for kind, names in (
+        ("comparison", ("comparison", "slices", "disagreement")),
+        ("alternative", ("physicians", "summary")),
+    ):
+        for name in names:
+            written = (tmp_path / f"{name}.csv").read_text(encoding="utf-8")
+            assert written == "".join(table_of(reports[kind], name).csv()), name
+    assert "A: good, B: poor, against group:A@checked" in said.getvalue()
+    assert "stand in for a physician of this group" in said.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "why"),
+    [
+        ("compare_judges", ["--reference=group:A", "--judge=good"], "twice"),
+        ("compare_judges", ["--reference=group:A", "--judge=good", "--judge=nobody"], "nobody"),
+        ("alternative_test", ["--judge=good", "--epsilon=1"], "epsilon"),
+        ("alternative_test", ["--judge=group:A"], "judge"),
+        ("alternative_test", ["--judge=good", "--group=nobody"], "nobody"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(study: Study, tmp_path: Path, command: str, given: list[str], why: str) -> None:
+    with pytest.raises(CommandError, match=why):
+        call_command(command, f"--benchmark={study.benchmark.slug}", *given, f"--out={tmp_path / 'none'}")
+    assert not (tmp_path / "none").exists()
+
+
+def test_label_files_need_no_database(tmp_path: Path) -> None:
+    """By hand: the instances of `tests/statistics/test_alternative_annotator.py`, and an item without a verdict."""
+    labels = [
+        ("i1", [True, True, False], ["h1", "h2", "h3"]),
+        ("i2", [True, False], ["h1", "h2"]),
+        ("i3", [False, False, False], ["h1", "h2", "h3"]),
+        ("i4", [True], ["h1"]),
+        ("i5", [True, True], ["h2", "h3"]),
+    ]
+    gold = [
+        {"item_id": item, "binary_labels": said, "anonymized_physician_ids": who, "category": "c"}
+        for item, said, who in labels
+    ]
+    judge = [{"item_id": item, "criteria_met": met} for item, met in (("i1", True), ("i2", True), ("i3", False))]
+    for name, rows in (("gold", gold), ("judge", judge)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    files = [f"--labels={tmp_path / 'gold.jsonl'}", f"--judge={tmp_path / 'judge.jsonl'}", f"--out={tmp_path}"]
+    said = io.StringIO()
+    call_command("alternative_test", *files, "--minimum=2", stdout=said)
+    rows = {row["physician"]: row for row in read(tmp_path / "physicians.csv")}
+    # i5 has no verdict, which agrees with nobody, while h2 and h3 agree there: ρ_f is 3/4 and 2/3 in place of 1.
+    assert [rows[who]["n_instances"] for who in ("h1", "h2", "h3")] == ["3", "4", "3"]
+    assert [float(rows[who]["rho_judge"]) for who in ("h1", "h2", "h3")] == [1, 0.75, pytest.approx(2 / 3)]
+    assert [float(rows[who]["difference"]) for who in ("h1", "h2", "h3")] == [0, 0, 0]
+    assert "No verdict" not in said.getvalue() and "may not stand in" in said.getvalue()
+
+
+@pytest.mark.skipif(not os.environ.get("CONSILIUM_REAL_DATA"), reason="needs the published labels")
+def test_on_the_published_labels(tmp_path: Path) -> None:
+    folder = Path(os.environ["CONSILIUM_REAL_DATA"]) / "physician_labels"
+    said = io.StringIO()
+    files = [f"--labels={folder / 'meta_gold.jsonl'}", f"--judge={folder / 'judge_labels.jsonl'}", f"--out={tmp_path}"]
+    call_command("alternative_test", *files, stdout=said)
+    (summary,) = read(tmp_path / "summary.csv")
+    assert (summary["n_instances"], summary["n_physicians"], summary["n_tested"]) == ("120", "107", "1")
+    assert summary["winning_rate"] == summary["passes"] == "" and "No verdict." in said.getvalue()
+    assert "1 of the 3 tested annotators needed" in summary["note"]
