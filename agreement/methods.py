@@ -32,17 +32,28 @@ SOURCES = {
     "Cohen 1960": "Cohen 1960: A coefficient of agreement for nominal scales. Educational and Psychological "
     "Measurement 20.",
     "Efron and Tibshirani 1993": "Efron, Tibshirani 1993: An Introduction to the Bootstrap, chapter 13.",
+    "Fagerland et al. 2013": "Fagerland, Lydersen, Laake 2013: The McNemar test for binary matched-pairs data: mid-p and "
+    "asymptotic are better than exact conditional. BMC Medical Research Methodology 13.",
     "Fleiss 1971": "Fleiss 1971: Measuring nominal scale agreement among many raters. Psychological Bulletin 76.",
     "Gwet 2008": "Gwet 2008: Computing inter-rater reliability and its variance in the presence of high agreement. "
     "British Journal of Mathematical and Statistical Psychology 61.",
     "Kendall 1945": "Kendall 1945: The treatment of ties in ranking problems. Biometrika 33.",
     "Krippendorff 2011": "Krippendorff 2011: Computing Krippendorff’s Alpha-Reliability.",
+    "Liang and Zeger 1986": "Liang, Zeger 1986: Longitudinal data analysis using generalized linear models. "
+    "Biometrika 73.",
     "McNemar 1947": "McNemar 1947: Note on the sampling error of the difference between correlated proportions or "
     "percentages. Psychometrika 12.",
+    "Obuchowski 1998": "Obuchowski 1998: On the comparison of correlated proportions for clustered data. Statistics in "
+    "Medicine 17.",
+    "Piaggio et al. 2012": "Piaggio et al. 2012: Reporting of noninferiority and equivalence randomized trials: "
+    "extension of the CONSORT 2010 statement. JAMA 308.",
     "Shrout and Fleiss 1979": "Shrout, Fleiss 1979: Intraclass correlations: uses in assessing rater reliability. "
     "Psychological Bulletin 86.",
+    "Wilcoxon 1945": "Wilcoxon 1945: Individual comparisons by ranking methods. Biometrics Bulletin 1.",
     "Wilson 1927": "Wilson 1927: Probable inference, the law of succession, and statistical inference. Journal of the "
     "American Statistical Association 22.",
+    "Yang et al. 2010": "Yang, Sun, Hardin 2010: A note on the tests for clustered matched-pair binary data. "
+    "Biometrical Journal 52.",
     "Zheng et al. 2026": "Zheng et al. 2026: ClinConsensus: A Physician-Calibrated Benchmark for Evaluating Clinical "
     "Rubric Coverage in Chinese Medical LLMs. arXiv 2603.02097.",
 }
@@ -91,7 +102,13 @@ def methods_of(report: Report) -> Methods:
     said = " ".join(paragraphs)
     with translation.override("en"):
         title = str(kind_of(report).title(report.parameters, None))
-    return Methods(title, paragraphs, [source for name, source in sorted(SOURCES.items()) if name in said])
+    return Methods(title, paragraphs, [source for name, source in sorted(SOURCES.items()) if _names(said, name)])
+
+
+def _names(said: str, source: str) -> bool:
+    """Whether a text names a source: its first author, and the year soon after."""
+    author, year = source.split()[0], source.split()[-1]
+    return re.search(rf"\b{author}\b[^.()]{{0,60}}\b{year}\b", said.replace("et al.", "et al")) is not None
 
 
 def _raters(report: Report) -> Iterator[str]:
