@@ -32,8 +32,8 @@ SOURCES = {
     "Cohen 1960": "Cohen 1960: A coefficient of agreement for nominal scales. Educational and Psychological "
     "Measurement 20.",
     "Efron and Tibshirani 1993": "Efron, Tibshirani 1993: An Introduction to the Bootstrap, chapter 13.",
-    "Fagerland et al. 2013": "Fagerland, Lydersen, Laake 2013: The McNemar test for binary matched-pairs data: mid-p and "
-    "asymptotic are better than exact conditional. BMC Medical Research Methodology 13.",
+    "Fagerland et al. 2013": "Fagerland, Lydersen, Laake 2013: The McNemar test for binary matched-pairs data: mid-p "
+    "and asymptotic are better than exact conditional. BMC Medical Research Methodology 13.",
     "Fleiss 1971": "Fleiss 1971: Measuring nominal scale agreement among many raters. Psychological Bulletin 76.",
     "Gwet 2008": "Gwet 2008: Computing inter-rater reliability and its variance in the presence of high agreement. "
     "British Journal of Mathematical and Statistical Psychology 61.",

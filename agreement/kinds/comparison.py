@@ -312,9 +312,9 @@ def methods(report: Report) -> list[str]:
         sentences.MF1,
         f"An invalid or missing verdict counts as the opposite of the reference ({broken:,} of both raters).",
         "The difference of the two MF1 is taken within each resample of cases (paired bootstrap).",
-        "McNemar’s test (McNemar 1947) compares the pairs on which one rater alone was right: exact binomial and mid-p (Fagerland et "
-        "al. 2013) for independent pairs, and a chi-square with cases as clusters (Obuchowski 1998; Yang et al. 2010), "
-        "which is the one to go by, as pairs of a case are not independent.",
+        "McNemar’s test (McNemar 1947) compares the pairs on which one rater alone was right: exact binomial and mid-p "
+        "(Fagerland et al. 2013) for independent pairs, and a chi-square with cases as clusters (Obuchowski 1998; Yang "
+        "et al. 2010), which is the one to go by, as pairs of a case are not independent.",
         f"In no figure are {counted(facts['n_left_out'], 'pair')} that a rater left undecided or could not assess, or "
         f"whose criterion is at fault, and {counted(facts['n_one_only'], 'pair')} that only one of the two was to "
         "decide.",
