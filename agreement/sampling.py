@@ -72,7 +72,10 @@ def _items(
 ) -> tuple[dict[int, dict[str, Any]], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """The group's batches by pk; of each of their items that is in the sheet its batch, place and probability."""
     rows = Batch.objects.filter(group__benchmark=benchmark, group__name=group, kind=Batch.Kind.GRADE)
-    batches = {row["pk"]: row for row in rows.values("pk", "imported", "frame")}
+    batches: dict[int, dict[str, Any]] = {
+        pk: {"imported": imported, "frame": frame}
+        for pk, imported, frame in rows.values_list("pk", "imported", "frame")
+    }
     items = list(
         BatchItem.objects.filter(batch__in=batches).values_list("batch_id", "response_id", "inclusion_probability")
     )
@@ -80,5 +83,5 @@ def _items(
     response = np.array([item[1] for item in items], dtype=np.int64)
     probability = np.array([item[2] for item in items], dtype=np.float64)
     inside = np.isin(response, sheet.response_ids)
-    place = np.searchsorted(sheet.response_ids, response[inside])
+    place = np.searchsorted(sheet.response_ids, response[inside]).astype(np.int64)
     return batches, batch[inside], place, probability[inside]

@@ -25,6 +25,7 @@ from agreement.thresholds import suggested_k
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.lib import remarks
+from consilium.statistics.prediction_powered import NO_LABEL
 from rubrics.models import Benchmark
 from scoring.points import DEFAULT_RULES
 from scoring.raters import resolve_rater
@@ -172,7 +173,7 @@ def _row(report: Report, row: Row) -> Context:
 
 def remarks_of_none(row: Row) -> str:
     """Why there is no figure of the physicians alone, where there is none."""
-    return powered.NO_LABEL if not row["n_labelled"] else ""
+    return NO_LABEL if not row["n_labelled"] else ""
 
 
 def figures(report: Report) -> Iterator[Figure]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -14,14 +15,14 @@ from django.views.decorators.http import require_safe
 from agreement import planning, planning_presentation
 from agreement.planning_form import PlanForm, filled
 from agreement.tables import Table
-from consilium.figures.render import inline_svg, pdf_file, png_file, svg_file
+from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, svg_file
 from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest
 
-FILES = {
+FILES: dict[str, tuple[Callable[[Drawing], str | bytes], str]] = {
     "svg": (svg_file, "image/svg+xml"),
     "png": (png_file, "image/png"),
     "pdf": (pdf_file, "application/pdf"),
@@ -35,7 +36,7 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = get_benchmark(request.user, slug)
     given = filled(benchmark, request.GET)
     form = PlanForm(benchmark, given or None)
-    context = {"benchmark": benchmark, "form": form}
+    context: dict[str, Any] = {"benchmark": benchmark, "form": form}
     status = 200
     if given and form.is_valid():
         try:
