@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from django.http import Http404, HttpResponseBase, StreamingHttpResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.pagination import LimitOffsetPagination
@@ -16,9 +14,15 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agreement import access, services
+from agreement.api_exports import Decisions
+from agreement.api_files import urlpatterns as file_patterns
+from agreement.api_planning import Planning
+from agreement.api_slices import urlpatterns as slice_patterns
+from agreement.api_thresholds import Thresholds
+from agreement.figures import figures_of
 from agreement.models import Report
 from agreement.offers import offers
-from agreement.stored import table_names, table_of
+from agreement.stored import table_names
 from consilium.lib.api import StrictSerializer
 from rubrics.access import get_benchmark
 from rubrics.models import JobStatus
@@ -37,7 +41,8 @@ class OfferSerializer(serializers.Serializer[Any]):
 
 class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
     """What a new report is about. ``parameters`` by kind: agreement ``rater_a``, ``rater_b``; fidelity ``judge``,
-    ``group_a``, ``group_b``; calibration ``group``, ``candidate``, ``include_aided``; scores ``rater``, ``k``.
+    ``group_a``, ``group_b``; calibration ``group``, ``candidate``, ``include_aided``, ``judges``; scores ``rater``,
+    ``k``, ``also`` (raters whose ranks are set beside).
     """
 
     kind = serializers.ChoiceField(choices=Report.Kind.choices)
@@ -62,11 +67,12 @@ class ReportSerializer(serializers.Serializer[Report]):
 
 
 class ReportDetailSerializer(ReportSerializer):
-    """A report with what it came to: single facts, remarks, and the names of its tables (see the CSV door)."""
+    """A report with what it came to: single facts, remarks, and the names of its tables and figures."""
 
     facts = serializers.SerializerMethodField()
     notes = serializers.SerializerMethodField()
     tables = serializers.SerializerMethodField()
+    figures = serializers.SerializerMethodField()
 
     def get_facts(self, report: Report) -> dict[str, Any]:
         return dict(report.result.get("facts", {}))
@@ -76,6 +82,9 @@ class ReportDetailSerializer(ReportSerializer):
 
     def get_tables(self, report: Report) -> list[str]:
         return sorted(table_names(report))
+
+    def get_figures(self, report: Report) -> list[str]:
+        return [figure.name for figure in figures_of(report)]
 
 
 class Raters(APIView):
@@ -128,30 +137,13 @@ class ReportDetail(APIView):
         return Response(ReportDetailSerializer(access.get_report(request.user, slug, public_id)).data)
 
 
-class ReportTable(APIView):
-    """A table of a finished report as CSV, byte for byte as the page and the command write it."""
-
-    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.STR}, operation_id="reports_table")
-    def get(self, request: Request, slug: str, public_id: str, name: str) -> HttpResponseBase:
-        report = access.get_report(request.user, slug, public_id)
-        if report.status != JobStatus.DONE:
-            raise Http404
-        try:
-            table = table_of(report, name)
-        except KeyError:
-            raise Http404 from None
-        response = StreamingHttpResponse(table.csv(), content_type="text/csv; charset=utf-8")
-        response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-        return response
-
-
 urlpatterns: list[URLPattern] = [
+    *slice_patterns,
+    path("benchmarks/<slug:slug>/planning/", Planning.as_view(), name="api-planning"),
+    path("benchmarks/<slug:slug>/thresholds/", Thresholds.as_view(), name="api-thresholds"),
+    path("benchmarks/<slug:slug>/decisions.csv", Decisions.as_view(), name="api-decisions-csv"),
     path("benchmarks/<slug:slug>/raters/", Raters.as_view(), name="api-raters"),
     path("benchmarks/<slug:slug>/reports/", Reports.as_view(), name="api-reports"),
     path("benchmarks/<slug:slug>/reports/<str:public_id>/", ReportDetail.as_view(), name="api-report"),
-    path(
-        "benchmarks/<slug:slug>/reports/<str:public_id>/tables/<slug:name>.csv",
-        ReportTable.as_view(),
-        name="api-report-table",
-    ),
+    *file_patterns,
 ]

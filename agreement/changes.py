@@ -46,39 +46,39 @@ class RestsOn:
 
 # What counts as somebody's rating: handed in, and not given back since.
 _COUNTS = "a.purpose = 'work' AND a.submitted_at IS NOT NULL AND a.status <> 'released'"
-# Each decision touched since, as it stands, beside how it stood then. A note or a mark alone changes no figure.
+# Each decision touched since, as it stands, beside how it stood earlier. A note or a mark alone changes no figure.
 _DECISIONS = f"""
-    WITH touched AS (
+    SELECT count(*) FILTER (WHERE earlier.outcome IS NULL AND d.outcome IS NOT NULL),
+           count(*) FILTER (WHERE earlier.outcome IS NOT NULL AND earlier.outcome IS DISTINCT FROM d.outcome)
+    FROM (
         SELECT DISTINCT e.pgh_obj_id AS id
         FROM annotation_decisionevent e
         JOIN annotation_assignment a ON a.id = e.assignment_id
         JOIN annotation_batch b ON b.id = a.batch_id
         WHERE e.pgh_created_at > %(since)s AND b.group_id = ANY(%(groups)s) AND {_COUNTS}
-    )
-    SELECT count(*) FILTER (WHERE then.outcome IS NULL AND d.outcome IS NOT NULL),
-           count(*) FILTER (WHERE then.outcome IS NOT NULL AND then.outcome IS DISTINCT FROM d.outcome)
-    FROM touched
+    ) AS touched
     JOIN annotation_decision d ON d.id = touched.id
     LEFT JOIN LATERAL (
         SELECT e.outcome FROM annotation_decisionevent e
         WHERE e.pgh_obj_id = touched.id AND e.pgh_created_at <= %(since)s ORDER BY e.pgh_id DESC LIMIT 1
-    ) AS then ON true
+    ) AS earlier ON true
 """
 _ASSIGNMENTS = """
-    WITH touched AS (
+    SELECT count(*) FILTER (
+               WHERE a.submitted_at IS NOT NULL AND earlier.submitted_at IS NULL AND a.status <> 'released'
+           ),
+           count(*) FILTER (WHERE a.status = 'accepted' AND earlier.status IS DISTINCT FROM 'accepted'),
+           count(*) FILTER (WHERE a.status IN ('returned', 'released') AND earlier.status IS DISTINCT FROM a.status)
+    FROM (
         SELECT DISTINCT e.pgh_obj_id AS id
         FROM annotation_assignmentevent e JOIN annotation_batch b ON b.id = e.batch_id
         WHERE e.pgh_created_at > %(since)s AND b.group_id = ANY(%(groups)s) AND e.purpose = 'work'
-    )
-    SELECT count(*) FILTER (WHERE a.submitted_at IS NOT NULL AND then.submitted_at IS NULL AND a.status <> 'released'),
-           count(*) FILTER (WHERE a.status = 'accepted' AND then.status IS DISTINCT FROM 'accepted'),
-           count(*) FILTER (WHERE a.status IN ('returned', 'released') AND then.status IS DISTINCT FROM a.status)
-    FROM touched
+    ) AS touched
     JOIN annotation_assignment a ON a.id = touched.id
     LEFT JOIN LATERAL (
         SELECT e.status, e.submitted_at FROM annotation_assignmentevent e
         WHERE e.pgh_obj_id = touched.id AND e.pgh_created_at <= %(since)s ORDER BY e.pgh_id DESC LIMIT 1
-    ) AS then ON true
+    ) AS earlier ON true
 """
 _CHECKS = """
     SELECT count(DISTINCT e.pgh_obj_id)
@@ -133,40 +133,35 @@ def changes_since(report: Report, since: datetime) -> list[Change]:
 
 
 def _found(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
-    made, changed = _counts(_DECISIONS, given)
-    yield Change("decisions_changed", changed, ngettext("%(n)s decision changed", "%(n)s decisions changed", changed))
-    yield Change("decisions_added", made, ngettext("%(n)s decision added", "%(n)s decisions added", made))
-    handed_in, accepted, back = _counts(_ASSIGNMENTS, given)
-    yield Change(
-        "responses_handed_in",
-        handed_in,
-        ngettext("work on %(n)s response handed in", "work on %(n)s responses handed in", handed_in),
-    )
-    yield Change(
-        "responses_accepted",
-        accepted,
-        ngettext("work on %(n)s response accepted", "work on %(n)s responses accepted", accepted),
-    )
-    yield Change(
-        "responses_given_back",
-        back,
-        ngettext("work on %(n)s response given back", "work on %(n)s responses given back", back),
-    )
+    added, changed = _counts(_DECISIONS, given)
+    yield _change("decisions_changed", changed, ngettext("%(n)s decision changed", "%(n)s decisions changed", changed))
+    yield _change("decisions_added", added, ngettext("%(n)s decision added", "%(n)s decisions added", added))
+    sent, accepted, back = _counts(_ASSIGNMENTS, given)
+    handed_in = ngettext("work on %(n)s response handed in", "work on %(n)s responses handed in", sent)
+    yield _change("responses_handed_in", sent, handed_in)
+    taken = ngettext("work on %(n)s response accepted", "work on %(n)s responses accepted", accepted)
+    yield _change("responses_accepted", accepted, taken)
+    given_back = ngettext("work on %(n)s response given back", "work on %(n)s responses given back", back)
+    yield _change("responses_given_back", back, given_back)
     (checks,) = _counts(_CHECKS, given)
-    yield Change("checks", checks, ngettext("%(n)s check added", "%(n)s checks added", checks))
+    yield _change("checks", checks, ngettext("%(n)s check added", "%(n)s checks added", checks))
     (amended,) = _counts(_AMENDMENTS, given)
-    yield Change("amendments", amended, ngettext("%(n)s decision amended", "%(n)s decisions amended", amended))
+    yield _change("amendments", amended, ngettext("%(n)s decision amended", "%(n)s decisions amended", amended))
     (ruled,) = _counts(_RULINGS, given)
-    yield Change("rulings", ruled, ngettext("%(n)s ruling by adjudicators", "%(n)s rulings by adjudicators", ruled))
+    yield _change("rulings", ruled, ngettext("%(n)s ruling by adjudicators", "%(n)s rulings by adjudicators", ruled))
     (verdicts,) = _counts(_VERDICTS, given)
-    yield Change("verdicts", verdicts, ngettext("%(n)s verdict added", "%(n)s verdicts added", verdicts))
+    yield _change("verdicts", verdicts, ngettext("%(n)s verdict added", "%(n)s verdicts added", verdicts))
     for run in rests.runs_now:
         if run.public_id not in rests.runs_then:
             yield Change("newer_run", 1, _("the judge %(judge)s has a newer run") % {"judge": run.judge.name})
     (rubrics,) = _counts(_RUBRICS, given)
-    yield Change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
+    yield _change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
     (labels,) = _counts(_LABELS, given)
-    yield Change("labels", labels, ngettext("labels of %(n)s case changed", "labels of %(n)s cases changed", labels))
+    yield _change("labels", labels, ngettext("labels of %(n)s case changed", "labels of %(n)s cases changed", labels))
+
+
+def _change(what: str, n: int, words: str) -> Change:
+    return Change(what, n, words % {"n": f"{n:,}"})
 
 
 def _counts(query: str, given: Mapping[str, Any]) -> tuple[int, ...]:
@@ -180,7 +175,8 @@ def _rests_on(report: Report) -> RestsOn:
     labels = [label for rater in raters for label in (rater.label, *rater.members)]
     groups = {group.name: group.pk for group in ExpertGroup.objects.filter(benchmark=report.benchmark_id)}
     named = {label.removeprefix("group:").rpartition("@")[0] for label in labels if label.startswith("group:")}
-    everyone = report.parameters.get("group") == "all"
+    # A scoreboard has the work of all physicians beside its candidates, whoever its rater is.
+    everyone = report.parameters.get("group") == "all" or report.kind == Report.Kind.SCORES
     if everyone or any(label == "consensus" or label.startswith("physician:") for label in labels):
         named = set(groups)
     return RestsOn(

@@ -92,7 +92,9 @@ def _may_be_stale(done: list[Report], raters_of: Mapping[int, list[Row]]) -> set
     if not began:
         return set()
     changes = last_changes(done[0].benchmark, min(began.values()))
-    return {report.pk for report, at in began.items() if changes.after(at, raters_of[report.pk])}
+    # A scoreboard has the work of all physicians beside its candidates, whoever its rater is.
+    rests_on = {one: [] if one.kind == Report.Kind.SCORES else raters_of[one.pk] for one in began}
+    return {report.pk for report, at in began.items() if changes.after(at, rests_on[report])}
 
 
 def body(report: Report, *, sort: str = "", part: str = "") -> Context:

@@ -1,40 +1,10 @@
 """Pages of agreement, scores and calibration: a list with a form each, and a report with what belongs to it."""
 
-from django.urls import URLPattern, path, register_converter
-from django.urls.converters import StringConverter
+from django.urls import URLPattern, path
 
-from agreement import files, views
-from agreement.views import planning
-
-
-class SectionConverter(StringConverter):
-    """The part of a benchmark's pages in which reports of some kinds stand."""
-
-    regex = "agreement|scores|calibration"
-
-
-class TableEnding(StringConverter):
-    """The formats of a table."""
-
-    regex = "|".join(files.TABLE_TYPES)
-
-
-class FigureEnding(StringConverter):
-    """The formats of a figure."""
-
-    regex = "|".join(files.FIGURE_TYPES)
-
-
-class TextEnding(StringConverter):
-    """The formats of the methods paragraph."""
-
-    regex = "|".join(files.METHODS_TYPES)
-
-
-register_converter(SectionConverter, "report_section")
-register_converter(TableEnding, "table_ending")
-register_converter(FigureEnding, "figure_ending")
-register_converter(TextEnding, "text_ending")
+from agreement import converters as converters  # registers the parts of an address that the paths name
+from agreement import views
+from agreement.views import exports, planning
 
 app_name = "agreement"
 urlpatterns: list[URLPattern] = [
@@ -46,6 +16,11 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/planning/curve.<slug:suffix>", planning.planning_figure, name="planning-figure"),
     path("b/<slug:slug>/calibration/sign/", views.sign_threshold, name="sign-threshold"),
     path("b/<slug:slug>/calibration/thresholds.csv", views.thresholds_csv, name="thresholds-csv"),
+    path("b/<slug:slug>/slices/", views.slices, name="slices"),
+    path("b/<slug:slug>/slices/preview", views.slices_preview, name="slices-preview"),
+    path("b/<slug:slug>/slices/<slug:name>.csv", views.slice_csv, name="slice-csv"),
+    path("b/<slug:slug>/slices/<slug:name>/retire", views.slice_retire, name="slice-retire"),
+    path("b/<slug:slug>/agreement/decisions.csv", exports.decisions_csv, name="decisions-csv"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/", views.report, name="report"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/progress", views.progress, name="progress"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/recompute", views.recompute, name="recompute"),

@@ -16,7 +16,7 @@ from agreement.frame import read_frame
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
 from agreement.kinds.scores_figures import figures
 from agreement.kinds.scores_page import body, body_of_slice
-from agreement.kinds.scores_tables import compute
+from agreement.kinds.scores_tables import compute, digest_now
 from agreement.models import Report
 from agreement.offers import Offer, display_name, group_offers, judge_offers, offers
 from agreement.pairs import Pairs, pair
@@ -111,6 +111,11 @@ def pairs(report: Report, side: str) -> Read:
     return (rater.label, ""), pairs, read_frame(report.benchmark), report.input_digest
 
 
+def digest(benchmark: Benchmark, given: Parameters) -> str:
+    """Of what `compute` would read now."""
+    return digest_now(benchmark, **given)
+
+
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
     rows = table_of(report, "scoreboard").dicts()
@@ -177,4 +182,5 @@ KIND = Kind(
     figures=figures,
     pairs=pairs,
     methods=methods,
+    digest=digest,
 )

@@ -73,8 +73,7 @@ def compute(
         "worst_at_k": Table.of(scores.WORST_COLUMNS, made.worst_at_k, scores.WORST_TEXT),
         "raters": raters_table(resolved, *others),
     }
-    inputs = [made.digest, _slices(scored), length.tolist(), counts, groups, compared]
-    inputs += [scores.digest_of_sheet(one.sheet, one.label, [], []) for one in marks]
+    inputs = [_own_inputs(scored), length.tolist(), [counts, groups, compared], _other_inputs(marks)]
     return Result(
         tables=tables,
         facts={
@@ -91,8 +90,33 @@ def compute(
             "groups": groups,
             "resamples": RESAMPLES,
         },
-        digest=hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest(),
+        digest=_digest(inputs),
     )
+
+
+def digest_now(benchmark: Benchmark, *, rater: str, k: int, also: Sequence[str] = ()) -> str:
+    """The digest that `compute` would give of the inputs as they stand now."""
+    scored = read_scored(
+        benchmark, resolve_rater(benchmark, rater), k, more=lambda sheet, cases: set_slices(benchmark, sheet, cases)
+    )
+    length = lengths.read_lengths(benchmark, scored.sheet.response_ids)
+    counts = annotators.count_physicians(benchmark)
+    _rows, groups, compared = annotators.count_rows(benchmark, counts, seed=0)
+    marks = [graders.read_marks(benchmark, resolve_rater(benchmark, other), k) for other in also]
+    return _digest([_own_inputs(scored), length.tolist(), [counts, groups, compared], _other_inputs(marks)])
+
+
+def _digest(inputs: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+
+
+def _own_inputs(scored: Scored) -> list[Any]:
+    sheet = scores.digest_of_sheet(scored.sheet, scored.rater.label, scored.names, scored.keys)
+    return [sheet, _slices(scored)]
+
+
+def _other_inputs(marks: Sequence[graders.Marks]) -> list[str]:
+    return [scores.digest_of_sheet(one.sheet, one.label, [], []) for one in marks]
 
 
 def _slices(scored: Scored) -> list[Row]:

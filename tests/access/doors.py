@@ -259,6 +259,9 @@ DOORS |= {
     "agreement:reports": Door(STAFF, slug),
     "agreement:scores": Door(STAFF, slug),
     "agreement:calibration": Door(STAFF, slug),
+    "agreement:planning": Door(STAFF, slug),
+    "agreement:planning-csv": Door(STAFF, of(name=lambda world: "budget")),
+    "agreement:planning-figure": Door(STAFF, of(suffix=lambda world: "svg")),
     "agreement:report": Door(STAFF, a_report),
     "agreement:progress": Door(STAFF, a_report),
     "agreement:recompute": Door(STAFF, a_report, writes_only=True),
@@ -368,9 +371,31 @@ DOORS |= {
     "api:api-judgements": Door(STAFF, a_run),
     "api:api-raters": Door(STAFF, slug),
     "api:api-reports": Door(STAFF, slug),
+    "api:api-planning": Door(STAFF, slug),
     "api:api-report": Door(STAFF, of(public_id=lambda world: world.report.public_id)),
-    "api:api-report-table": Door(
+    **{
+        f"api:api-report-{name}": Door(STAFF, of(public_id=lambda world: world.report.public_id))
+        for name in ("freshness", "methods", "archive", "workbook")
+    },
+    "api:api-report-recompute": Door(STAFF, of(public_id=lambda world: world.report.public_id), writes_only=True),
+    "api:api-report-rows": Door(
         STAFF, of(public_id=lambda world: world.report.public_id, name=lambda world: "agreement")
+    ),
+    "api:api-report-table": Door(
+        STAFF,
+        of(
+            public_id=lambda world: world.report.public_id,
+            name=lambda world: "agreement",
+            ending=lambda world: "csv",
+        ),
+    ),
+    "api:api-report-figure": Door(
+        STAFF,
+        of(
+            public_id=lambda world: world.report.public_id,
+            name=lambda world: "distribution",
+            ending=lambda world: "svg",
+        ),
     ),
 }
 
@@ -379,4 +404,24 @@ DOORS |= {
     "agreement:sign-threshold": Door(STAFF, slug),
     "agreement:thresholds-csv": Door(STAFF, slug),
     "api:api-thresholds": Door(STAFF, slug),
+}
+
+# Named slices ----------------------------------------------------------------------------------------------------
+a_slice = of(name=lambda world: "hardest")
+DOORS |= {
+    "agreement:slices": Door(STAFF, slug),
+    "agreement:slices-preview": Door(STAFF, slug),
+    "agreement:slice-csv": Door(STAFF, a_slice),
+    "agreement:slice-retire": Door(STAFF, a_slice, writes_only=True),
+    "api:api-slices": Door(STAFF, slug),
+    "api:api-slices-preview": Door(STAFF, slug, writes_only=True),
+    "api:api-slice": Door(STAFF, a_slice),
+    "api:api-slice-cases": Door(STAFF, a_slice),
+    "api:api-slice-retire": Door(STAFF, a_slice, writes_only=True),
+}
+
+# Decisions as a file ---------------------------------------------------------------------------------------------
+DOORS |= {
+    "agreement:decisions-csv": Door(STAFF, slug),
+    "api:api-decisions-csv": Door(STAFF, slug),
 }

@@ -1,0 +1,202 @@
+"""DRF doors of a finished report: its tables, figures, methods, archive, and whether it is stale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
+from django.urls import URLPattern, path
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from agreement import access, files, services
+from agreement import converters as converters  # registers the parts of an address that the paths name
+from agreement.freshness import freshness_of
+from agreement.methods import methods_of
+from agreement.models import Report
+from agreement.stored import table_of
+from agreement.views.downloads import as_file, figure_response, table_response
+from rubrics.models import JobStatus
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+_REPORT = "benchmarks/<slug:slug>/reports/<str:public_id>/"
+
+
+def _finished(request: Request, slug: str, public_id: str) -> Report:
+    report = access.get_report(request.user, slug, public_id)
+    if report.status != JobStatus.DONE:
+        raise Http404
+    return report
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    """So many things of one kind that changed: ``in_words`` in the language of the request."""
+
+    what = serializers.CharField()
+    n = serializers.IntegerField()
+    in_words = serializers.CharField()
+
+
+class FreshnessSerializer(serializers.Serializer[Any]):
+    """``fresh`` is false where the inputs have changed, null where only the record says that something has."""
+
+    fresh = serializers.BooleanField(allow_null=True)
+    since = serializers.DateTimeField()
+    input_digest = serializers.CharField(help_text="Of what went into the report.")
+    digest_now = serializers.CharField(help_text="Of the same as it stands now; empty where it cannot be read.")
+    changes = ChangeSerializer(many=True)
+    reason = serializers.CharField(help_text="Why the inputs cannot be read any more, where they cannot.")
+
+
+class MethodsSerializer(serializers.Serializer[Any]):
+    """The methods paragraph: by paragraphs with the sources they name, and as a whole in three formats."""
+
+    title = serializers.CharField()
+    paragraphs = serializers.ListField(child=serializers.CharField())
+    sources = serializers.ListField(child=serializers.CharField())
+    text = serializers.CharField()
+    markdown = serializers.CharField()
+    latex = serializers.CharField()
+
+
+class RowsSerializer(serializers.Serializer[Any]):
+    """Rows of a table by column name; an undefined figure is null, its reason in ``note``."""
+
+    columns = serializers.ListField(child=serializers.CharField())
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = serializers.ListField(child=serializers.DictField(child=serializers.JSONField()))
+
+
+class Freshness(APIView):
+    """Whether a report still says what it would say now: its inputs are read and hashed again."""
+
+    @extend_schema(responses=FreshnessSerializer, operation_id="reports_freshness")
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        report = _finished(request, slug, public_id)
+        found = freshness_of(report)
+        said = {
+            "fresh": found.fresh,
+            "since": found.since,
+            "input_digest": report.input_digest,
+            "digest_now": found.digest,
+            "changes": found.changes,
+            "reason": found.reason,
+        }
+        return Response(FreshnessSerializer(said).data)
+
+
+class Methods(APIView):
+    """How the figures of a report came about, in English, for the methods section of a paper."""
+
+    @extend_schema(responses=MethodsSerializer, operation_id="reports_methods")
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        return Response(MethodsSerializer(methods_of(_finished(request, slug, public_id))).data)
+
+
+class _Pages(LimitOffsetPagination):
+    default_limit = 500
+    max_limit = 5000
+
+
+class TableRows(APIView):
+    """The rows of a table of a report as JSON, a page at a time."""
+
+    @extend_schema(
+        responses=RowsSerializer,
+        operation_id="reports_table_rows",
+        parameters=[OpenApiParameter("limit", int), OpenApiParameter("offset", int)],
+    )
+    def get(self, request: Request, slug: str, public_id: str, name: str) -> Response:
+        try:
+            table = table_of(_finished(request, slug, public_id), name)
+        except KeyError:
+            raise Http404 from None
+        pages = _Pages()
+        pages.request, pages.count = request, len(table.rows)
+        pages.limit, pages.offset = pages.get_limit(request) or pages.default_limit, pages.get_offset(request)
+        rows = table.rows[pages.offset : pages.offset + pages.limit]
+        return Response(
+            {
+                "columns": list(table.columns),
+                "count": pages.count,
+                "next": pages.get_next_link(),
+                "previous": pages.get_previous_link(),
+                "results": [dict(zip(table.columns, row, strict=True)) for row in rows],
+            }
+        )
+
+
+class TableFile(APIView):
+    """A table of a report as a file: ``csv`` byte for byte as the page and the command write it, ``xlsx``, ``tex`` or
+    ``md``.
+    """
+
+    @extend_schema(
+        responses={(200, kind.partition(";")[0]): OpenApiTypes.BINARY for kind in files.TABLE_TYPES.values()},
+        parameters=[OpenApiParameter("ending", str, "path", enum=list(files.TABLE_TYPES))],
+        operation_id="reports_table",
+    )
+    def get(self, request: Request, slug: str, public_id: str, name: str, ending: str) -> HttpResponseBase:
+        return table_response(_finished(request, slug, public_id), name, ending)
+
+
+class FigureFile(APIView):
+    """A figure of a report as ``svg``, ``png`` (300 dots an inch) or ``pdf``, with real colours."""
+
+    @extend_schema(
+        responses={(200, kind): OpenApiTypes.BINARY for kind in files.FIGURE_TYPES.values()},
+        parameters=[OpenApiParameter("ending", str, "path", enum=list(files.FIGURE_TYPES))],
+        operation_id="reports_figure",
+    )
+    def get(self, request: Request, slug: str, public_id: str, name: str, ending: str) -> HttpResponse:
+        return figure_response(_finished(request, slug, public_id), name, ending)
+
+
+class Archive(APIView):
+    """Tables, figures, methods and what it takes to get them again, as one ZIP: the same bytes each time."""
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY}, operation_id="reports_archive")
+    def get(self, request: Request, slug: str, public_id: str) -> FileResponse:
+        report = _finished(request, slug, public_id)
+        return as_file(files.archive(report), f"{report.kind}-{report.public_id}.zip", "application/zip")
+
+
+class Workbook(APIView):
+    """All tables of a report as one workbook (XLSX)."""
+
+    @extend_schema(responses={(200, files.XLSX_TYPE): OpenApiTypes.BINARY}, operation_id="reports_workbook")
+    def get(self, request: Request, slug: str, public_id: str) -> FileResponse:
+        report = _finished(request, slug, public_id)
+        return as_file(files.workbook(report), f"{report.kind}-{report.public_id}.xlsx", files.XLSX_TYPE)
+
+
+class Recompute(APIView):
+    """The same report once more, as a new one: what was computed before stands."""
+
+    @extend_schema(request=None, responses={201: OpenApiTypes.OBJECT}, operation_id="reports_recompute")
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        report = access.get_report(request.user, slug, public_id)
+        made = services.recompute_report(report=report, by=cast("User", request.user), at=timezone.now())
+        return Response({"id": made.public_id, "status": made.status}, status=201)
+
+
+urlpatterns: list[URLPattern] = [
+    path(f"{_REPORT}freshness/", Freshness.as_view(), name="api-report-freshness"),
+    path(f"{_REPORT}methods/", Methods.as_view(), name="api-report-methods"),
+    path(f"{_REPORT}recompute/", Recompute.as_view(), name="api-report-recompute"),
+    path(f"{_REPORT}report.zip", Archive.as_view(), name="api-report-archive"),
+    path(f"{_REPORT}report.xlsx", Workbook.as_view(), name="api-report-workbook"),
+    path(f"{_REPORT}tables/<slug:name>/", TableRows.as_view(), name="api-report-rows"),
+    path(f"{_REPORT}tables/<slug:name>.<table_ending:ending>", TableFile.as_view(), name="api-report-table"),
+    path(f"{_REPORT}figures/<slug:name>.<figure_ending:ending>", FigureFile.as_view(), name="api-report-figure"),
+]

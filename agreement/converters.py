@@ -1,0 +1,36 @@
+"""Parts of an address that only this app has. Importing this module registers them with Django."""
+
+from django.urls import register_converter
+from django.urls.converters import StringConverter
+
+from agreement import files
+
+
+class SectionConverter(StringConverter):
+    """The part of a benchmark's pages in which reports of some kinds stand."""
+
+    regex = "agreement|scores|calibration"
+
+
+class TableEnding(StringConverter):
+    """The formats of a table."""
+
+    regex = "|".join(files.TABLE_TYPES)
+
+
+class FigureEnding(StringConverter):
+    """The formats of a figure."""
+
+    regex = "|".join(files.FIGURE_TYPES)
+
+
+class TextEnding(StringConverter):
+    """The formats of the methods paragraph."""
+
+    regex = "|".join(files.METHODS_TYPES)
+
+
+register_converter(SectionConverter, "report_section")
+register_converter(TableEnding, "table_ending")
+register_converter(FigureEnding, "figure_ending")
+register_converter(TextEnding, "text_ending")

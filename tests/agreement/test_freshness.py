@@ -1,0 +1,208 @@
+"""A report says when it is stale and what has changed; computed again from the same inputs it is the same bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from agreement import services
+from agreement.freshness import freshness_of
+from agreement.kinds import KINDS
+from agreement.models import Report
+from agreement.stored import table_names
+from annotation.models import Assignment, Check, Decision
+from rubrics.models import Candidate, Case, Response
+from scoring.models import JudgeRun, JudgeRunItem, Verdict
+from tests.agreement.study import Study, coin, make_study, noisy
+from tests.factories import CandidateFactory, JudgeRunFactory, ResponseFactory
+
+# The record dates a row by the beginning of its transaction, so each write needs its own.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ASKED = {
+    "agreement": {"rater_a": "group:A", "rater_b": "group:B"},
+    "fidelity": {"judge": "echo", "group_a": "group:A", "group_b": "group:B"},
+    "scores": {"rater": "echo", "k": 2},
+    "calibration": {"group": "A", "candidate": "physician"},
+    "comparison": {"reference": "group:A", "judge_a": "echo", "judge_b": "other"},
+    "alternative": {"judge": "echo", "group": "all"},
+    "items": {"rater_a": "group:A", "rater_b": "group:B"},
+    "powered": {"judge": "echo", "reference": "group:A", "k": 2},
+}
+
+
+@pytest.fixture
+def study() -> Study:
+    made = make_study(cases=11, points=(1, 1, 1))
+    written = CandidateFactory(benchmark=made.benchmark, name="physician", kind=Candidate.Kind.PHYSICIAN)
+    for case in Case.objects.filter(benchmark=made.benchmark):
+        ResponseFactory(case=case, candidate=written, writing_mode=Response.WritingMode.UNAIDED)
+    made.group("A", coin(1, "met", "not_met", "met"))
+    made.group("B", noisy(made, "A", 2, 0.25))
+    made.judge("echo", noisy(made, "A", 3, 0.1))
+    made.judge("other", noisy(made, "A", 5, 0.3))
+    return made
+
+
+def ask(study: Study, kind: str = "agreement", seed: int = 3) -> Report:
+    report = services.create_report(
+        benchmark=study.benchmark, kind=kind, parameters=ASKED[kind], seed=seed, by=study.admin, at=timezone.now()
+    )
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    return report
+
+
+@pytest.fixture
+def client(study: Study) -> Client:
+    made = Client()
+    made.force_login(study.admin)
+    return made
+
+
+def place(report: Report) -> str:
+    return f"/b/{report.benchmark.slug}/{report.section}/{report.public_id}/"
+
+
+def csvs(client: Client, report: Report) -> Iterator[tuple[str, bytes]]:
+    for name in table_names(report):
+        yield name, b"".join(client.get(f"{place(report)}tables/{name}.csv").streaming_content)
+
+
+def later_run(study: Study, judge: str) -> JudgeRun:
+    """The judge again, with the opposite of what it said."""
+    earlier = JudgeRun.objects.get(judge__name=judge)
+    run: JudgeRun = JudgeRunFactory(judge=earlier.judge, imported=True)
+    JudgeRunItem.objects.bulk_create(
+        JudgeRunItem(run=run, response_id=item.response_id, rubric_id=item.rubric_id) for item in earlier.items.all()
+    )
+    other = {"met": "not_met", "not_met": "met"}
+    Verdict.objects.bulk_create(
+        Verdict(
+            run=run,
+            response_id=said.response_id,
+            criterion_id=said.criterion_id,
+            outcome=other[said.outcome],
+            created_at=said.created_at,
+        )
+        for said in earlier.verdicts.all()
+    )
+    return run
+
+
+def test_computed_again_every_kind_is_the_same_bytes_and_fresh_until_its_inputs_change(
+    study: Study, client: Client
+) -> None:
+    assert set(ASKED) == set(KINDS)
+    reports = {kind: ask(study, kind) for kind in ASKED}
+    for kind, first in reports.items():
+        answered = client.post(f"{place(first)}recompute")
+        second = Report.objects.get(recomputes=first)
+        assert answered["Location"] == place(second)
+        services.run(report_id=second.pk, clock=timezone.now)
+        second.refresh_from_db()
+        assert dict(csvs(client, second)) == dict(csvs(client, first)) != {}, kind
+        assert second.input_digest == first.input_digest
+
+        assert "Up to date" in client.get(f"{place(first)}freshness").content.decode()
+        assert freshness_of(first).fresh is True, kind
+
+    page = client.get(place(reports["agreement"])).content.decode()
+    assert f'hx-get="{place(reports["agreement"])}freshness"' in page
+    decision = Decision.objects.filter(
+        assignment__batch__group__name="A", assignment__response__candidate__name="physician", outcome="met"
+    ).first()
+    decision.outcome = "not_met"
+    decision.save()
+    later_run(study, "echo")
+    for kind, report in reports.items():
+        fragment = client.get(f"{place(report)}freshness").content.decode()
+        assert "Stale" in fragment, kind
+        assert "1 decision changed" in fragment, kind
+        named = any(value == "echo" for value in report.parameters.values())
+        assert ("the judge echo has a newer run" in fragment) is named, kind
+        assert "hx-get" not in fragment
+
+
+def test_what_has_changed_is_counted_by_kind_and_what_changes_no_figure_is_not(study: Study) -> None:
+    report = ask(study, "fidelity")
+    decisions = list(Decision.objects.filter(assignment__batch__group__name="A", outcome="met")[:3])
+    for decision in decisions[:2]:
+        decision.outcome = "not_met"
+        decision.save()
+    decisions[2].note = "only a note"
+    decisions[2].save()
+    back = Decision.objects.filter(assignment__batch__group__name="B", outcome="met").first()
+    for outcome in ("not_met", "met"):  # there and back again
+        back.outcome = outcome
+        back.save()
+    work = Assignment.objects.filter(batch__group__name="B").first()
+    Check.objects.create(assignment=work, round=1, checker=study.admin, result="accepted", created_at=timezone.now())
+    Case.objects.filter(key__in=["case-00", "case-01"]).update(label_tags=["theme:new"])
+    found = freshness_of(report)
+    assert found.fresh is False
+    assert [(change.what, change.n, change.in_words) for change in found.changes] == [
+        ("decisions_changed", 2, "2 decisions changed"),
+        ("checks", 1, "1 check added"),
+        ("labels", 2, "labels of 2 cases changed"),
+    ]
+
+
+def test_what_other_raters_do_leaves_a_report_fresh(study: Study) -> None:
+    report = ask(study)
+    study.group("C", coin(5, "met", "not_met"))
+    later_run(study, "other")
+    assert freshness_of(report).fresh is True
+
+
+def test_a_report_whose_rater_is_gone_says_so(study: Study) -> None:
+    report = ask(study, "scores")
+    JudgeRun.objects.update(status="cancelled")
+    found = freshness_of(report)
+    assert (found.fresh, found.digest) == (False, "")
+    assert "echo" in found.reason
+
+
+def test_the_list_says_which_reports_may_be_stale_in_as_many_queries_however_many_there_are(
+    study: Study, client: Client
+) -> None:
+    address = f"/b/{study.benchmark.slug}/agreement/"
+    ask(study)
+    ask(study, "fidelity")
+    assert "May be stale" not in client.get(address).content.decode()
+    later_run(study, "echo")
+    html = client.get(address).content.decode()
+    assert html.count("May be stale") == 1  # groups A and B have nothing to do with the judge
+    with CaptureQueriesContext(connection) as few:
+        client.get(address)
+    for report in Report.objects.all():
+        report.pk, report.public_id = None, f"{report.public_id}-2"
+        report.save()
+    with CaptureQueriesContext(connection) as many:
+        client.get(address)
+    assert len(many) == len(few)
+
+
+def test_the_api_says_the_same(study: Study, client: Client) -> None:
+    report = ask(study)
+    door = f"/api/v1/benchmarks/{study.benchmark.slug}/reports/{report.public_id}/freshness/"
+    assert client.get(door).json() == {
+        "fresh": True,
+        "since": json.loads(json.dumps(report.started_at.isoformat().replace("+00:00", "Z"))),
+        "input_digest": report.input_digest,
+        "digest_now": report.input_digest,
+        "changes": [],
+        "reason": "",
+    }
+    Decision.objects.filter(assignment__batch__group__name="B", outcome="met").update(outcome="not_met")
+    said = client.get(door).json()
+    assert said["fresh"] is False
+    assert said["digest_now"] != said["input_digest"]
+    assert [change["what"] for change in said["changes"]] == ["decisions_changed"]
