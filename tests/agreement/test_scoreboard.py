@@ -1,0 +1,269 @@
+"""The scoreboard of any slice, and what stands below it: against arithmetic over the same decisions, done naively."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from agreement import services, tasks
+from agreement.kinds.scores_tables import compute
+from agreement.models import NamedSlice, Report
+from agreement.tables import Result
+from consilium.statistics.bootstrap import CaseBootstrap
+from rubrics.models import Case, Response
+from tests.agreement.study import Study, coin, make_study, noisy
+
+pytestmark = pytest.mark.django_db
+K = 3
+CRITERIA = 5
+NAMES = ("alpha", "beta", "gamma", "delta")
+
+
+@pytest.fixture
+def study() -> Study:
+    made = make_study(cases=24, points=(1,) * CRITERIA, candidates=NAMES)
+    for n, case in enumerate(Case.objects.filter(benchmark=made.benchmark).order_by("pk")):
+        register = "professional" if n % 2 else "lay"
+        tags = [*case.tags, f"specialty:{('neurology', 'cardiology', 'dermatology')[n % 3]}"]
+        Case.objects.filter(pk=case.pk).update(register=register, language=("en", "zh")[n // 12], tags=tags)
+    made.benchmark.maps = {"specialty": {"neurology": "brain", "cardiology": "inner", "dermatology": "inner"}}
+    made.benchmark.save(update_fields=["maps"])
+    made.group("A", coin(3, "met", "met", "not_met"))
+    made.group("B", noisy(made, "A", 4, 0.2))
+    made.judge("J", noisy(made, "A", 5, 0.3))
+    return made
+
+
+def result(study: Study, also: tuple[str, ...] = ("J", "group:B")) -> Result:
+    return compute(study.benchmark, rater="group:A", k=K, also=also, seed=7)
+
+
+def hits(study: Study, rater: str) -> dict[int, int]:
+    """How many criteria of each response ``rater`` said are met."""
+    found: dict[int, int] = {}
+    for (response, _criterion), said in study.said[rater].items():
+        found[response] = found.get(response, 0) + (said == "met")
+    return found
+
+
+def figures(given: list[int]) -> dict[str, float]:
+    """The figures of responses with so many of five criteria met, by their definitions."""
+    return {
+        "rubric_accuracy": 100 * sum(given) / (CRITERIA * len(given)),
+        "cacs_at_k": 100 * sum(max(0, s - K + 1) / (CRITERIA - K + 1) for s in given) / len(given),
+        "pass_at_k": sum(s >= K for s in given) / len(given),
+        "rubric_score": sum(given) / (CRITERIA * len(given)),
+    }
+
+
+def of(study: Study, candidate: str, inside: Callable[[Case], bool] = lambda case: True) -> list[int]:
+    met = hits(study, "A")
+    rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name=candidate).select_related("case")
+    return [met[one.pk] for one in rows if inside(one.case)]
+
+
+def row(rows: list[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
+    (found,) = [one for one in rows if all(one[name] == value for name, value in wanted.items())]
+    return found
+
+
+def test_every_slice_has_its_figures(study: Study) -> None:
+    rows = result(study).tables["scoreboard_slices"].dicts()
+    inner = {"specialty:cardiology", "specialty:dermatology"}
+    for name, inside in {
+        "overall_score": lambda case: True,
+        "theme:even": lambda case: "theme:even" in case.tags,
+        "register:lay": lambda case: case.register == "lay",
+        "language:zh": lambda case: case.language == "zh",
+        "specialty_group:inner": lambda case: bool(inner & set(case.tags)),
+    }.items():
+        wanted = {candidate: figures(of(study, candidate, inside)) for candidate in NAMES}
+        for candidate, values in wanted.items():
+            own = row(rows, slice=name, candidate=candidate)
+            for figure, value in values.items():
+                assert own[figure] == pytest.approx(value, abs=1e-9), (name, candidate, figure)
+                assert own[f"{figure}_low"] <= value + 1e-9
+                assert value - 1e-9 <= own[f"{figure}_high"]
+                rank = 1 + sum(other[figure] > value + 1e-9 for other in wanted.values())
+                assert own[f"{figure}_rank"] == rank
+                assert 1 <= own[f"{figure}_rank_low"] <= rank <= own[f"{figure}_rank_high"] <= len(NAMES)
+    few = row(rows, slice="specialty:neurology", candidate="alpha")  # 8 of 24 cases
+    assert few["cacs_at_k_rank"] is None
+    assert "no rank: 8 of the 10 cases needed" in few["note"]
+
+
+def test_differences_take_their_intervals_from_joint_resamples(study: Study) -> None:
+    made = result(study)
+    cases = list(Case.objects.filter(benchmark=study.benchmark).order_by("pk"))
+    met = hits(study, "A")
+    rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name="beta").order_by("case")
+    by_case = [met[one.pk] for one in rows]
+    drawn = {"gap": [], "family": [], "register": []}  # type: ignore[var-annotated]
+    for weights in np.concatenate(list(CaseBootstrap(24, 7).weight_blocks())).astype(int):
+        taken = [(s, case) for s, case, times in zip(by_case, cases, weights, strict=True) for _ in range(times)]
+        whole = figures([s for s, _case in taken])
+        even = figures([s for s, case in taken if "theme:even" in case.tags])
+        lay, other = ([s for s, case in taken if case.register == one] for one in ("lay", "professional"))
+        drawn["gap"].append(whole["rubric_accuracy"] - whole["cacs_at_k"])
+        drawn["family"].append(even["cacs_at_k"] - whole["cacs_at_k"])
+        drawn["register"].append(figures(lay)["pass_at_k"] - figures(other)["pass_at_k"])
+    gap = row(made.tables["gap"].dicts(), slice="overall_score", candidate="beta")
+    family = row(made.tables["families"].dicts(), family="theme:even", candidate="beta")
+    register = row(made.tables["registers"].dicts(), candidate="beta")
+    for own, name, replicates in (
+        (gap, "gap_cacs", drawn["gap"]),
+        (family, "cacs_at_k_deviation", drawn["family"]),
+        (register, "pass_at_k_difference", drawn["register"]),
+    ):
+        low, high = np.quantile(replicates, [0.025, 0.975])
+        assert (own[f"{name}_low"], own[f"{name}_high"]) == pytest.approx((low, high), abs=1e-9)
+    everything = figures(by_case)
+    assert gap["gap_cacs"] == pytest.approx(everything["rubric_accuracy"] - everything["cacs_at_k"], abs=1e-9)
+    assert gap["gap_pass"] == pytest.approx(everything["rubric_accuracy"] - 100 * everything["pass_at_k"], abs=1e-9)
+    assert (register["n_lay"], register["n_cases_professional"]) == (12, 12)
+    assert made.facts["family_kind"] == "theme"
+
+
+def test_other_graders_are_those_of_scipy_on_shared_responses(study: Study) -> None:
+    from scipy.stats import kendalltau, spearmanr
+
+    made = result(study)
+    values = []
+    for rater in ("A", "J"):
+        met = hits(study, rater)
+        rows = Response.objects.filter(case__benchmark=study.benchmark).values_list("pk", "candidate__name")
+        made_of = [[met[pk] for pk, name in rows if name == one] for one in NAMES]
+        values.append([round(figures(own)["cacs_at_k"], 9) for own in made_of])  # ties must stay ties
+    own = row(made.tables["robustness"].dicts(), other="J", setting="cacs_at_k")
+    assert own["spearman"] == pytest.approx(spearmanr(*values).statistic, abs=1e-9)
+    assert own["kendall"] == pytest.approx(kendalltau(*values).statistic, abs=1e-9)
+    assert own["mean_absolute_difference"] == pytest.approx(np.abs(np.subtract(*values)).mean(), abs=1e-9)
+    assert (own["n_responses"], own["n_candidates"], own["top5"]) == (96, 4, None)
+    assert "top5: only 4 candidates: all are in the top 5" in own["note"]
+    theirs = row(made.tables["graders"].dicts(), other="J", setting="cacs_at_k", candidate="gamma")
+    assert theirs["other_value"] == pytest.approx(values[1][2], abs=1e-9)
+
+
+def test_physicians_are_counted_beside_their_agreement_and_length_beside_scores(study: Study) -> None:
+    from scipy.stats import pearsonr
+    from sklearn.metrics import f1_score
+
+    made = result(study)
+    whole, alpha = made.tables["counts"].dicts()[:2]
+    said = [[outcome == "met" for outcome in study.said[name].values()] for name in ("A", "B")]
+    assert whole["mf1"] == pytest.approx(f1_score(*said, average="macro"), abs=1e-9)
+    assert whole["mf1_low"] < whole["mf1"] < whole["mf1_high"]
+    assert (whole["n_annotators"], whole["n_checkers"], whole["n_decisions"]) == (2, 0, 2 * 96 * CRITERIA)
+    assert (alpha["slice"], alpha["n_responses"], alpha["n_decisions"]) == ("candidate:alpha", 24, 2 * 24 * CRITERIA)
+    met = hits(study, "A")
+    texts = Response.objects.filter(case__benchmark=study.benchmark).values_list("pk", "text")
+    lengths = [len(text) for _pk, text in texts]
+    length = made.tables["length"].dicts()[0]
+    assert length["mean_length"] == pytest.approx(np.mean(lengths))
+    if len(set(lengths)) > 1:
+        wanted = pearsonr(lengths, [met[pk] for pk, _text in texts]).statistic
+        assert length["hits_pearson"] == pytest.approx(wanted, abs=1e-9)
+    else:
+        assert "hits_pearson" in length["note"]
+
+
+def test_the_same_inputs_give_the_same_bytes_and_other_labels_another_digest(study: Study) -> None:
+    first, again = result(study), result(study)
+    for name, table in first.tables.items():
+        assert "".join(table.csv()) == "".join(again.tables[name].csv()), name
+        assert "nan" not in "".join(table.csv()).lower()
+    assert first.digest == again.digest
+    study.benchmark.maps = {"specialty": {"neurology": "brain"}}
+    assert result(study).digest != first.digest
+
+
+def client_of(study: Study) -> Client:
+    client = Client()
+    client.force_login(study.admin)
+    return client
+
+
+def report_of(study: Study) -> Report:
+    made = services.create_report(
+        benchmark=study.benchmark, kind="scores", parameters={"rater": "group:A", "k": K}, at=timezone.now()
+    )
+    tasks.run_report(made.pk)
+    made.refresh_from_db()
+    return made
+
+
+def test_a_slice_is_drawn_up_kept_and_chosen(study: Study) -> None:
+    client, place = client_of(study), f"/b/{study.benchmark.slug}/slices/"
+    asked = {"rule": "hard", "n": "11", "rater": "group:A@checked", "candidates": ["alpha", "beta"]}
+    preview = client.get(f"{place}preview", asked).content.decode()
+    assert ">11<" in re.sub(r"\s", "", preview)
+    assert client.get(f"{place}preview", {**asked, "n": ""}).content.decode().count("hardest cases") == 1
+    assert not NamedSlice.objects.exists()
+    refused = client.post(place, {**asked, "title": "Hard", "candidates": []})
+    assert refused.status_code == 422
+    assert client.post(place, {**asked, "title": "Hard eleven"}).status_code == 302
+    kept = NamedSlice.objects.get()
+    # HealthBench's rule again, on the mean of two candidates: every case here has a candidate above 0 or is dropped.
+    met = hits(study, "A")
+    rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name__in=["alpha", "beta"])
+    means: dict[tuple[str, int], list[int]] = {}
+    for one in rows.select_related("case"):
+        means.setdefault((one.case.key, one.case_id), []).append(met[one.pk])
+    left = sorted((sum(both), key, pk) for (key, pk), both in means.items() if max(both) > 0)
+    assert kept.case_ids == sorted(pk for _sum, _key, pk in left[:11])
+    assert (kept.slug, kept.parameters["candidates"]) == ("hard-eleven", ["alpha", "beta"])
+    assert client.post(place, {**asked, "title": "Hard eleven"}).status_code == 409
+    csv = b"".join(client.get(f"{place}hard-eleven.csv").streaming_content).decode()
+    assert csv.count("\n") == 12
+
+    report = report_of(study)
+    page = f"/b/{study.benchmark.slug}/scores/{report.public_id}/"
+    chosen = client.get(page, {"slice": "subset:hard-eleven"})
+    html = chosen.content.decode()
+    assert "Scoreboard: Hard eleven" in html
+    wanted = figures(of(study, "alpha", lambda case: case.pk in kept.case_ids))
+    own = row(chosen.context["scoreboard"], candidate="alpha")
+    assert own["cacs_at_k"] == pytest.approx(wanted["cacs_at_k"], abs=1e-9)
+    behind = client.get(own["url"])
+    assert sum(behind.context["counts"].values()) == 11 * CRITERIA
+    assert client.get(f"{page}decisions/", {"slice": "subset:nothing"}).status_code == 404
+    assert client.get(page, {"slice": "no such slice"}).context["part"] == "overall_score"
+
+    assert client.post(f"{place}hard-eleven/retire").status_code == 302
+    assert "subset:hard-eleven" not in result(study, ()).facts["slices"]
+    assert client.get(own["url"]).status_code == 200  # the report that names it stands
+
+
+def test_slices_by_the_api(study: Study) -> None:
+    client, place = client_of(study), f"/api/v1/benchmarks/{study.benchmark.slug}/slices/"
+    asked = {"rule": "consensus", "rater": "group:A", "candidates": ["alpha"]}
+    drawn = client.post(f"{place}preview/", asked, content_type="application/json").json()
+    assert drawn["n_taken"] + drawn["n_without_positive"] == drawn["n_cases"] == 24
+    assert client.post(place, {**asked, "rule": "x"}, content_type="application/json").status_code == 400
+    made = client.post(place, {**asked, "title": "Some", "slug": "some"}, content_type="application/json")
+    assert made.status_code == 201
+    assert made.json()["cases"] == drawn["cases"]
+    assert client.get(f"{place}some/").json()["n_cases"] == drawn["n_taken"]
+    assert client.post(f"{place}some/retire/").json()["retired_at"]
+    assert client.post(f"{place}some/retire/").status_code == 409
+    assert [one["slug"] for one in client.get(place).json()] == ["some"]
+
+
+def test_the_page_says_whether_k_is_signed_and_links_every_row(study: Study) -> None:
+    report = report_of(study)
+    assert report.parameters["also"] == ["group:B@checked", "J"]
+    client, page = client_of(study), f"/b/{study.benchmark.slug}/scores/{report.public_id}/"
+    html = client.get(page, {"sort": "rubric_accuracy", "slice": "theme:even"}).content.decode()
+    assert "k = 3 is not signed" in html
+    assert "Rank by Rubric Accuracy among 4" in html
+    assert 'aria-sort="descending"' in html
+    for name in ("families", "registers", "ranks-1", "length", "coverage"):
+        assert f'id="figure-{name}"' in html, name
+    for address in set(re.findall(r'href="(/b/[^"]*decisions/\?slice=[^"]*)"', html)):
+        assert client.get(address.replace("&amp;", "&")).status_code == 200, address
