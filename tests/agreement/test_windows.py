@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pgtrigger
 import pytest
+from django.test import Client
 from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -247,3 +248,25 @@ def test_the_beginning_of_a_row_is_that_of_the_whole_row() -> None:
         flags = (True, False, True)
         pieces = [beginning([value], is_text=[flag]) for value, flag in zip(row, flags, strict=True)]
         assert "".join(pieces)[:-1] + "\n" == whole == beginning(row, is_text=flags)[:-1] + "\n"
+
+
+@pytest.mark.django_db
+def test_a_rater_is_downloaded_from_the_page_and_by_the_api(study: Study, client: Client) -> None:
+    client.force_login(study.admin)
+    page, api = (f"/{place}{study.benchmark.slug}/{rest}decisions.csv" for place, rest in DOORS)
+    chosen = client.get(f"/b/{study.benchmark.slug}/agreement/").content.decode()
+    assert f'action="{page}"' in chosen
+    assert '<option value="group:A@checked">' in chosen
+    sent = client.get(page, {"rater": "group:A"})
+    assert sent.streaming
+    assert sent["Content-Disposition"].endswith('-group-a-checked.csv"')
+    expected = "".join(DecisionExport(study.benchmark, resolve_rater(study.benchmark, "group:A")).csv())
+    assert b"".join(sent).decode() == expected == b"".join(client.get(api, {"rater": "group:A"})).decode()
+    for unknown in ({}, {"rater": "group:None"}):
+        refused = client.get(page, unknown, follow=True)
+        assert refused.redirect_chain == [(f"/b/{study.benchmark.slug}/agreement/", 302)]
+        assert [str(message) for message in refused.context["messages"]]
+        assert client.get(api, unknown).status_code == 422
+
+
+DOORS = (("b/", "agreement/"), ("api/v1/benchmarks/", ""))
