@@ -47,7 +47,8 @@ class Planning(APIView):
         benchmark = get_benchmark(request.user, slug)
         form = PlanForm(benchmark, request.query_params)
         if not form.is_valid():
-            raise serializers.ValidationError({name: [str(one) for one in errors] for name, errors in form.errors.items()})
+            faults = {name: [str(one) for one in errors] for name, errors in form.errors.items()}
+            raise serializers.ValidationError(faults)
         made = planning.plan(benchmark, form.question)
         return Response(
             {
