@@ -14,7 +14,7 @@ from agreement.stored import pairs_url, table_of
 from agreement.tables import Row
 from consilium.figures import charts, thresholds
 from consilium.figures.style import Palette
-from consilium.figures.violin import violin
+from consilium.figures.violin import FEWEST, violin
 
 
 def rows_of(report: Report, name: str) -> list[Row]:
@@ -97,18 +97,12 @@ def _violins(report: Report) -> Iterator[Figure]:
             hrefs=_links(report, order),
         )
 
-    yield Figure(
-        "accuracy",
-        _("Accuracy on single responses"),
-        _(
-            "Each violin is a candidate’s responses; the bar holds the middle half, the dot is the median, and the "
-            "dashed line the threshold k."
-        )
-        if line
-        else _("Each violin is a candidate’s responses; the bar holds the middle half, the dot is the median."),
-        "case_accuracy",
-        drawing,
-    )
+    said = [_("Each violin is a candidate’s responses; the bar holds the middle half, the dot is the median.")]
+    if any(len(own) < FEWEST for own in shares.values()):
+        said.append(_("Fewer than five responses stand as dots."))
+    if line:
+        said.append(_("The dashed line is the threshold k."))
+    yield Figure("accuracy", _("Accuracy on single responses"), " ".join(said), "case_accuracy", drawing)
 
 
 def _values(report: Report) -> Iterator[Figure]:
@@ -172,14 +166,15 @@ def _ranks(report: Report) -> Iterator[Figure]:
             for row in rows
             if row["setting"] == setting
         ]
-        drawn = [one for one in drawn if one[2] is not None]
+        shown = {label for label, _k, value in drawn if value is not None}
+        drawn = [one for one in drawn if one[0] in shown]
         if drawn:
             yield Figure(name, title, caption, table, _lines(report, drawn, y_title))
 
 
-def _lines(report: Report, drawn: list[tuple[str, int, float]], y_title: str) -> Any:
+def _lines(report: Report, drawn: list[tuple[str, int, float | None]], y_title: str) -> Any:
     def drawing(palette: Palette) -> object:
-        return charts.lines(
+        return thresholds.compared_lines(
             drawn,
             palette,
             x_title="k",

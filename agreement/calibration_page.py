@@ -113,6 +113,7 @@ def _values(report: Report) -> Context:
     names = list(dict.fromkeys(row["candidate"] for row in rows))
     names.sort(key=lambda name: (-(by["cacs_at_k", facts["k"], name]["value"] or -1), name))
     return {
+        "with_intervals": any(row["low"] is not None for row in rows),
         "thresholds": [(k, k == facts["k"]) for k in thresholds],
         "rows": [
             {

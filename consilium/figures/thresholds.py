@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from consilium.figures.charts import Line
+from consilium.figures.charts import SHAPES, Line
 from consilium.figures.style import HEIGHT, WIDTH, Palette, configuration
 
 # Past six lines the same colours come again, broken; past twelve dotted. Each line is named at its start besides.
@@ -149,6 +149,58 @@ def named_lines(
     # Room for names that a page sets in a wider font than they were measured in.
     room = {"left": 12 + int(1.2 * min(30, max(map(len, series), default=0))), "right": 12, "top": 8, "bottom": 8}
     chart = alt.layer(*layers).properties(width=WIDTH * 0.82, height=height, padding=room)
+    return _styled(chart, palette, description)
+
+
+def compared_lines(
+    rows: Sequence[tuple[str, float, float | None]],
+    palette: Palette,
+    *,
+    x_title: str,
+    y_title: str,
+    description: str,
+    line: Line,
+) -> Any:
+    """A few lines of `(series, x, y)` with whole x and y up to 1, told apart by colour, dash and shape of dots.
+    The y axis begins at 0, or at -1 where a value lies below 0. Points without a value break a line.
+    """
+    import altair as alt
+
+    series = list(dict.fromkeys(name for name, _x, _y in rows))
+    values = [
+        {"series": name, "x": x, "y": y, "words": f"{name}, {x:g}: {y:.3f}" if y is not None else None}
+        for name, x, y in rows
+    ]
+    lowest = min((y for _name, _x, y in rows if y is not None), default=0.0)
+    across = [x for _name, x, _y in rows]
+    x = alt.X(
+        "x:Q",
+        title=x_title,
+        scale=alt.Scale(domain=[min(across, default=0), max(across, default=1)], nice=False, zero=False),
+        axis=alt.Axis(grid=False, format="d", tickMinStep=1),
+    )
+    y = alt.Y("y:Q", title=y_title, scale=alt.Scale(domain=[-1 if lowest < 0 else 0, 1], nice=False))
+    legend = alt.Legend(columns=3, offset=26)  # above the word at the line
+    colour = alt.Color(
+        "series:N", sort=None, legend=legend, scale=alt.Scale(domain=series, range=list(palette.series[: len(series)]))
+    )
+    shape = alt.Shape(
+        "series:N", sort=None, legend=legend, scale=alt.Scale(domain=series, range=list(SHAPES[: len(series)]))
+    )
+    dash = alt.StrokeDash(
+        "series:N", sort=None, legend=None, scale=alt.Scale(domain=series, range=list(DASHES[: len(series)]))
+    )
+    drawn = (
+        alt.Chart(alt.Data(values=values))
+        .mark_line(strokeWidth=1.8, aria=False)
+        .encode(x=x, y=y, color=colour, strokeDash=dash)
+    )
+    dots = (
+        alt.Chart(alt.Data(values=[row for row in values if row["y"] is not None]))
+        .mark_point(filled=True, size=45, opacity=1, stroke=palette.ground)
+        .encode(x=x, y=y, color=colour, shape=shape, description="words:N")
+    )
+    chart = alt.layer(*_vertical(line, palette), drawn, dots).properties(width=WIDTH, height=HEIGHT * 0.8)
     return _styled(chart, palette, description)
 
 
