@@ -1,28 +1,18 @@
-"""Two raters of a benchmark counted in windows: what a report is made of, in memory that decisions do not add to.
-
-A window holds whole responses, and what a rater says of a pair depends on nothing outside its response
-(`scoring.raters.ReadRatings`), so that windows of any size come to the same counts and the same digest.
-"""
+"""Two raters of a benchmark counted in windows: what a report is made of, in memory that decisions do not add to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.frame import Frame, Index, read_frame
-from agreement.inputs import RatingsDigest, digest_of
-from agreement.pairs import LAST_COUNTED, STANDINGS, Pairs, pair
-from annotation.ratings import faulty_pairs
-from consilium.lib.ratings import Span, windows
+from agreement.frame import Frame, Index
+from agreement.inputs import WINDOW, Reading
+from agreement.pairs import LAST_COUNTED, STANDINGS, Pairs
 from rubrics.models import Benchmark
-from scoring.raters import Rater, nothing_together
-from scoring.score_sheet import due_pairs
-
-# So many pairs a window at most, by the criteria of its cases; some 100 bytes each while it is read.
-WINDOW = 500_000
+from scoring.raters import Rater
 
 Counts = NDArray[np.int32]
 
@@ -80,12 +70,6 @@ class Counted:
     digest: str
 
 
-def spans(frame: Frame, most: int = WINDOW) -> Iterator[tuple[Span | None, float]]:
-    """The windows of `windows` over all responses of a frame."""
-    per_case = np.bincount(frame.criterion_case, minlength=len(frame.cases))
-    yield from windows(frame.response_ids, per_case[frame.response_case], most)
-
-
 def count(
     benchmark: Benchmark,
     rater_a: Rater,
@@ -94,25 +78,10 @@ def count(
     progress: Callable[[float], None] = lambda share: None,
     window: int = WINDOW,
 ) -> Counted:
-    """Read both raters window by window and count their pairs; ``rater_a`` is the reference.
-
-    The windows are read one after another: a decision that is made meanwhile may be in or not, and the digest is of
-    what was read.
-    """
-    frame, faulty = read_frame(benchmark), faulty_pairs(benchmark)
-    judges = (rater_a.undecided_by != "group", rater_b.undecided_by != "group")
-    tallies = Tallies(frame)
-    read_a, read_b, read_due = RatingsDigest(), RatingsDigest(), RatingsDigest() if rater_b.runs else None
-    for span, done in spans(frame, window):
-        a, b, due = rater_a.ratings(span), rater_b.ratings(span), due_pairs(rater_b, span)
-        tallies.add(pair(a, b, due_of_b=due, faulty=faulty.within(span), judges=judges))
-        read_a.add(a)
-        read_b.add(b)
-        if read_due is not None and due is not None:
-            read_due.add(due)
+    """Read both raters window by window and count their pairs; ``rater_a`` is the reference."""
+    reading = Reading(benchmark, rater_a, rater_b)
+    tallies = Tallies(reading.frame)
+    for pairs, done in reading.parts(window):
+        tallies.add(pairs)
         progress(done)
-    for rater, read in ((rater_a, read_a), (rater_b, read_b)):
-        if rater.members and not len(read):
-            raise nothing_together(rater.label)
-    names = (rater_a.label, rater_b.label, frame.described_by(*tallies.touched()))
-    return Counted(tallies, digest_of(read_a, read_b, read_due, faulty, names=names))
+    return Counted(tallies, reading.digest(reading.frame.described_by(*tallies.touched())))

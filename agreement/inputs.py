@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from agreement.frame import Frame, read_frame
-from agreement.pairs import Pairs, pair
+from agreement.pairs import Pairs, chained, pair
 from annotation.ratings import faulty_pairs
-from consilium.lib.ratings import Ratings
+from consilium.lib.ratings import Ratings, windows
 from rubrics.models import Benchmark
-from scoring.raters import Rater, resolve_rater
+from scoring.raters import Rater, nothing_together, resolve_rater
 from scoring.score_sheet import due_pairs
+
+# So many pairs a window at most, by the criteria of its cases; some 100 bytes each while it is read.
+WINDOW = 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +69,46 @@ def digest_of(*ratings: Ratings | RatingsDigest | None, names: tuple[str, ...] =
     return sha.hexdigest()
 
 
+class Reading:
+    """Two raters read window by window: the pairs of each, and at the end the digest of all that was read.
+
+    A window holds whole responses, and what a rater says of a pair depends on nothing outside its response
+    (`scoring.raters.ReadRatings`), so that windows of any size come to the same pairs and the same digest. They are
+    read one after another: a decision that is made meanwhile may be in or not, and the digest is of what was read.
+    """
+
+    def __init__(self, benchmark: Benchmark, rater_a: Rater, rater_b: Rater) -> None:
+        self.frame = read_frame(benchmark)
+        self._raters = rater_a, rater_b
+        self._faulty = faulty_pairs(benchmark)
+        self._read = RatingsDigest(), RatingsDigest()
+        self._due = RatingsDigest() if rater_b.runs else None
+
+    def parts(self, window: int = WINDOW) -> Iterator[tuple[Pairs, float]]:
+        """The pairs of each window, with the share of the work that is done after it; to be run through once."""
+        rater_a, rater_b = self._raters
+        judges = (rater_a.undecided_by != "group", rater_b.undecided_by != "group")
+        n_criteria = np.bincount(self.frame.criterion_case, minlength=len(self.frame.cases))
+        for span, done in windows(self.frame.response_ids, n_criteria[self.frame.response_case], window):
+            a, b, due = rater_a.ratings(span), rater_b.ratings(span), due_pairs(rater_b, span)
+            for read, ratings in zip((*self._read, self._due), (a, b, due), strict=True):
+                if read is not None and ratings is not None:
+                    read.add(ratings)
+            yield pair(a, b, due_of_b=due, faulty=self._faulty.within(span), judges=judges), done
+        for rater, read in zip(self._raters, self._read, strict=True):
+            if rater.members and not len(read):
+                raise nothing_together(rater.label)
+
+    def digest(self, described: str) -> str:
+        """Of everything that `parts` has read, and of what names and labels `Frame.described` says it has."""
+        names = (*(rater.label for rater in self._raters), described)
+        return digest_of(*self._read, self._due, self._faulty, names=names)
+
+
 def join(benchmark: Benchmark, reference: str, other: str) -> Joined:
     """Read both raters and join them; `scoring.raters.UnknownRater` where one is not there."""
-    rater_a, rater_b = resolve_rater(benchmark, reference), resolve_rater(benchmark, other)
-    a, b = rater_a.ratings(), rater_b.ratings()
-    due, faulty = due_pairs(rater_b), faulty_pairs(benchmark)
-    judges = (rater_a.undecided_by != "group", rater_b.undecided_by != "group")
-    pairs, frame = pair(a, b, due_of_b=due, faulty=faulty, judges=judges), read_frame(benchmark)
+    raters = resolve_rater(benchmark, reference), resolve_rater(benchmark, other)
+    reading = Reading(benchmark, *raters)
+    pairs, frame = chained([part for part, _done in reading.parts()]), reading.frame
     described = frame.described(frame.response_places(pairs.response), frame.criterion_places(pairs.criterion))
-    return Joined(
-        rater_a=rater_a,
-        rater_b=rater_b,
-        pairs=pairs,
-        frame=frame,
-        digest=digest_of(a, b, due, faulty, names=(rater_a.label, rater_b.label, described)),
-    )
+    return Joined(*raters, pairs=pairs, frame=frame, digest=reading.digest(described))

@@ -13,6 +13,7 @@ Counting rules, by precedence (DESIGN: what counts):
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -99,6 +100,14 @@ class Pairs:
     def chosen(self, rows: NDArray[Any]) -> Pairs:
         """The pairs at ``rows`` (positions or a mask)."""
         return Pairs(self.response[rows], self.criterion[rows], self.a[rows], self.b[rows], self.standing[rows])
+
+
+def chained(parts: Sequence[Pairs]) -> Pairs:
+    """Parts one after another, the later of later responses."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = ("response", "criterion", "a", "b", "standing")
+    return Pairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
 
 
 def positions(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
