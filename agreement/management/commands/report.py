@@ -1,0 +1,130 @@
+"""`report --benchmark B --kind KIND --param NAME=VALUE … --out DIR|FILE.zip`: any report, with all its files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from argparse import RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone, translation
+
+from agreement import files, services
+from agreement.freshness import Freshness, freshness_of
+from agreement.kinds import KINDS, kind_of
+from agreement.models import Report
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark, JobStatus
+
+PAUSE = 0.5  # seconds between looks at a report that a worker computes
+
+
+class Command(BaseCommand):
+    help = (
+        "Compute a report of any kind and write its files: tables, figures, methods and what it takes to get them "
+        "again, as the page's ZIP has them. The report is kept, and stands on the page. With --id the files of one "
+        "that is there already, and whether its inputs have changed since.\n\nKinds and their parameters:\n"
+    ) + "\n".join(f"  {kind.value}: {', '.join(sorted(kind.parameters))}" for kind in KINDS.values())
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Keep the lines of the help as they stand."""
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.formatter_class = RawDescriptionHelpFormatter
+        return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--kind", choices=list(KINDS), help="the kind of a new report")
+        which.add_argument("--id", help="a report that is there, by the id in its address")
+        parser.add_argument(
+            "--param",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help='a parameter of the kind; numbers, true, false and ["lists"] as JSON, anything else as text',
+        )
+        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+        parser.add_argument("--out", type=Path, help="folder for the files, made if missing; or a FILE.zip")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
+        if benchmark is None:
+            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        if options["id"]:
+            report = self._existing(benchmark, options["id"])
+            self._say_whether_fresh(freshness_of(report))
+        else:
+            report = self._computed(benchmark, options["kind"], options["param"], options["seed"])
+        with translation.override("en"):
+            self.stdout.write(f"{report.public_id}: {kind_of(report).title(report.parameters, None)}")
+        if options["out"]:
+            try:
+                n = _write(report, options["out"])
+            except OSError as error:
+                raise CommandError(f"{options['out']} cannot be written: {error.strerror}") from None
+            self.stdout.write(f"Written to {options['out']}: {n} files, inputs {report.input_digest[:12]}")
+
+    def _existing(self, benchmark: Benchmark, public_id: str) -> Report:
+        found = Report.objects.select_related("benchmark").filter(benchmark=benchmark, public_id=public_id).first()
+        if found is None:
+            raise CommandError(f"There is no report “{public_id}” on this benchmark.")
+        if found.status != JobStatus.DONE:
+            raise CommandError(f"The report “{public_id}” is not done: {found.error or found.status}")
+        return found
+
+    def _computed(self, benchmark: Benchmark, kind: str, given: list[str], seed: int) -> Report:
+        try:
+            report = services.create_report(
+                benchmark=benchmark, kind=kind, parameters=dict(map(_parameter, given)), seed=seed, at=timezone.now()
+            )
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        # A worker may have heard of it first; then its result is waited for.
+        while report.status in (JobStatus.PENDING, JobStatus.RUNNING):
+            services.run(report_id=report.pk, clock=timezone.now)
+            report = Report.objects.select_related("benchmark").get(pk=report.pk)
+            if report.status == JobStatus.RUNNING:
+                time.sleep(PAUSE)
+        if report.status != JobStatus.DONE:
+            raise CommandError(report.error)
+        return report
+
+    def _say_whether_fresh(self, found: Freshness) -> None:
+        if found.fresh:
+            self.stdout.write("Up to date: its inputs are as they were.")
+            return
+        said = [change.in_words for change in found.changes] or [found.reason or "something the record does not name"]
+        self.stdout.write(f"{'May be stale' if found.fresh is None else 'Stale'}: {', '.join(said)}.")
+
+
+def _parameter(given: str) -> tuple[str, Any]:
+    name, equals, value = given.partition("=")
+    if not name or not equals:
+        raise CommandError(f"--param is NAME=VALUE, not “{given}”")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _write(report: Report, out: Path) -> int:
+    """All files of a report, in a folder or as one ZIP, which is there whole or not at all; how many there are."""
+    with files.archive(report) as packed:
+        if out.suffix != ".zip":
+            out.mkdir(parents=True, exist_ok=True)
+            with ZipFile(packed) as archive:
+                archive.extractall(out)
+                return len(archive.namelist())
+        partial = out.with_name(out.name + ".partial")
+        try:
+            with partial.open("wb") as file:
+                shutil.copyfileobj(packed, file)
+            partial.replace(out)
+        finally:
+            partial.unlink(missing_ok=True)
+        return len(ZipFile(out).namelist())

@@ -1,0 +1,159 @@
+"""All files of a report: by the page, by the API and by the command the same bytes, and what a paper needs in them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from agreement import services
+from agreement.models import Report
+from agreement.stored import table_names
+from tests.agreement.study import Study, coin, make_study, noisy
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    made = make_study(cases=11, points=(1, 1, 1))
+    made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
+    made.judge("echo", noisy(made, "A", 3, 0.1))
+    return made
+
+
+@pytest.fixture
+def report(study: Study) -> Report:
+    made = services.create_report(
+        benchmark=study.benchmark,
+        kind="agreement",
+        parameters={"rater_a": "group:A", "rater_b": "echo"},
+        seed=4,
+        by=study.admin,
+        at=timezone.now(),
+    )
+    services.run(report_id=made.pk, clock=timezone.now)
+    made.refresh_from_db()
+    return made
+
+
+@pytest.fixture
+def client(study: Study) -> Client:
+    made = Client()
+    made.force_login(study.admin)
+    return made
+
+
+def fetched(client: Client, address: str) -> bytes:
+    response = client.get(address)
+    assert response.status_code == 200, address
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+def test_one_archive_has_it_all_the_same_bytes_by_page_api_and_command(
+    report: Report, client: Client, tmp_path: Path
+) -> None:
+    slug, out = report.benchmark.slug, tmp_path / "report.zip"
+    page = f"/b/{slug}/agreement/{report.public_id}/"
+    packed = fetched(client, f"{page}report.zip")
+    assert fetched(client, f"/api/v1/benchmarks/{slug}/reports/{report.public_id}/report.zip") == packed
+    call_command(
+        "report", f"--benchmark={slug}", f"--id={report.public_id}", f"--out={out}", stdout=(said := io.StringIO())
+    )
+    assert out.read_bytes() == packed
+    assert "Up to date" in said.getvalue()
+    client.cookies["django_language"] = "zh-hans"  # whoever asks, in whatever language
+    assert fetched(client, f"{page}report.zip") == packed
+
+    with ZipFile(io.BytesIO(packed)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    figures = [
+        f"figures/{name}.{ending}" for name in ("candidates", "distribution") for ending in ("svg", "png", "pdf")
+    ]
+    assert list(files) == [
+        *("methods.md", "methods.tex", "methods.txt", "report.json"),
+        *(f"tables/{name}.csv" for name in table_names(report)),
+        *figures,
+        "SHA256SUMS",
+    ]
+    for name in table_names(report):
+        assert files[f"tables/{name}.csv"] == fetched(client, f"{page}tables/{name}.csv")
+    sums = dict(reversed(line.split("  ")) for line in files.pop("SHA256SUMS").decode().splitlines())
+    assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    told = json.loads(files["report.json"])
+    assert (told["kind"], told["seed"], told["input_digest"], told["software"]) == (
+        "agreement", 4, report.input_digest, report.software,
+    )  # fmt: skip
+    assert told["parameters"] == {"rater_a": "group:A@checked", "rater_b": "echo"}
+    assert {"rater", "prompt_hash", "run"} <= told["facts"]["raters"][0].keys()
+    assert files["figures/candidates.pdf"].startswith(b"%PDF-")
+    assert b"var(--" not in files["figures/candidates.svg"]
+
+
+def test_the_methods_name_rule_stage_n_exclusion_seed_software_and_sources(report: Report, client: Client) -> None:
+    page = f"/b/{report.benchmark.slug}/agreement/{report.public_id}/"
+    said = fetched(client, f"{page}methods.txt").decode()
+    facts = report.result["facts"]
+    for words in (
+        "The decisions of the judge echo were compared with those of group A (after the secondary check), the",
+        f"benchmark {report.benchmark.title}",
+        "counts as the opposite of the reference in MF1",
+        "that a rater could not assess",
+        f"run {facts['runs'][0]}",
+        "verdicts made elsewhere and imported",
+        "1,000 resamples and seed 4",
+        report.software,
+        report.input_digest,
+        "Cohen 1960: A coefficient of agreement for nominal scales.",
+        "Gwet 2008: Computing inter-rater reliability",
+    ):
+        assert words in said
+    assert "Calderon" not in said  # only what is named is listed
+    assert said.split("\n\n")[0] in client.get(page).content.decode().replace("&#x27;", "'")
+    assert "\\paragraph{" in fetched(client, f"{page}methods.tex").decode()
+
+
+def test_every_format_of_a_table_by_page_and_api(report: Report, client: Client) -> None:
+    slug = report.benchmark.slug
+    page = f"/b/{slug}/agreement/{report.public_id}/"
+    door = f"/api/v1/benchmarks/{slug}/reports/{report.public_id}/"
+    for ending, beginning in (("csv", b"slice,"), ("tex", b"% \\usepackage{booktabs}"), ("md", b"**"), ("xlsx", b"PK")):
+        data = fetched(client, f"{page}tables/candidates.{ending}")
+        assert data.startswith(beginning)
+        assert fetched(client, f"{door}tables/candidates.{ending}") == data
+    assert fetched(client, f"{page}report.xlsx") == fetched(client, f"{door}report.xlsx")
+    assert client.get(f"{page}tables/nothing.tex").status_code == 404
+    assert client.get(f"{page}tables/candidates.exe").status_code == 404
+    assert client.get(f"{page}figures/nothing.pdf").status_code == 404
+    rows = client.get(f"{door}tables/agreement/?limit=2&offset=1").json()
+    assert (len(rows["results"]), rows["count"]) == (2, report.tables.get(name="agreement").n_rows)
+    assert rows["results"][0]["slice"] == "candidate:alpha"
+    assert "offset=3" in rows["next"]
+    assert client.get(door).json()["figures"] == ["candidates", "distribution"]
+    assert client.get(f"{door}methods/").json()["text"] == fetched(client, f"{page}methods.txt").decode()
+
+
+def test_the_command_computes_any_kind_and_refuses_in_words(study: Study, tmp_path: Path) -> None:
+    slug, said = f"--benchmark={study.benchmark.slug}", io.StringIO()
+    call_command("report", slug, "--kind=scores", "--param=rater=echo", "--param=k=2", f"--out={tmp_path}", stdout=said)
+    made = Report.objects.get()
+    assert (made.kind, made.status, made.parameters["k"]) == ("scores", "done", 2)
+    assert "Scores by echo, k = 2" in said.getvalue()
+    assert (tmp_path / "tables" / "scoreboard.csv").read_text().startswith("candidate,")
+    assert "SHA256SUMS" in os.listdir(tmp_path)
+    for given, words in (
+        (["--kind=scores", "--param=rater"], "NAME=VALUE"),
+        (["--kind=scores", "--param=rater=nobody", "--param=k=2"], "nobody"),
+        (["--kind=scores", "--param=rater=echo", "--param=k=2", "--param=q=1"], "takes no parameter q"),
+        (["--id=none"], "no report"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            call_command("report", slug, *given)
