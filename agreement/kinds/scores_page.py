@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from agreement.case_sets import SUBSET, named_slices
@@ -17,6 +18,7 @@ from agreement.scoreboard import FAMILY_KINDS, RANKED
 from agreement.stored import pairs_url
 from agreement.tables import Row
 from agreement.thresholds import threshold_in_force
+from rubrics.models import JobStatus
 from scoring.points import DEFAULT_RULES
 from scoring.score_sheet import OVERALL
 from scoring.scores import MEAN_OF_REPLICATES
@@ -119,6 +121,7 @@ def _board(report: Report, sort: str, part: str) -> Context:
         rows = [*defined, *(row for row in rows if row.get(column) is None)]
     ranked_by = column if column in RANKED else RANKED[0]
     worst_k = facts.get("worst_k", 1)
+    powered = _powered(report, part)
     labels = {
         "candidate": _("Candidate"),
         "n": _("Responses"),
@@ -132,6 +135,7 @@ def _board(report: Report, sort: str, part: str) -> Context:
     if worst_k < 2:
         del labels["worst_at_k"]
     return {
+        "powered": powered,
         "ranked_by": labels.get(ranked_by, ""),
         "n_ranked": sum(row.get(f"{ranked_by}_rank") is not None for row in rows),
         "worst_k": worst_k,
@@ -147,6 +151,7 @@ def _board(report: Report, sort: str, part: str) -> Context:
                     "score": number(row, "rubric_score"),
                     "worst": number(row, "worst_at_k"),
                     "rank": number(row, f"{ranked_by}_rank", digits=0),
+                    "powered": powered.get(row["candidate"]) if powered else None,
                 },
             }
             for row in rows
@@ -161,6 +166,41 @@ def _board(report: Report, sort: str, part: str) -> Context:
             for name, label in labels.items()
         ],
     }
+
+
+@dataclass(frozen=True)
+class Powered:
+    """Prediction-powered CACS@k of the slice on the page, from a report of its own."""
+
+    report: Report
+    numbers: dict[str, Number]
+
+    def get(self, candidate: str) -> Number | None:
+        """Of one candidate; None where it has none."""
+        return self.numbers.get(candidate)
+
+
+def _powered(report: Report, part: str) -> Powered | None:
+    """The newest prediction-powered report with this rater and k, be it the judge or the physicians of it."""
+    facts = report.result["facts"]
+    made = Report.objects.filter(
+        Q(parameters__judge=facts["rater"]) | Q(parameters__reference=facts["rater"]),
+        benchmark=report.benchmark,
+        kind=Report.Kind.POWERED,
+        status=JobStatus.DONE,
+        parameters__k=facts["k"],
+    ).select_related("benchmark")
+    newest = made.first()
+    if newest is None:
+        return None
+    rows = [row for row in rows_of(newest, "powered") if row["slice"] == part and row["measure"] == "cacs_at_k"]
+    return Powered(
+        newest,
+        {
+            row["candidate"]: number({**row, "value_low": row["low"], "value_high": row["high"]}, "value", digits=1)
+            for row in rows
+        },
+    )
 
 
 def _families(report: Report) -> Context | None:
