@@ -145,6 +145,13 @@ TEMPLATES = (
     gettext_noop("out of reach: physicians on all %(n)s cases give ±%(width)s"),
     gettext_noop("no plan with the judge for %(names)s: the judge learned from these candidates"),
     gettext_noop("no number for %(n)s candidates"),
+    gettext_noop("%(n)s draws left out as undefined"),
+    gettext_noop("the same true value: there is no order to turn"),
+    gettext_noop("%(n)s pairs of candidates that the judge learned from left out"),
+    gettext_noop("only the worst and the best judge’s errors are carried on"),
+    gettext_noop("no judge has a finished run"),
+    gettext_noop("no judge shares pairs of both outcomes with the group"),
+    gettext_noop("no other candidate is graded in full by the group"),
 )
 
 
