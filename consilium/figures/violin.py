@@ -90,7 +90,7 @@ def violin(
     names = json.dumps([label for label, _values in rows], ensure_ascii=False)
     scale = alt.Scale(domain=[len(rows) - 0.5, -0.5], nice=False)
     axis = alt.Axis(values=list(range(len(rows))), labelExpr=f"{names}[datum.value]", grid=False)
-    y = {"title": None, "scale": scale, "axis": axis}
+    y: dict[str, Any] = {"title": None, "scale": scale, "axis": axis}
     area = (
         alt.Chart(alt.Data(values=outline))
         .mark_area(opacity=0.35, color=palette.series[0], stroke=palette.series[0], strokeWidth=1, strokeOpacity=0.8)

@@ -130,7 +130,7 @@ def candidate_values(
 def _ratio(setting: str, k: int | None, hits: NDArray[np.int64], present: NDArray[np.int64]) -> tuple[Array, Array]:
     """Numerator and denominator of a setting's value, for each response."""
     if k is None:
-        return 100.0 * hits, present.astype(np.float64)
+        return (100 * hits).astype(np.float64), present.astype(np.float64)
     if setting == PASS:
         return (hits >= k).astype(np.float64), np.ones(len(hits))
     values = cacs_values(hits, present, k)

@@ -58,8 +58,8 @@ class Command(BaseCommand):
             out.mkdir(parents=True, exist_ok=True)
             text = json.dumps({key: made.calibration[key] for key in KEYS}, indent=2) + "\n"
             (out / "calibration.json").write_text(text, encoding="utf-8")
-            for name, columns, rows, text in _tables(made):
-                write_csv(out / f"{name}.csv", columns, rows, text_columns=text)
+            for name, columns, rows, text_columns in _tables(made):
+                write_csv(out / f"{name}.csv", columns, rows, text_columns=text_columns)
         except OSError as error:
             raise CommandError(f"{out} cannot be written: {error.strerror}") from None
         self.stdout.write(self._summary(made))
