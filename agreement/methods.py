@@ -13,7 +13,7 @@ from django.utils import translation
 
 from agreement.kinds import kind_of
 from agreement.models import Report
-from agreement.sentences import counted, rater_in_words
+from agreement.sentences import capital, counted, judge_in_words, rater_in_words
 from agreement.tables import Row
 from agreement.writers import latex, markdown
 from consilium.statistics.bootstrap import MINIMUM_CASES
@@ -115,9 +115,10 @@ def _raters(report: Report) -> Iterator[str]:
     """How each kind of rater came to its outcome, and of each judge what it was asked."""
     rows: list[Row] = report.result["facts"].get("raters") or []
     if any(row["kind"] == "group" for row in rows):
+        final = any(str(row["rater"]).endswith("@final") for row in rows)
         yield (
-            "The outcome of a group on a pair is what most of its annotators chose; a tie is undecided, "
-            "and left out unless an adjudicator settled it."
+            "The outcome of a group on a pair is what most of its annotators chose; a tie is undecided and left out"
+            f"{' unless an adjudicator of the group settled it' if final else ''}."
         )
     if any(row["kind"] == "consensus" for row in rows):
         yield "The consensus is what both groups said after adjudication, or the ruling between them where they differ."
@@ -132,9 +133,8 @@ def _raters(report: Report) -> Iterator[str]:
 def _name(row: Row) -> str:
     # A jury that is written out has no name of its own.
     if not row["judge"]:
-        named = rater_in_words(row["rater"])
-        return named[:1].upper() + named[1:]
-    return f"{'The jury' if row['kind'] == 'jury' else 'Judge'} {row['judge']}"
+        return capital(rater_in_words(row["rater"]))
+    return f"The jury {row['judge']}" if row["kind"] == "jury" else capital(judge_in_words(row["judge"]))
 
 
 def _of_judge(row: Row) -> str:

@@ -27,7 +27,7 @@ def rater_in_words(label: str) -> str:
     if kind == "group":
         if stage not in _STAGES:
             base, stage = name, "checked"
-        return f"group {base} ({_STAGES[stage]})"
+        return f"{_with('group', base)} ({_STAGES[stage]})"
     if kind == "physician":
         if stage not in ("first", "last") or not base:
             base, stage = name, "first"
@@ -40,7 +40,16 @@ def rater_in_words(label: str) -> str:
         return f"the judge run {name}"
     if label == "consensus":
         return "the consensus of both expert groups"
-    return label if label.startswith("the ") else f"the judge {label}"
+    return label if label.startswith("the ") else f"the {judge_in_words(label)}"
+
+
+def judge_in_words(name: str) -> str:
+    """“judge X”; a name that says it is a judge stands by itself."""
+    return _with("judge", name)
+
+
+def _with(noun: str, name: str) -> str:
+    return name if noun in name.casefold().split() else f"{noun} {name}"
 
 
 def counted(n: int, one: str, many: str = "") -> str:
