@@ -86,6 +86,10 @@ def draw(*, benchmark: Benchmark, rule: str, rater: str, candidates: Iterable[st
     subset = (
         hardest(scores, of_case, n or 1) if rule == NamedSlice.Rule.HARD else met_by_some(scores, of_case, n or None)
     )
+    if subset.n_unscored == len(of_case):
+        raise WrongParameters(
+            _("No case is left: on none of them do all of the chosen candidates have a score by this rater.")
+        )
     if not len(subset.chosen):
         raise WrongParameters(_("No case is left: on none does a chosen candidate have a score above 0."))
     inside = np.zeros(len(of_case), dtype=bool)

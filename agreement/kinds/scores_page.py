@@ -67,9 +67,8 @@ class Option:
     chosen: bool
 
 
-def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[Option]]]:
-    """The slices under the headings of their kinds; the whole stands alone, in front."""
-    headings = {
+def _headings() -> dict[str, str]:
+    return {
         "subset": _("Named slices"),
         "register": _("Register"),
         "difficulty": _("Difficulty"),
@@ -80,6 +79,11 @@ def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[O
         "theme": _("Task theme"),
         "specialty": _("Specialty"),
     }
+
+
+def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[Option]]]:
+    """The slices under the headings of their kinds; the whole stands alone, in front."""
+    headings = _headings()
     titles = _titles(report)
     found: dict[str, list[Option]] = {}
     for name in names:
@@ -97,7 +101,12 @@ def _titles(report: Report) -> dict[str, str]:
 
 
 def _part_label(report: Report, part: str) -> str:
-    return _titles(report).get(part) or part
+    """A slice as the scoreboard's heading names it; of a named one its title, even where it is retired."""
+    kind = part.partition(":")[0]
+    if kind == SUBSET[:-1]:
+        return _titles(report).get(part) or short(part)
+    heading = _headings().get(kind)
+    return f"{heading}: {short(part)}" if heading else part
 
 
 def _board(report: Report, sort: str, part: str) -> Context:

@@ -199,7 +199,7 @@ def report_of(study: Study) -> Report:
 
 
 def test_a_slice_is_drawn_up_kept_and_chosen(study: Study) -> None:
-    client, place = client_of(study), f"/b/{study.benchmark.slug}/slices/"
+    client, place = client_of(study), f"/b/{study.benchmark.slug}/scores/slices/"
     asked = {"rule": "hard", "n": "11", "rater": "group:A@checked", "candidates": ["alpha", "beta"]}
     preview = client.get(f"{place}preview", asked).content.decode()
     assert ">11<" in re.sub(r"\s", "", preview)
