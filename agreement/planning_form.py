@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement.forms import choose, grouped
-from agreement.offers import offers
+from agreement.kinds.powered import judges_and_references, settled_first
 from agreement.planning import Question
 from agreement.powered import MEASURES
 from agreement.thresholds import LARGEST_K, suggested_k
@@ -46,8 +46,7 @@ class PlanForm(forms.Form):
 
     def __init__(self, benchmark: Benchmark, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        found = offers(benchmark)
-        judges, references = [one for one in found if one.is_judge], [one for one in found if not one.is_judge]
+        judges, references = judges_and_references(benchmark)
         self.ready = bool(judges and references)
         choose(self, "judge", grouped(judges))
         choose(self, "reference", grouped(references))
@@ -56,6 +55,7 @@ class PlanForm(forms.Form):
         names = {"rubric_score": _("Rubric score"), "rubric_accuracy": _("Rubric Accuracy"), "cacs_at_k": "CACS@k"}
         choose(self, "measure", [(name, names[name]) for name in MEASURES])
         for name, value in (
+            ("reference", settled_first(references)),
             ("k", k),
             ("measure", "rubric_accuracy"),
             ("half_width", _HALF_WIDTHS["rubric_accuracy"]),

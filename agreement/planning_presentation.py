@@ -121,7 +121,9 @@ def _figure(plan: Plan, candidate: str) -> Figure | None:
     return Figure(
         "curve",
         _("Half-width by cases graded, %(candidate)s") % {"candidate": candidate},
-        _("Both lines meet where physicians grade every case: from there on it takes more cases."),
+        _("Both lines meet where physicians grade every case: from there on it takes more cases.")
+        if any(row["half_width"] is not None for row in rows)
+        else _("Where physicians grade every case the line ends: from there on it takes more cases."),
         "curve",
         drawing,
     )

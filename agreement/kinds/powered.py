@@ -41,6 +41,12 @@ def judges_and_references(benchmark: Benchmark) -> tuple[list[Offer], list[Offer
     return [offer for offer in found if offer.is_judge], [offer for offer in found if not offer.is_judge]
 
 
+def settled_first(references: list[Offer]) -> str:
+    """The reference to begin with: a group after adjudication, since a response with an open decision has no score."""
+    final = [offer.rater for offer in references if offer.rater.endswith("@final")]
+    return next(iter([*final, *(offer.rater for offer in references)]), "")
+
+
 class PoweredForm(ReportForm):
     """A judge, physicians, and the threshold."""
 
@@ -55,6 +61,7 @@ class PoweredForm(ReportForm):
         self.ready = bool(judges and references)
         choose(self, "judge", grouped(judges))
         choose(self, "reference", grouped(references))
+        self.fields["reference"].initial = settled_first(references)
         self.fields["k"].initial, self.fields["k"].help_text = suggested_k(benchmark)
         self.fields["seed"].help_text = _("No chance enters these figures: their intervals are computed, not drawn.")
 
@@ -164,7 +171,7 @@ def _row(report: Report, row: Row) -> Context:
         "ratio": Number(row["width_ratio"], digits=2).shown,
         "remarks": remarks.in_words(row["note"]),
         "figures": {
-            "value": number(row, "value", digits=digits),
+            "value": number({**row, "value_low": row["low"], "value_high": row["high"]}, "value", digits=digits),
             "physicians": number({**row, "note": remarks_of_none(row)}, "physicians", digits=digits),
             "judge": number({**row, "note": ""}, "judge", digits=digits),
         },

@@ -88,6 +88,8 @@ def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study)
     assert f"{odd['n_labelled_cases']} of the 10 cases needed" in odd["note"]
     page = client.get(made["Location"]).content.decode()
     assert "Prediction-powered" in page
+    row = rows["alpha", "overall_score", "rubric_accuracy"]
+    assert f'{row["value"]:.1f} <span class="ci">{row["low"]:.1f}–{row["high"]:.1f}</span>' in page
     assert page.count("<svg") >= 3
     first = b"".join(client.get(f"{made['Location']}tables/powered.csv").streaming_content)
     again = services.recompute_report(report=report, at=timezone.now())
