@@ -198,14 +198,14 @@ def verdict(summary: Row, judge: str) -> str:
     if summary["passes"]:
         return (
             _(
-                "By this test %(judge)s may stand in for a physician of this group at ε = %(epsilon)s: its winning "
+                "By this test %(judge)s may stand in for one of these physicians at ε = %(epsilon)s: its winning "
                 "rate is %(rate)s, and 0.5 is asked for."
             )
             % given
         )
     return (
         _(
-            "By this test %(judge)s may not stand in for a physician of this group at ε = %(epsilon)s: its winning "
+            "By this test %(judge)s may not stand in for one of these physicians at ε = %(epsilon)s: its winning "
             "rate is %(rate)s, and 0.5 is asked for."
         )
         % given
@@ -262,10 +262,12 @@ def figures(report: Report) -> Iterator[Figure]:
             colours=(palette.series[0], palette.series[4]),
         )
 
-    caption = _(
-        "ρ of the judge and of each physician that was tested, with 95% bootstrap intervals over cases. On a tie both "
-        "are at least as close, so that the two shares add up to more than 1."
+    caption = (
+        _("ρ of the judge and of each physician that was tested, with 95% bootstrap intervals over cases.")
+        if any(row["rho_judge_low"] is not None for row in kept)
+        else _("ρ of the judge and of each physician that was tested. Fewer than 10 cases: no intervals.")
     )
+    caption += " " + _("On a tie both are at least as close, so that the two shares add up to more than 1.")
     if len(kept) < len(rows):
         caption += " " + _("The %(n)s physicians with most decisions; the table has all.") % {"n": len(kept)}
     yield Figure("advantage", _("The judge and each physician, before the others"), caption, "physicians", drawing)
