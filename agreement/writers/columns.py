@@ -1,13 +1,13 @@
 """What of a table goes to print: which columns, under which headings, to how many places, with their intervals.
 
 CSV and workbook hold every column as it was computed. A printed table joins a figure with its interval, leaves out what
-is empty or zero throughout, and moves remarks below.
+is empty or zero throughout and, where it would be too wide, what matters least; remarks stand below it, each once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 
@@ -24,22 +24,47 @@ class Tabular(Protocol):
 
 @dataclass(frozen=True)
 class PrintedColumn:
-    """A column as it is printed: the place of its values, of the ends of their interval, and decimal places."""
+    """A column as it is printed: its name and heading, the place of its values and of the ends of their interval, and
+    decimal places. ``is_count`` where it holds whole numbers without an interval.
+    """
 
+    name: str
     heading: str
     place: int
     low: int | None
     high: int | None
     digits: int
     is_text: bool
+    is_count: bool
+
+
+@dataclass
+class _Seen:
+    """What a column was found to hold."""
+
+    something: bool = False
+    all_whole: bool = True
+    all_integers: bool = True
+    largest: float = field(default=0.0)
+
+    def add(self, value: Any) -> None:
+        self.something = self.something or value not in (None, "", 0)
+        if isinstance(value, int | float):
+            self.all_whole = self.all_whole and float(value).is_integer()
+            self.all_integers = self.all_integers and isinstance(value, int)
+            self.largest = max(self.largest, abs(value))
 
 
 DIGITS = 3
-# On a scale of 100, where a third decimal says nothing.
+# Beyond this a third decimal says nothing.
+LARGE = 10.0
+MOST_COLUMNS = 10
+# On a scale of 100, or counts of criteria, whatever values a table happens to have.
 _TO_ONE_PLACE = ("rubric_accuracy", "cacs_at_k", "mean_absolute_difference", "mean", "median", "q1", "q3")
 _HEADINGS = {
     "ac1": "AC1",
     "alpha": "Krippendorff’s α",
+    "cacs": "CACS",
     "cacs_at_k": "CACS@k",
     "f1_met": "F1 met",
     "f1_not_met": "F1 not met",
@@ -72,49 +97,98 @@ _HEADINGS = {
     "worst_at_k": "Worst-at-k",
 }
 REMARKS = "note"
+_COUNTS = ("n", "n_pairs", "n_cases", "n_responses")  # those that a reader misses first
+# Text columns whose values are names of figures.
+_NAMES_A_FIGURE = ("setting", "measure")
+_ROWS_NAMED = 4  # rows that share a remark are named up to this number, and counted beyond
 
 
 def printed_columns(table: Tabular) -> list[PrintedColumn]:
     """The columns that a printed table has, in the order of the table.
 
     Left out are remarks, the ends of intervals (they stand with their figure), columns without any value, and counts of
-    what never happened.
+    what never happened. Of more than `MOST_COLUMNS` go, until it fits: all counts but two; figures without an
+    interval beside others that have one; all ranks but the first.
     """
     place_of = {name: place for place, name in enumerate(table.columns)}
-    used = [False] * len(place_of)
+    seen = [_Seen() for _name in place_of]
     for row in table.rows:
         for place, value in enumerate(row):
-            used[place] = used[place] or value not in (None, "", 0)
+            seen[place].add(value)
     found = []
     for name, place in place_of.items():
         base = name.removesuffix("_low").removesuffix("_high")
-        is_end = base != name and base in place_of
-        if name == REMARKS or is_end:
+        if name == REMARKS or (base != name and base in place_of):
             continue
+        low, high = place_of.get(f"{name}_low"), place_of.get(f"{name}_high")
+        is_text = name in table.text
         # A figure that is undefined, or nought, in every row is a finding; a count of nothing is not.
-        is_figure = f"{name}_low" in place_of or name in _HEADINGS
-        if not used[place] and not is_figure:
+        if not seen[place].something and low is None and name not in _HEADINGS:
             continue
         found.append(
             PrintedColumn(
+                name=name,
                 heading=_heading(name),
                 place=place,
-                low=place_of.get(f"{name}_low"),
-                high=place_of.get(f"{name}_high"),
-                digits=1 if name in _TO_ONE_PLACE else DIGITS,
-                is_text=name in table.text,
+                low=low,
+                high=high,
+                digits=_digits(name, [seen[one] for one in (place, low, high) if one is not None]),
+                is_text=is_text,
+                is_count=not is_text and low is None and seen[place].something and seen[place].all_integers,
             )
         )
-    return found
+    return _narrowed(found)
+
+
+def _digits(name: str, seen: Sequence[_Seen]) -> int:
+    if name.endswith("_rank") and all(one.all_whole for one in seen):
+        return 0
+    of_hundred = name in _TO_ONE_PLACE or name.startswith(("rubric_accuracy_", "cacs_at_k_"))
+    return 1 if of_hundred or any(one.largest > LARGE for one in seen) else DIGITS
+
+
+def _narrowed(columns: list[PrintedColumn]) -> list[PrintedColumn]:
+    counts = [column.place for column in sorted(columns, key=_rank_of_count) if column.is_count]
+    ranks = [column.place for column in columns if column.name.endswith("_rank")]
+    with_interval = any(column.low is not None for column in columns)
+    droppable: list[Callable[[PrintedColumn], bool]] = [
+        lambda column: column.place in counts[2:],
+        lambda column: with_interval and column.low is None and not column.is_text and not column.is_count,
+        lambda column: column.place in ranks[1:],
+    ]
+    for drops in droppable:
+        if len(columns) > MOST_COLUMNS:
+            columns = [column for column in columns if not drops(column)]
+    return columns
+
+
+def _rank_of_count(column: PrintedColumn) -> int:
+    return _COUNTS.index(column.name) if column.name in _COUNTS else len(_COUNTS)
 
 
 def _heading(name: str) -> str:
     if name in _HEADINGS:
         return _HEADINGS[name]
-    if name == "n":
-        return "n"
+    if len(name) == 1:
+        return name
+    known = max((key for key in _HEADINGS if name.startswith(f"{key}_")), key=len, default="")
+    if known:
+        return f"{_HEADINGS[known]} {name.removeprefix(known).strip('_').replace('_', ' ')}"
     words = name.removeprefix("n_").replace("_", " ")
-    return words[:1].upper() + words[1:] if len(words) > 1 else words
+    return words[:1].upper() + words[1:]
+
+
+def text_of(row: Sequence[Any], column: PrintedColumn) -> str:
+    """The value of a column of text: candidates without the word before them, figures by their usual names."""
+    value = row[column.place]
+    if value is None:
+        return ""
+    text = str(value)
+    if column.name in _NAMES_A_FIGURE:
+        return _HEADINGS.get(text, text)
+    if column.name == "slice":
+        return "All" if text == "all" else text.removeprefix("candidate:")
+    return text
 
 
 def shown(value: Any, digits: int) -> str:
@@ -138,11 +212,20 @@ def interval(row: Sequence[Any], column: PrintedColumn) -> str:
     return f"[{shown(row[column.low], column.digits)}, {shown(row[column.high], column.digits)}]"
 
 
-def remarks(table: Tabular) -> Iterator[tuple[str, str]]:
-    """Of each row with a remark what it is called, by its first column, and the remark."""
-    if REMARKS not in table.columns:
-        return
+def remarks(table: Tabular, columns: Sequence[PrintedColumn]) -> list[tuple[str, str]]:
+    """Each remark once, with the rows that it is about, by what their first column says."""
+    if REMARKS not in table.columns or not columns:
+        return []
     place = list(table.columns).index(REMARKS)
+    rows_of: dict[str, list[str]] = {}
     for row in table.rows:
-        if row[place]:
-            yield str(row[0]), str(row[place])
+        for remark in str(row[place] or "").split("; "):
+            if remark:
+                name = text_of(row, columns[0]) if columns[0].is_text else shown(row[columns[0].place], 0)
+                rows_of.setdefault(remark, []).append(name)
+    return [(_named(names), remark) for remark, names in rows_of.items()]
+
+
+def _named(rows: list[str]) -> str:
+    names = list(dict.fromkeys(rows))
+    return ", ".join(names) if len(names) <= _ROWS_NAMED else f"{len(rows):,} rows"

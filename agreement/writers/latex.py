@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agreement.writers.columns import PrintedColumn, Tabular, interval, printed_columns, remarks, shown
+from agreement.writers.columns import PrintedColumn, Tabular, interval, printed_columns, remarks, shown, text_of
 
 ROWS_ON_A_PAGE = 40
 NARROW = 8  # columns that fit at the usual size
@@ -92,7 +92,7 @@ def stream_latex(table: Tabular, *, caption: str, label: str) -> Iterator[str]:
         yield " & ".join(_cell(row, column) for column in columns) + " \\\\\n"
     yield "\\end{longtable}\n" if long else "\\bottomrule\n\\end{tabular}\n"
     if not long:
-        for name, remark in remarks(table):
+        for name, remark in remarks(table, columns):
             yield rf"\par{{\footnotesize {escaped(name)}: {escaped(remark)}}}" + "\n"
     yield "\\endgroup\n" if long else "\\end{table}\n"
 
@@ -104,7 +104,7 @@ def _heading(column: PrintedColumn) -> str:
 def _cell(row: Sequence[Any], column: PrintedColumn) -> str:
     value = row[column.place]
     if column.is_text:
-        return escaped("" if value is None else str(value))
+        return escaped(text_of(row, column))
     text = escaped(shown(value, column.digits))
     ends = interval(row, column)
     return rf"{text} {{\scriptsize {escaped(ends)}}}" if ends else text

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agreement.writers.columns import PrintedColumn, Tabular, interval, printed_columns, remarks, shown
+from agreement.writers.columns import PrintedColumn, Tabular, interval, printed_columns, remarks, shown, text_of
 
 _MARKED = re.compile(r"([\\`*_\[\]|~$#])")
 _BLANK = re.compile(r"[\x00-\x1f\x7f\s]+")
@@ -28,7 +28,7 @@ def stream_markdown(table: Tabular, *, caption: str) -> Iterator[str]:
     for row in table.rows:
         yield _line(_cell(row, column) for column in columns)
     first = True
-    for name, remark in remarks(table):
+    for name, remark in remarks(table, columns):
         yield f"{chr(10) if first else ''}- {escaped(name)}: {escaped(remark)}\n"
         first = False
 
@@ -40,6 +40,6 @@ def _line(cells: Iterator[str]) -> str:
 def _cell(row: Sequence[Any], column: PrintedColumn) -> str:
     value = row[column.place]
     if column.is_text:
-        return escaped("" if value is None else str(value))
+        return escaped(text_of(row, column))
     text, ends = shown(value, column.digits), interval(row, column)
     return f"{text} {escaped(ends)}" if ends else text

@@ -37,7 +37,7 @@ def test_a_table_in_latex() -> None:
         "\\caption{100\\% of A \\& B}\n\\label{tab:x}\n"
         "\\begin{tabular}{@{}lrr@{}}\n\\toprule\n"
         "Slice & Pairs & MF1 \\\\\n\\midrule\n"
-        "all & 1,234 & 0.812 {\\scriptsize {[}0.790, 0.835{]}} \\\\\n"
+        "All & 1,234 & 0.812 {\\scriptsize {[}0.790, 0.835{]}} \\\\\n"
         "{[}50\\%{]} A\\_B \\& C\\textbar{}D & 7 & -- \\\\\n"
         "小儿 & 3 & 0.000 \\\\\n"
         "\\bottomrule\n\\end{tabular}\n"
@@ -70,12 +70,31 @@ def test_a_long_table_breaks_over_pages() -> None:
     assert made.count(" \\\\\n") == 41 + 3  # the caption, and the heading twice
 
 
+def test_a_table_too_wide_for_print_keeps_counts_figures_and_one_rank() -> None:
+    """Fourteen columns: 2 of 4 counts stay, the figure without an interval and the second rank go."""
+    columns = (
+        *("candidate", "k", "n", "n_cases", "n_invalid"),
+        *("rubric_score", "rubric_score_low", "rubric_score_high", "cacs_at_k", "cacs_at_k_low", "cacs_at_k_high"),
+        *("hit_rate", "cacs_at_k_rank", "cacs_at_k_rank_low", "cacs_at_k_rank_high"),
+        *("rubric_score_rank", "mf1_gap", "raw", "note"),
+    )
+    row = ["a", 10, 12, 6, 3, 0.5, 0.4, 0.6, 1.25, 0.5, 2.0, 0.3, 1.0, 1.0, 2.0, 1.0, 0.1, 0.2, "x; y"]
+    other = ["b", *row[1:-1], "y"]
+    made = "".join(markdown.stream_markdown(Table(columns, [row, other], ("candidate", "note")), caption="t"))
+    assert made.split("\n")[2:5] == [
+        "| Candidate | n | Cases | Rubric score | CACS@k | CACS@k rank |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| a | 12 | 6 | 0.500 \\[0.400, 0.600\\] | 1.2 \\[0.5, 2.0\\] | 1 \\[1, 2\\] |",
+    ]
+    assert made.endswith("\n- a: x\n- a, b: y\n")
+
+
 def test_a_table_in_markdown() -> None:
     assert "".join(markdown.stream_markdown(SMALL, caption="A*B")) == (
         "**A\\*B**\n\n"
         "| Slice | Pairs | MF1 |\n"
         "| --- | ---: | ---: |\n"
-        "| all | 1,234 | 0.812 \\[0.790, 0.835\\] |\n"
+        "| All | 1,234 | 0.812 \\[0.790, 0.835\\] |\n"
         "| \\[50%\\] A\\_B &amp; C\\|D | 7 | – |\n"
         "| 小儿 | 3 | 0.000 |\n"
         "\n- \\[50%\\] A\\_B &amp; C\\|D: mf1: no pairs\n"
