@@ -71,14 +71,14 @@ def test_a_long_table_breaks_over_pages() -> None:
 
 
 def test_a_table_too_wide_for_print_keeps_counts_figures_and_one_rank() -> None:
-    """Fourteen columns: 2 of 4 counts stay, the figure without an interval and the second rank go."""
+    """Two of four counts stay; figures without an interval go, the second rank among them."""
     columns = (
         *("candidate", "k", "n", "n_cases", "n_invalid"),
         *("rubric_score", "rubric_score_low", "rubric_score_high", "cacs_at_k", "cacs_at_k_low", "cacs_at_k_high"),
         *("hit_rate", "cacs_at_k_rank", "cacs_at_k_rank_low", "cacs_at_k_rank_high"),
-        *("rubric_score_rank", "mf1_gap", "raw", "note"),
+        *("rubric_score_rank", "mf1_gap", "raw", "ac1", "note"),
     )
-    row = ["a", 10, 12, 6, 3, 0.5, 0.4, 0.6, 1.25, 0.5, 2.0, 0.3, 1.0, 1.0, 2.0, 1.0, 0.1, 0.2, "x; y"]
+    row = ["a", 10, 12, 6, 3, 0.5, 0.4, 0.6, 1.25, 0.5, 2.0, 0.3, 1.0, 1.0, 2.0, 1.0, 0.1, 0.2, 0.3, "x; y"]
     other = ["b", *row[1:-1], "y"]
     made = "".join(markdown.stream_markdown(Table(columns, [row, other], ("candidate", "note")), caption="t"))
     assert made.split("\n")[2:5] == [
