@@ -58,6 +58,8 @@ def criteria_table(items: Items) -> Table:
         "discrimination_a": discrimination(pairs.a),
         "discrimination_b": discrimination(pairs.b),
     }
+    n_pairs, n_valid, differ = n_counted(mine).tolist(), valid.n.tolist(), (counted.fp + counted.fn).tolist()
+    broken = n_invalid(mine).tolist()
     undecided = mine[:, Standing.UNDECIDED] + mine[:, Standing.UNDECIDED_BY_JUDGE]
     rows: list[Row] = []
     for i, place in enumerate(places.tolist()):
@@ -70,13 +72,13 @@ def criteria_table(items: Items) -> Table:
                 "points": int(items.points[place]),
                 "tags": "|".join(items.tags[place]),
                 "slice": items.criterion_slice(place),
-                "n_pairs": int(n_counted(mine[i])),
-                "n_valid": int(valid.n[i]),
-                "n_differ": int(counted.fp[i] + counted.fn[i]),
+                "n_pairs": n_pairs[i],
+                "n_valid": n_valid[i],
+                "n_differ": differ[i],
                 **{name: figure.value for name, figure in own.items()},
                 "n_discrimination_a": own["discrimination_a"].n,
                 "n_discrimination_b": own["discrimination_b"].n,
-                "n_invalid": int(n_invalid(mine[i])),
+                "n_invalid": broken[i],
                 "n_cannot": int(mine[i, Standing.CANNOT]),
                 "n_undecided": int(undecided[i]),
                 "n_faulty": int(mine[i, Standing.FAULTY]),

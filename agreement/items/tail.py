@@ -33,6 +33,7 @@ def tail_table(items: Items) -> Table:
     mine = tallies[places]
     valid, counted = valid_counts(mine), conservative_counts(mine)
     mf1, raw = macro_f1_figures(counted), raw_agreement_figures(valid)
+    n_pairs, differ = n_counted(mine).tolist(), (counted.fp + counted.fn).tolist()
     rows: list[Row] = []
     for i, place in enumerate(places.tolist()):
         figures: dict[str, Figure] = {"mf1": mf1[i], "raw": raw[i]}
@@ -44,8 +45,8 @@ def tail_table(items: Items) -> Table:
                 "candidate": frame.candidates[int(frame.response_candidate[place])],
                 "sample": int(frame.response_sample[place]),
                 "response": items.response_ids[place],
-                "n_pairs": int(n_counted(mine[i])),
-                "n_differ": int(counted.fp[i] + counted.fn[i]),
+                "n_pairs": n_pairs[i],
+                "n_differ": differ[i],
                 "mf1": mf1[i].value,
                 "raw": raw[i].value,
                 "n_cannot": int(mine[i, Standing.CANNOT]),

@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.items.attributes import UNITS, Attribute, attributes
+from agreement.items.criteria import noted
 from agreement.items.inputs import Items
 from agreement.pairs import Standing
 from agreement.tables import Row, Table
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
-from consilium.statistics.estimate import Estimate, Figure, Undefined
-from consilium.statistics.mutual_information import Units, mutual_information, permutation_p
+from consilium.statistics.estimate import Figure
+from consilium.statistics.mutual_information import Units, by_chance, mutual_information
 
 COLUMNS = ("attribute", "value", "slice", "n_pairs", "n_cases", "n_differ", "rate", "rate_low", "rate_high", "note")
 TEXT = ("attribute", "value", "slice", "note")
-ATTRIBUTE_COLUMNS = ("attribute", "unit", "n_values", "n_pairs", "bits", "bits_corrected", "share", "p", "note")
+FIGURES = ("bits", "corrected", "by_chance", "excess", "share", "p")
+ATTRIBUTE_COLUMNS = ("attribute", "unit", "n_values", "n_pairs", *FIGURES, "note")
 ATTRIBUTE_TEXT = ("attribute", "unit", "note")
 WITHIN_CASE = "the case alone tells it"
 
@@ -97,36 +99,34 @@ def _told(
         own, case = counts[unit][chosen], case_of[unit][chosen]
         mine = [one for one in found if one.unit == unit]
         numbers = [np.unique(one.number[chosen], return_inverse=True)[1].ravel() for one in mine]
-        made = []
+        tables = []
         for number in numbers:
             table = np.zeros((int(number.max(initial=-1)) + 1, 2), dtype=np.int64)
             np.add.at(table, number, own)
-            made.append(mutual_information(table))
-        due = [
-            i for i, number in enumerate(numbers) if made[i].bits.defined and (unit == "case" or _varies(number, case))
+            tables.append(table)
+        # What has one value only, or one in each case, is the same however it is dealt.
+        dealt = [
+            len(table) > 1 if unit == "case" else _varies(number, case)
+            for table, number in zip(tables, numbers, strict=True)
         ]
+        due = [i for i, one in enumerate(dealt) if one]
         units = Units(own, None if unit == "case" else case)
-        drawn = permutation_p(units, [numbers[i] for i in due], seed=seed) if due else []
-        p_values = dict(zip(due, drawn, strict=True))
-        for i, (one, told) in enumerate(zip(mine, made, strict=True)):
-            n = int(own.sum())
-            p: Figure = told.bits if not told.bits.defined else Undefined(WITHIN_CASE, n)
-            if i in p_values:
-                p = Estimate(p_values[i], n)
+        drawn = by_chance(units, [numbers[i] for i in due], seed=seed) if due else []
+        chances = dict(zip(due, drawn, strict=True))
+        for i, one in enumerate(mine):
+            told = mutual_information(tables[i], chances.get(i), why=WITHIN_CASE)
+            figures: dict[str, Figure] = {name: getattr(told, name) for name in FIGURES}
             rows.append(
                 {
                     "attribute": one.name,
                     "unit": unit,
-                    "n_values": len(np.unique(numbers[i])),
-                    "n_pairs": n,
-                    "bits": told.bits.value,
-                    "bits_corrected": told.corrected.value,
-                    "share": told.share.value,
-                    "p": p.value,
-                    "note": told.bits.note or (f"p: {p.note}" if p.note else ""),
+                    "n_values": len(tables[i]),
+                    "n_pairs": int(own.sum()),
+                    **{name: figure.value for name, figure in figures.items()},
+                    "note": noted(figures),
                 }
             )
-    rows.sort(key=lambda row: (row["bits_corrected"] is None, -(row["bits_corrected"] or 0.0), row["attribute"]))
+    rows.sort(key=lambda row: (row["excess"] is None, -(row["excess"] or 0.0), row["attribute"]))
     return rows
 
 

@@ -35,6 +35,7 @@ from scoring.raters import require_verdicts
 SHOWN = 50  # rows of a long table on the page; all of them are in its file
 DRAWN = 3  # attributes whose values are drawn
 MOST_DRAWN = 24  # values in one figure
+SIGNIFICANT = 0.05  # of an attribute that the headline names
 # What attributes are called; a kind of tag by its own name.
 NAMES = {
     "points": gettext_lazy("points"),
@@ -148,7 +149,8 @@ def _first(table: Table) -> Iterator[Row]:
 
 
 def _tiles(facts: Row, overall: Row, told: list[Row]) -> list[Tile]:
-    first = told[0] if told and (told[0]["bits_corrected"] or 0) > 0 else None
+    standing_out = [row for row in told if row["p"] is not None and row["p"] <= SIGNIFICANT]
+    first = standing_out[0] if standing_out else None
     negative = [facts["n_negative_a"], facts["n_negative_b"]]
     return [
         Tile(_("They differ on"), number(overall, "rate", scale=100, digits=1, unit="%")),
@@ -165,12 +167,16 @@ def _tiles(facts: Row, overall: Row, told: list[Row]) -> list[Tile]:
         Tile(
             _("Criteria against the rest"),
             text=" · ".join(f"{one['negative']:,}" for one in negative),
-            detail=_("discrimination below 0, by A and by B"),
+            detail=_("discrimination below 0 by A · by B; of %(a)s · %(b)s")
+            % {"a": f"{negative[0]['n']:,}", "b": f"{negative[1]['n']:,}"},
         ),
         Tile(
             _("What tells most"),
             text=attribute_name(first["attribute"]) if first else "–",
-            detail=_("%(share)s of the uncertainty") % {"share": f"{100 * first['share']:.1f}%"} if first else "",
+            detail=_("%(share)s of the uncertainty, p %(p)s")
+            % {"share": f"{100 * first['share']:.1f}%", "p": PValue.of(first, "p").shown}
+            if first
+            else _("no attribute tells more than chance at 5%"),
         ),
     ]
 
@@ -182,7 +188,8 @@ def _attribute(report: Report, row: Row, where: list[Row]) -> Context:
         **row,
         "label": attribute_name(row["attribute"]),
         "unit_label": UNITS[row["unit"]],
-        "bits": number(row, "bits_corrected", digits=4),
+        "bits": number(row, "bits", digits=4),
+        "by_chance": number(row, "by_chance", digits=4),
         "share": number(row, "share", scale=100, digits=1, unit="%"),
         "p": PValue.of(row, "p"),
         "values": [
@@ -253,7 +260,10 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "attributes",
         _("What tells where they differ"),
-        _("Mutual information with disagreement, corrected for chance (Miller and Madow), in parts of its entropy."),
+        _(
+            "Mutual information with disagreement beyond what it comes to by chance and by the case alone, in parts of "
+            "the entropy of disagreement."
+        ),
         "attributes",
         ranked,
     )
@@ -328,10 +338,10 @@ def methods(report: Report) -> list[str]:
         "The discrimination of a criterion is the Pearson correlation, over the responses to its case, of its own "
         "score with the rubric score of the response without it; it is undefined below three responses or where "
         "either is constant.",
-        "How much an attribute tells of disagreement is their mutual information in bits with the correction of Miller "
-        f"and Madow (Miller 1955), with a p-value from {facts['permutations']} seeded permutations "
-        "(Phipson and Smyth 2010) of the attribute among the cases, responses or criteria that bear it, within cases "
-        "for the latter two; p-values are not corrected for the number of attributes.",
+        "How much an attribute tells of disagreement is their mutual information in bits less its mean over "
+        f"{facts['permutations']} seeded permutations of the attribute among the cases, responses or criteria that "
+        "bear it, within cases for the latter two, with the p-value of those (Phipson and Smyth 2010); p-values are "
+        "not corrected for the number of attributes.",
     ]
     if facts["groups"]:
         lines.append(

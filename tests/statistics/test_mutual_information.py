@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilium.statistics.estimate import Undefined
-from consilium.statistics.mutual_information import Units, mutual_information, permutation_p
+from consilium.statistics.mutual_information import Chance, Units, by_chance, mutual_information
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=2, max_size=8))
@@ -37,7 +37,11 @@ def test_by_hand() -> None:
     alike = mutual_information([[5, 5], [5, 5]])
     assert alike.bits.value == 0
     assert alike.corrected.value == pytest.approx(-1 / (2 * 20 * log(2)))  # 4 cells: one more than 2 + 2 − 1
-    assert alike.share.value == alike.corrected.value
+    dealt = mutual_information([[5, 5], [10, 0]], Chance(0.1, 0.04))
+    assert dealt.excess.value == pytest.approx(entropy - 0.6)
+    assert dealt.share.value == pytest.approx((entropy - 0.6) / entropy)
+    assert (dealt.by_chance.value, dealt.p.value) == (0.1, 0.04)
+    assert made.p == Undefined("not dealt", 20)
 
 
 @pytest.mark.parametrize(
@@ -51,26 +55,26 @@ def test_by_hand() -> None:
 )
 def test_reasons_when_undefined(table: object, reason: str) -> None:
     made = mutual_information(table)
-    assert {one.note for one in (made.bits, made.corrected, made.share, made.p)} == {reason}
+    assert {one.note for one in (made.bits, made.corrected, made.by_chance, made.excess, made.p)} == {reason}
 
 
 def test_the_p_value_is_the_share_of_deals_that_tell_as_much() -> None:
     # Four cases, two of each value, all difference in one value: of the 6 deals 2 are as telling (which value it is in
     # does not matter), so p tends to 1/3.
     units = Units(np.array([[0, 5], [0, 5], [5, 0], [5, 0]]))
-    (p,) = permutation_p(units, [np.array([0, 0, 1, 1])], seed=1, permutations=20_000)
-    assert p == pytest.approx(1 / 3, abs=0.015)
-    assert permutation_p(units, [np.array([0, 0, 1, 1])], seed=1, permutations=99) == permutation_p(
-        units, [np.array([0, 0, 1, 1])], seed=1, permutations=99
-    )
+    (made,) = by_chance(units, [np.array([0, 0, 1, 1])], seed=1, permutations=20_000)
+    assert made.p == pytest.approx(1 / 3, abs=0.015)
+    assert made.mean == pytest.approx(1 / 3, abs=0.015)  # 1 bit in these 2 deals, none in the other 4
+    again = [by_chance(units, [np.array([0, 0, 1, 1])], seed=1, permutations=99) for _ in range(2)]
+    assert again[0] == again[1]
 
 
 def test_within_cases_only_what_a_case_does_not_tell_counts() -> None:
     # Two cases, one all apart. An attribute that is the case itself tells nothing beyond it, however telling it is.
     counts = np.array([[0, 5], [0, 5], [5, 0], [5, 0]])
     case = np.array([0, 0, 1, 1])
-    (p,) = permutation_p(Units(counts, case), [case], seed=0, permutations=200)
-    assert p == 1
+    (made,) = by_chance(Units(counts, case), [case], seed=0, permutations=200)
+    assert (made.p, made.mean) == (1, 1)
     # Cases of different sizes: a deal never leaves its case.
     sizes = np.array([0, 1, 1, 2, 2, 2, 0])
     for order in Units(np.zeros((7, 2), dtype=np.int64), sizes).dealt(3, 50):
@@ -84,7 +88,7 @@ def test_the_p_value_is_uniform_where_nothing_is_there() -> None:
     for seed in range(600):
         apart = rng.binomial(8, 0.3, size=30)
         units = Units(np.stack([8 - apart, apart], axis=1))
-        drawn += permutation_p(units, [rng.integers(0, 3, size=30)], seed=seed, permutations=99)
+        drawn += [one.p for one in by_chance(units, [rng.integers(0, 3, size=30)], seed=seed, permutations=99)]
     # 600 draws: the share of p ≤ 0.05 has a standard error of 0.009, their mean one of 0.012.
     assert np.mean(np.array(drawn) <= 0.05) < 0.08
     assert abs(np.mean(drawn) - 0.5) < 0.04

@@ -67,14 +67,15 @@ class Command(BaseCommand):
 
         shown = Table(title=f"Where {facts['rater_b']} and {facts['rater_a']} differ", title_justify="left")
         shown.add_column("", overflow="fold")
-        for name in ("borne by", "values", "bits", "share", "p"):
+        for name in ("borne by", "values", "bits", "by chance", "share", "p"):
             shown.add_column(name, justify="right", no_wrap=True)
         for row in attributes:
             shown.add_row(
                 row["attribute"],
                 row["unit"],
                 f"{row['n_values']:,}",
-                "–" if row["bits_corrected"] is None else f"{row['bits_corrected']:.5f}",
+                "–" if row["bits"] is None else f"{row['bits']:.5f}",
+                "–" if row["by_chance"] is None else f"{row['by_chance']:.5f}",
                 "–" if row["share"] is None else f"{row['share']:.1%}",
                 "–" if row["p"] is None else f"{row['p']:.3f}",
             )
