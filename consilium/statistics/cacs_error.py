@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -172,12 +173,14 @@ def propagate(
         for name, drawn in (("cacs", cacs), ("accuracy", accuracy))
     }
     scored = [i for i, figure in enumerate(true["cacs"]) if figure.defined]
-    values = np.round([float(true["cacs"][i].value or 0) for i in scored], 9)
+    values = np.array([float(true["cacs"][i].value or 0) for i in scored])
+    # Two candidates that are level must not be told apart by the last bit of a float.
+    levels, drawn = np.round(values, 9), np.round(cacs[scored], 9)
     return Propagated(
         cacs=under["cacs"],
         accuracy=under["accuracy"],
-        spearman=_mean_spearman(values, cacs[scored]),
-        neighbours=list(_neighbours([names[i] for i in scored], values, cacs[scored])),
+        spearman=_mean_spearman(levels, drawn),
+        neighbours=list(_neighbours([names[i] for i in scored], values, levels, drawn)),
     )
 
 
@@ -208,8 +211,7 @@ def _simulate(
                 cacs[i, rows] = values[:, own].sum(axis=1) / n_scored
             if n_present := int(present[own].sum()):
                 accuracy[i, rows] = 100 * judged[:, own].sum(axis=1) / n_present
-    # Two candidates that are level must not be told apart by the last bit of a float.
-    return np.round(cacs, 9), np.round(accuracy, 9)
+    return cacs, accuracy
 
 
 def _under(true: Figure, drawn: Array) -> UnderError:
@@ -232,7 +234,7 @@ def _mean_spearman(values: Array, drawn: Array) -> Figure:
         there = ranks(draw) - (n + 1) / 2
         spread = float(there @ there)
         if spread > 0:
-            made.append(float(truth @ there) / float(np.sqrt(spread * float(truth @ truth))))
+            made.append(float(truth @ there) / sqrt(spread * float(truth @ truth)))
     if not made:
         return Undefined("constant values", n)
     left_out = drawn.shape[1] - len(made)
@@ -241,13 +243,13 @@ def _mean_spearman(values: Array, drawn: Array) -> Figure:
     return Estimate(float(np.mean(np.clip(made, -1, 1))), n, max(low, -1.0), min(high, 1.0), note)
 
 
-def _neighbours(names: list[str], values: Array, drawn: Array) -> Iterator[Neighbours]:
+def _neighbours(names: list[str], values: Array, levels: Array, drawn: Array) -> Iterator[Neighbours]:
     """Each candidate beside the next lower one, the highest first; level candidates by name."""
-    order = sorted(range(len(names)), key=lambda i: (-values[i], names[i]))
+    order = sorted(range(len(names)), key=lambda i: (-levels[i], names[i]))
     draws = drawn.shape[1] if len(names) else 0
     for upper, lower in pairwise(order):
         difference = float(values[upper] - values[lower])
-        if difference == 0:
+        if levels[upper] == levels[lower]:
             level = Undefined("the same true value: there is no order to turn", draws)
             yield Neighbours(names[upper], names[lower], 0.0, level, level)
             continue
