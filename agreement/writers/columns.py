@@ -37,6 +37,11 @@ class PrintedColumn:
     is_text: bool
     is_count: bool
 
+    @property
+    def is_p(self) -> bool:
+        """Whether it holds p of a test, which are findings without an interval."""
+        return self.name == "p" or self.name.startswith("p_")
+
 
 @dataclass
 class _Seen:
@@ -51,7 +56,8 @@ class _Seen:
         self.something = self.something or value not in (None, "", 0)
         if isinstance(value, int | float):
             self.all_whole = self.all_whole and float(value).is_integer()
-            self.all_integers = self.all_integers and isinstance(value, int)
+            # What is true or false is a finding and no count.
+            self.all_integers = self.all_integers and isinstance(value, int) and not isinstance(value, bool)
             self.largest = max(self.largest, abs(value))
 
 
@@ -63,7 +69,9 @@ MOST_COLUMNS = 10
 _TO_ONE_PLACE = ("rubric_accuracy", "cacs_at_k", "mean_absolute_difference", "mean", "median", "q1", "q3")
 _HEADINGS = {
     "ac1": "AC1",
+    "advantage": "Average advantage ρ",
     "alpha": "Krippendorff’s α",
+    "bound": "97.5% bound",
     "cacs": "CACS",
     "cacs_at_k": "CACS@k",
     "f1_met": "F1 met",
@@ -76,6 +84,8 @@ _HEADINGS = {
     "met_b": "Met, B",
     "met_judge": "Met, judge",
     "mf1": "MF1",
+    "mf1_a": "MF1, A",
+    "mf1_b": "MF1, B",
     "mf1_ceiling": "MF1, human ceiling",
     "mf1_from": "MF1 from",
     "mf1_gap": "MF1, judge less ceiling",
@@ -84,10 +94,17 @@ _HEADINGS = {
     "mf1_mean": "MF1, judge, mean of both",
     "mf1_to": "MF1 to",
     "mf1_valid": "MF1, valid pairs",
+    "p_adjusted": "p, adjusted",
+    "p_clustered": "p, over cases",
+    "p_clustered_adjusted": "p, over cases, adjusted",
+    "p_exact": "p, exact",
+    "p_mid": "p, mid-p",
     "pass_at_k": "Pass@k",
     "prevalence_a": "Met, A",
     "prevalence_b": "Met, B",
     "raw": "Raw",
+    "rho_judge": "ρ, judge",
+    "rho_physician": "ρ, physician",
     "rubric_accuracy": "Rubric Accuracy",
     "rubric_score": "Rubric score",
     "rubric_score_se": "SE",
@@ -153,7 +170,7 @@ def _narrowed(columns: list[PrintedColumn]) -> list[PrintedColumn]:
     with_interval = any(column.low is not None for column in columns)
     droppable: list[Callable[[PrintedColumn], bool]] = [
         lambda column: column.place in counts[2:],
-        lambda column: with_interval and column.low is None and not column.is_text and not column.is_count,
+        lambda column: with_interval and column.low is None and not (column.is_text or column.is_count or column.is_p),
         lambda column: column.place in ranks[1:],
     ]
     for drops in droppable:
@@ -189,6 +206,14 @@ def text_of(row: Sequence[Any], column: PrintedColumn) -> str:
     if column.name == "slice":
         return "All" if text == "all" else text.removeprefix("candidate:")
     return text
+
+
+def value_of(row: Sequence[Any], column: PrintedColumn) -> str:
+    """A value of a column as plain text; a p is never printed as 0."""
+    value = row[column.place]
+    if column.is_p and isinstance(value, float) and value < 10**-DIGITS:
+        return f"< {10**-DIGITS}"
+    return shown(value, column.digits)
 
 
 def shown(value: Any, digits: int) -> str:

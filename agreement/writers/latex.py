@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agreement.writers.columns import PrintedColumn, Tabular, interval, printed_columns, remarks, shown, text_of
+from agreement.writers.columns import PrintedColumn, Tabular, interval, printed_columns, remarks, text_of, value_of
 
 ROWS_ON_A_PAGE = 40
 NARROW = 8  # columns that fit at the usual size
@@ -102,10 +102,9 @@ def _heading(column: PrintedColumn) -> str:
 
 
 def _cell(row: Sequence[Any], column: PrintedColumn) -> str:
-    value = row[column.place]
     if column.is_text:
         return escaped(text_of(row, column))
-    text = escaped(shown(value, column.digits))
+    text = escaped(value_of(row, column))
     ends = interval(row, column)
     return rf"{text} {{\scriptsize {escaped(ends)}}}" if ends else text
 

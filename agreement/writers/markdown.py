@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agreement.writers.columns import PrintedColumn, Tabular, interval, printed_columns, remarks, shown, text_of
+from agreement.writers.columns import PrintedColumn, Tabular, interval, printed_columns, remarks, text_of, value_of
 
 _MARKED = re.compile(r"([\\`*_\[\]|~$#])")
 _BLANK = re.compile(r"[\x00-\x1f\x7f\s]+")
@@ -38,8 +38,7 @@ def _line(cells: Iterator[str]) -> str:
 
 
 def _cell(row: Sequence[Any], column: PrintedColumn) -> str:
-    value = row[column.place]
     if column.is_text:
         return escaped(text_of(row, column))
-    text, ends = shown(value, column.digits), interval(row, column)
+    text, ends = escaped(value_of(row, column)), interval(row, column)
     return f"{text} {escaped(ends)}" if ends else text

@@ -159,3 +159,14 @@ def test_archive_and_workbook_are_the_same_bytes_and_their_sums_hold(tmp_path: P
         archive.extractall(tmp_path)
     checked = subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=tmp_path, capture_output=True)
     assert checked.returncode == 0
+
+
+def test_a_p_is_printed_in_wide_tables_and_never_as_0() -> None:
+    columns = ("slice", "n_pairs", "mf1", "mf1_low", "mf1_high", "wins", "p_exact", *(f"figure_{i}" for i in range(8)))
+    row = ["all", 1200, 0.8, 0.7, 0.9, True, 0.0, *(0.25 for _ in range(8))]
+    table = Table(
+        columns, [row, ["candidate:b", 3, 0.5, None, None, False, 0.0424, *(0.25 for _ in range(8))]], ("slice",)
+    )
+    printed = "".join(markdown.stream_markdown(table, caption="Two judges"))
+    assert "p, exact" in printed and "0.042" in printed and "&lt; 0.001" in printed and "0.000" not in printed
+    assert "| yes |" in "".join(markdown.stream_markdown(Table(columns[:7], [row[:7]], ("slice",)), caption=""))
