@@ -315,9 +315,6 @@ def methods(report: Report) -> list[str]:
         "McNemar’s test (McNemar 1947) compares the pairs on which one rater alone was right: exact binomial and mid-p "
         "(Fagerland et al. 2013) for independent pairs, and a chi-square with cases as clusters (Obuchowski 1998; Yang "
         "et al. 2010), which is the one to go by, as pairs of a case are not independent.",
-        f"In no figure are {counted(facts['n_left_out'], 'pair')} that a rater left undecided or could not assess, or "
-        f"whose criterion is at fault, and {counted(facts['n_one_only'], 'pair')} that only one of the two was to "
-        "decide.",
         "Tests on candidates and slices are not corrected for their number.",
         *(
             f"{label} learned from decisions on {', '.join(names)}, which flatters it there."
