@@ -20,7 +20,7 @@ from agreement.exports import TEXT_COLUMNS as TEXT_OF_DECISIONS
 from agreement.exports import DecisionExport
 from agreement.inputs import RatingsDigest, digest_of, join
 from agreement.models import Report, ReportRows
-from agreement.pairs import pair
+from agreement.pairs import Standing, pair
 from agreement.tables import Table
 from annotation.models import Decision
 from consilium.lib.csvfile import beginning, stream_csv
@@ -133,7 +133,11 @@ def study() -> Study:
         ("physician:P1@last", "physician:P2"),
     ],
 )
-def test_every_kind_of_rater_is_read_in_windows_as_at_once(study: Study, a: str, b: str) -> None:
+def test_every_kind_of_rater_is_read_in_windows_as_at_once(
+    study: Study, a: str, b: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_fault = Ratings.of(*zip(*sorted(study.said["A"])[::13], strict=True), [Outcome.FAULTY] * 6)
+    monkeypatch.setattr("agreement.inputs.faulty_pairs", lambda benchmark: at_fault)
     people = sorted(study.benchmark.physicians.values_list("pseudonym", flat=True))
     a, b = (name.replace("P1", people[0]).replace("P2", people[-1]) for name in (a, b))
     raters = resolve_rater(study.benchmark, a), resolve_rater(study.benchmark, b)
@@ -144,6 +148,7 @@ def test_every_kind_of_rater_is_read_in_windows_as_at_once(study: Study, a: str,
     assert shares[-1] == 1.0
     assert list(compare_tallies(parts.tallies).rows) == list(compare_tallies(whole.tallies).rows)
     assert whole.tallies.by_response.sum() > 0
+    assert whole.tallies.by_response[:, Standing.FAULTY].sum() == 6
     assert parts.digest == whole.digest == join(study.benchmark, a, b).digest
 
 
