@@ -11,13 +11,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement import sentences
+from agreement.case_sets import named_slices
 from agreement.forms import ReportForm, choose, grouped
 from agreement.frame import read_frame
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
 from agreement.kinds.scores_figures import figures
 from agreement.kinds.scores_page import body, body_of_slice
 from agreement.kinds.scores_tables import compute, digest_now
-from agreement.models import Report
+from agreement.models import NamedSlice, Report
 from agreement.offers import Offer, display_name, group_offers, judge_offers, offers
 from agreement.pairs import Pairs, pair
 from agreement.parameters import WrongParameters, named_raters
@@ -73,7 +74,28 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:
         raise WrongParameters(_("k is a whole number from 1."))
     own = named_raters(benchmark, parameters, "rater")
-    return {**own, "k": k, "also": _others(benchmark, parameters.get("also"), own["rater"])}
+    return {
+        **own,
+        "k": k,
+        "also": _others(benchmark, parameters.get("also"), own["rater"]),
+        "subsets": _subsets(benchmark, parameters.get("subsets")),
+    }
+
+
+def _subsets(benchmark: Benchmark, given: Any) -> list[str]:
+    """The named slices by slug, in order; all on offer where none were named.
+
+    They are kept with the report, so that computing it again gives the same tables whatever was drawn up since.
+    """
+    if given is None:
+        return sorted(named_slices(benchmark).values_list("slug", flat=True))
+    if not isinstance(given, list) or not all(isinstance(slug, str) for slug in given):
+        raise WrongParameters(_("“subsets” is a list of named slices."))
+    known = set(NamedSlice.objects.filter(benchmark=benchmark, slug__in=given).values_list("slug", flat=True))
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise WrongParameters(_("There is no named slice %(names)s.") % {"names": ", ".join(unknown)})
+    return sorted(known)
 
 
 def _others(benchmark: Benchmark, given: Any, rater: str) -> list[str]:
@@ -164,7 +186,7 @@ def _further(report: Report) -> list[str]:
 
 KIND = Kind(
     value=Report.Kind.SCORES,
-    parameters=frozenset({"rater", "k", "also"}),
+    parameters=frozenset({"rater", "k", "also", "subsets"}),
     complete=complete,
     compute=compute,
     title=title,

@@ -28,10 +28,11 @@ def compute(
     rater: str,
     k: int,
     also: Sequence[str] = (),
+    subsets: Sequence[str] = (),
     seed: int = 0,
     progress: Progress = unheard,
 ) -> Result:
-    """Every candidate by one rater; ``also`` are raters whose ranks are set beside."""
+    """Every candidate by one rater; ``also`` are raters to set ranks beside, ``subsets`` named slices by slug."""
     resolved = resolve_rater(benchmark, rater)
     others = [resolve_rater(benchmark, other) for other in also]
     require_verdicts(resolved, *others)
@@ -41,7 +42,7 @@ def compute(
         resolved,
         k,
         seed=seed,
-        more=lambda sheet, cases: set_slices(benchmark, sheet, cases),
+        more=lambda sheet, cases: set_slices(benchmark, sheet, cases, subsets),
         keep_replicates=True,
     )
     progress(0.3)
@@ -94,10 +95,15 @@ def compute(
     )
 
 
-def digest_now(benchmark: Benchmark, *, rater: str, k: int, also: Sequence[str] = ()) -> str:
+def digest_now(
+    benchmark: Benchmark, *, rater: str, k: int, also: Sequence[str] = (), subsets: Sequence[str] = ()
+) -> str:
     """The digest that `compute` would give of the inputs as they stand now."""
     scored = read_scored(
-        benchmark, resolve_rater(benchmark, rater), k, more=lambda sheet, cases: set_slices(benchmark, sheet, cases)
+        benchmark,
+        resolve_rater(benchmark, rater),
+        k,
+        more=lambda sheet, cases: set_slices(benchmark, sheet, cases, subsets),
     )
     length = lengths.read_lengths(benchmark, scored.sheet.response_ids)
     counts = annotators.count_physicians(benchmark)

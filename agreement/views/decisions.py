@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from agreement import access
+from agreement.case_sets import OF_CANDIDATE
 from agreement.evidence import behind, decided
 from agreement.kinds import kind_of
 from agreement.offers import display_name
@@ -46,12 +47,16 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
         evidence = behind(report, slice_name, side=side, show=show)
     except (KeyError, DomainError):
         raise Http404 from None
+    part, joint, candidate = slice_name.rpartition(OF_CANDIDATE)
+    if not joint:
+        part, candidate = "", slice_name.removeprefix("candidate:") if slice_name.startswith("candidate:") else ""
     page = Paginator(range(len(evidence)), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "benchmark": report.benchmark,
         "report": report,
         "slice": slice_name,
-        "candidate": slice_name.removeprefix("candidate:") if slice_name.startswith("candidate:") else "",
+        "part": part,
+        "candidate": candidate,
         "rater_a": display_name(evidence.rater_a),
         "rater_b": display_name(evidence.rater_b) if evidence.rater_b else "",
         "groups": [(name, _WORDS[name], count) for name, count in evidence.counts.items()],

@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services, tasks
+from agreement.kinds import kind_of
 from agreement.kinds.scores_tables import compute
 from agreement.models import NamedSlice, Report
 from agreement.tables import Result
@@ -236,8 +237,10 @@ def test_a_slice_is_drawn_up_kept_and_chosen(study: Study) -> None:
     assert client.get(page, {"slice": "no such slice"}).context["part"] == "overall_score"
 
     assert client.post(f"{place}hard-eleven/retire").status_code == 302
-    assert "subset:hard-eleven" not in result(study, ()).facts["slices"]
-    assert client.get(own["url"]).status_code == 200  # the report that names it stands
+    given = {"rater": "group:A", "k": K}
+    assert kind_of(report).complete(study.benchmark, given)["subsets"] == []
+    assert client.get(own["url"]).status_code == 200  # the report that names it stands, and so do its parameters
+    assert kind_of(report).complete(study.benchmark, report.parameters)["subsets"] == ["hard-eleven"]
 
 
 def test_slices_by_the_api(study: Study) -> None:
