@@ -109,11 +109,10 @@ class _Chained(Sequence[Row]):
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """A slice: the tables of each studied case, with invalid and missing verdicts apart, and its tally as a whole."""
+    """A slice with its tally as a whole, (STANDINGS,), and the number of responses behind it."""
 
     name: str
-    cells: Counts  # (studied cases, the four cells of valid pairs, then fp and fn as the conservative rule has them)
-    total: NDArray[np.int64]  # (STANDINGS,)
+    total: NDArray[np.int64]
     n_responses: int
 
 
@@ -145,10 +144,8 @@ def compare_tallies(
     ``progress`` is told the share that is done; ``judged_by``, in remarks, is who left pairs undecided that are
     `Standing.UNDECIDED_BY_JUDGE`: judge or jury.
     """
-    slices, n_own = _slices(tallies)
+    slices, cells, n_own = _slices(tallies)
     progress(0.4)
-    # Cases without a counted pair are no part of the study; drawing them would only thin the resamples.
-    cells = np.stack([one.cells for one in slices], axis=1)
     made = two_rater_agreement(
         _cells(cells, 0, 1, 2, 3),
         counted=_cells(cells, 0, 4, 5, 3),
@@ -168,26 +165,33 @@ def _cells(cells: Counts, *columns: int) -> ConfusionCounts:
     return ConfusionCounts(*(cells[..., column] for column in columns))
 
 
-def _slices(tallies: Tallies) -> tuple[list[_Counted], int]:
-    """The slices that have a pair, all but the responses; and how many of them are the whole and the candidates."""
+def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
+    """The slices that have a pair, all but the responses; their tables; and how many are the whole and the candidates.
+
+    The tables, (studied cases, slices, 6), are the four cells of valid pairs, then fp and fn by the conservative rule.
+    """
     frame, by_response = tallies.frame, tallies.by_response
     by_case = _summed(by_response, frame.response_case, len(frame.cases))
+    # Cases without a counted pair are no part of the study; drawing them would only thin the resamples.
     studied = np.flatnonzero(n_counted(by_case))
+    found: list[_Counted] = []
+    cells: list[Counts] = []
     counted_responses = np.asarray(by_response[:, : LAST_COUNTED + 1].any(axis=1))
 
-    def counted(name: str, tally: NDArray[np.int64], n_responses: int) -> _Counted:
+    def add(name: str, tally: NDArray[np.int64], n_responses: int) -> None:
         chosen = tally[studied]
         valid, conservative = valid_counts(chosen), conservative_counts(chosen)
         columns = (valid.tp, valid.fp, valid.fn, valid.tn, conservative.fp, conservative.fn)
-        return _Counted(name, np.stack(columns, axis=-1).astype(np.int32), tally.sum(axis=0), n_responses)
+        cells.append(np.stack(columns, axis=-1).astype(np.int32))
+        found.append(_Counted(name, tally.sum(axis=0), n_responses))
 
-    found = [counted("all", by_case, int(counted_responses.sum()))]
+    add("all", by_case, int(counted_responses.sum()))
     for place in sorted(range(len(frame.candidates)), key=frame.candidates.__getitem__):
         own = frame.response_candidate == place
         mine = by_response[own]
         if mine.any():
             tally = _summed(mine, frame.response_case[own], len(frame.cases))
-            found.append(counted(f"candidate:{frame.candidates[place]}", tally, int(counted_responses[own].sum())))
+            add(f"candidate:{frame.candidates[place]}", tally, int(counted_responses[own].sum()))
     n_own = len(found)
     responses_by_case = np.bincount(frame.response_case[counted_responses], minlength=len(frame.cases))
     for one in frame.slices:
@@ -200,8 +204,8 @@ def _slices(tallies: Tallies) -> tuple[list[_Counted], int]:
             tally = _summed(tallies.by_criterion[rows], frame.criterion_case[rows], len(frame.cases))
             n_responses = tallies.responses_behind[one.name]
         if tally.any():
-            found.append(counted(one.name, tally, n_responses))
-    return found, n_own
+            add(one.name, tally, n_responses)
+    return found, np.stack(cells, axis=1), n_own
 
 
 def _summed(tallies: NDArray[Any], index: NDArray[np.int64], size: int) -> NDArray[np.int64]:

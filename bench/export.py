@@ -235,13 +235,14 @@ def main() -> None:
         ["by the page's link, through the web server", made["page"], made["page"] / made["command"]],
         ["bare COPY of the joined rows as CSV", made["bare"], made["bare"] / made["command"]],
     ]
+    total = 2 * options.cases * options.candidates * options.criteria
+    print(f"{total:,} decisions: {made}", flush=True)
     if options.venv:
         peer = theirs(options)
         rows += [
             [f"Label Studio {peer['version']}, {kind}", peer[kind], peer[kind] / made["page"]]
             for kind in ("CSV", "JSON")
         ]
-    total = 2 * options.cases * options.candidates * options.criteria
     show(f"{total:,} decisions as CSV", ["", "seconds", "times ours (peer: times the page's link)"], rows)
 
 

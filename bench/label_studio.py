@@ -158,8 +158,8 @@ def served(venv: Path, sockets: Path, home: Path) -> Iterator[subprocess.Popen[b
 
 
 def wait_until_up(process: subprocess.Popen[bytes], data: Path) -> None:
-    """Return once the server answers; RuntimeError after four minutes, or where it died."""
-    until = time.monotonic() + 240
+    """Return once the server answers; RuntimeError after ten minutes, or where it died."""
+    until = time.monotonic() + 600
     while time.monotonic() < until:
         if process.poll() is not None:
             raise RuntimeError(f"Label Studio ended: {(data / 'server.log').read_text()[-2000:]}")
