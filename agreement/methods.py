@@ -47,6 +47,8 @@ SOURCES = {
     "Medicine 17.",
     "Piaggio et al. 2012": "Piaggio et al. 2012: Reporting of noninferiority and equivalence randomized trials: "
     "extension of the CONSORT 2010 statement. JAMA 308.",
+    "Phipson and Smyth 2010": "Phipson, Smyth 2010: Permutation p-values should never be zero: calculating exact "
+    "p-values when permutations are randomly drawn. Statistical Applications in Genetics and Molecular Biology 9.",
     "Shrout and Fleiss 1979": "Shrout, Fleiss 1979: Intraclass correlations: uses in assessing rater reliability. "
     "Psychological Bulletin 86.",
     "Wilcoxon 1945": "Wilcoxon 1945: Individual comparisons by ranking methods. Biometrics Bulletin 1.",
