@@ -317,20 +317,27 @@ def lines(
     values = [
         {"series": name, "x": x, "y": y, "words": f"{name}, {x:g}: {_shown(y)}"} for name, x, y in rows if y is not None
     ]
+    places = sorted({x for _, x, y in rows if y is not None})
+    # Left to itself, a short axis names the same whole number twice.
+    ticks = {"values": places} if places and places[-1] - places[0] <= 10 else {"tickMinStep": 1}
+    legend = alt.Legend(columns=_legend_columns(series), columnPadding=24)
     base = alt.Chart(alt.Data(values=values)).encode(
-        x=alt.X(
-            "x:Q", title=x_title, axis=alt.Axis(grid=False, format="d", tickMinStep=1), scale=alt.Scale(zero=False)
-        ),
+        x=alt.X("x:Q", title=x_title, axis=alt.Axis(grid=False, format="d", **ticks), scale=alt.Scale(zero=False)),
         y=alt.Y(
             "y:Q", title=y_title, scale=alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False)
         ),
         color=alt.Color(
-            "series:N", sort=None, scale=alt.Scale(domain=series, range=list(palette.series[: len(series)]))
+            "series:N",
+            sort=None,
+            scale=alt.Scale(domain=series, range=list(palette.series[: len(series)])),
+            legend=legend,
         ),
     )
     drawn = base.mark_line(strokeWidth=2, aria=False)
     dots = base.mark_point(filled=True, size=55, opacity=1, stroke=palette.ground).encode(
-        shape=alt.Shape("series:N", sort=None, scale=alt.Scale(domain=series, range=list(SHAPES[: len(series)]))),
+        shape=alt.Shape(
+            "series:N", sort=None, scale=alt.Scale(domain=series, range=list(SHAPES[: len(series)])), legend=legend
+        ),
         description="words:N",
     )
     layers = [*(_vertical(line, palette) if line else []), drawn, dots]
