@@ -43,6 +43,12 @@ COLUMNS = (
     *("n_labelled", "n_labelled_cases", "n_judged", "n_cases", "note"),
 )
 TEXT_COLUMNS = ("candidate", "slice", "measure", "note")
+# Why a measure has no value in any response, as tables of scores say it.
+_EMPTY = {
+    "rubric_score": "no response has a score",
+    "rubric_accuracy": "no positive criteria",
+    "cacs_at_k": "no response has %(k)s positive criteria",
+}
 LEARNED_ELSEWHERE = "the judge learned from decisions on other candidates: on cases it has not seen it may err more"
 
 Array = NDArray[Any]
@@ -283,13 +289,16 @@ def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]
         clip = (0.0, 1.0) if measure == "rubric_score" else None
         judged = [one.judge for one in prediction_powered(inputs.sums_of_judge(place, measure), clip=clip, **options)]
     unused = inputs.unused(place, measure)
+    here = np.bincount(inputs.sheet.response_candidate[inputs.predicted.inside[place]], minlength=len(made))
     for candidate, (one, judge) in enumerate(zip(made, judged, strict=True)):
-        if not one.n_judged:
+        if not here[candidate]:
             continue
         name = inputs.candidates[candidate]
         figure, power, ratio = one.powered, one.power, one.width_ratio
         notes = [] if one.n_labelled == 0 else list(inputs.sampling.notes[candidate])
-        if name in inputs.learned:
+        if not one.n_judged:
+            figure = Undefined(_EMPTY[measure] % {"k": inputs.k})
+        elif name in inputs.learned:
             # Its errors there are smaller than elsewhere: no rectifier can be had from them.
             figure, power, ratio = Undefined(remark_on_candidate(inputs.learned_by), one.n_labelled), None, None
         elif inputs.learned:

@@ -153,7 +153,8 @@ def prediction_powered(
         judge = shown(fitted.judge[i], fitted.judge_half_width[i], n_judged, cases, NO_JUDGED, JUDGED_ALIKE)
         physicians = shown(fitted.physicians[i], fitted.physicians_half_width[i], n_labelled, m, NO_LABEL, ALIKE)
         why = ALIKE if fitted.alike[i] else NO_ERROR_SEEN
-        powered = shown(fitted.value[i], fitted.half_width[i], n_labelled, m, NO_LABEL, why)
+        empty = NO_LABEL if n_judged else NO_JUDGED
+        powered = shown(fitted.value[i], fitted.half_width[i], n_labelled, m, empty, why)
         if np.isnan(tuned) and powered.defined:
             powered = with_note(powered, ALL_LABELLED if n_labelled == n_judged else CONSTANT)
         enough = m >= MINIMUM_CASES

@@ -157,6 +157,13 @@ def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against
     assert broken
 
 
+def test_a_threshold_that_no_rubric_reaches_is_a_reason(study: Study) -> None:
+    rows = powered_scores(study.benchmark, judge="Judge", reference="group:A", k=5).rows
+    cacs = [row for row in rows if row["measure"] == "cacs_at_k"]
+    assert len(cacs) * 3 == len(rows)
+    assert all(row["value"] is None and row["note"] == "no response has 5 positive criteria" for row in cacs)
+
+
 def accuracy(study: Study, judge: str = "Judge") -> list[dict]:
     rows = powered_scores(study.benchmark, judge=judge, reference="group:A", k=2).rows
     return [row for row in rows if row["measure"] == "rubric_accuracy" and row["slice"] == "overall_score"]
