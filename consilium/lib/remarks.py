@@ -142,7 +142,7 @@ TEMPLATES = (
     gettext_noop("no plan: both have %(n)s of the %(needed)s cases needed"),
     gettext_noop("no plan: the differences are all alike"),
     gettext_noop("no plan: the judge learned from this candidate"),
-    gettext_noop("out of reach: physicians on all %(n)s cases give ±%(width)s"),
+    gettext_noop("out of reach: physicians on all %(n)s cases give ±%(width)s, it takes %(more)s cases"),
     gettext_noop("no plan with the judge for %(names)s: the judge learned from these candidates"),
     gettext_noop("no number for %(n)s candidates"),
     gettext_noop("%(n)s draws left out as undefined"),

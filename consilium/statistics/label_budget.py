@@ -8,14 +8,16 @@ what the judge leaves of them (y − λ·f), both from a pilot (`prediction_powe
 
 The least n whose half-width is at most h, found by trying, since t depends on n; whole cases, at least 10 (below that
 no interval is given). At n = N the judge is idle and both are the same: what labels of all N cases give. A smaller h is
-out of reach with any number of labels and undefined: it takes more cases. λ does not depend on n. The pilot's variances
-are taken as they are, and are themselves uncertain: those of a pilot of 10 cases may be off by a factor of two.
+out of reach with any number of labels and undefined; the reason says how many cases it takes, all of them labelled. λ
+does not depend on n. The pilot's variances are taken as they are, and are themselves uncertain: those of a pilot of 10
+cases may be off by a factor of two.
 
 Source: the variance of PPI++ (Angelopoulos, Duchi and Zrnic 2023) for a random sample of n of N.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,5 +73,19 @@ def cases_needed(pilot: Pilot, half_width: float, *, with_judge: bool) -> Figure
     reached = np.flatnonzero(half_widths(pilot, tried, with_judge=with_judge) <= half_width)
     if not len(reached):
         best = float(half_widths(pilot, [pilot.n_cases], with_judge=False)[0])
-        return Undefined(f"out of reach: physicians on all {pilot.n_cases} cases give ±{best:.4g}", behind)
+        more = _cases_in_all(pilot.label_variance, half_width)
+        return Undefined(
+            f"out of reach: physicians on all {pilot.n_cases} cases give ±{best:.4g}, it takes {more} cases", behind
+        )
     return Estimate(float(tried[reached[0]]), behind)
+
+
+def _cases_in_all(variance: float, half_width: float) -> int:
+    """The least number of cases that, all labelled, reach the half-width."""
+    from scipy.special import ndtri, stdtrit
+
+    share = (1 + LEVEL) / 2
+    n = max(MINIMUM_CASES, math.ceil(float(ndtri(share)) ** 2 * variance / half_width**2))
+    while float(stdtrit(n - 1, share)) * math.sqrt(variance / n) > half_width:
+        n += 1
+    return n
