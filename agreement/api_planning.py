@@ -15,7 +15,7 @@ from agreement.planning_form import PlanForm
 from rubrics.access import get_benchmark
 
 
-class PlanSerializer(serializers.Serializer[Any]):
+class LabelPlanSerializer(serializers.Serializer[Any]):
     """The rows of budget.csv, curve.csv and detectable.csv, with the raters by their full names."""
 
     judge = serializers.CharField()
@@ -40,7 +40,7 @@ class Planning(APIView):
             OpenApiParameter("n_planned", int, required=True),
             OpenApiParameter("other", str),
         ],
-        responses=PlanSerializer,
+        responses=LabelPlanSerializer,
         operation_id="planning_retrieve",
     )
     def get(self, request: Request, slug: str) -> Response:
