@@ -145,7 +145,8 @@ def named_lines(
         .mark_text(align="right", baseline="middle", dx=-8, color=palette.text)
         .encode(x=x, y=alt.Y("at:Q", title=y_title, scale=y_scale), text="series:N", href="href:N")
     )
-    layers = [*(_vertical(line, palette) if line else []), drawn, dots, names]
+    # A layer without marks would be an image without words.
+    layers = [*(_vertical(line, palette) if line else []), drawn, *([dots] if marked else []), names]
     # Room for names that a page sets in a wider font than they were measured in.
     room = {"left": 12 + int(1.2 * min(30, max(map(len, series), default=0))), "right": 12, "top": 8, "bottom": 8}
     chart = alt.layer(*layers).properties(width=WIDTH * 0.82, height=height, padding=room)

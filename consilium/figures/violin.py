@@ -115,7 +115,8 @@ def violin(
         .mark_point(filled=True, size=45, opacity=1, color=palette.series[0], stroke=palette.ground)
         .encode(x=x, y=alt.Y("y:Q", **y), href="href:N", description="words:N")
     )
-    layers = [area, bars, medians, single]
+    # A layer without marks would be an image without words.
+    layers = [*([area, bars, medians] if marks else []), *([single] if dots else [])]
     if line:
         layers += _across(line, palette)
     room = {"left": 12 + int(1.2 * min(30, max((len(label) for label, _v in rows), default=0))), "right": 12}
