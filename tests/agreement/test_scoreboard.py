@@ -135,18 +135,22 @@ def test_other_graders_are_those_of_scipy_on_shared_responses(study: Study) -> N
     from scipy.stats import kendalltau, spearmanr
 
     made = result(study)
-    values = []
+    values, accuracies = [], []
     for rater in ("A", "J"):
         met = hits(study, rater)
         rows = Response.objects.filter(case__benchmark=study.benchmark).values_list("pk", "candidate__name")
         made_of = [[met[pk] for pk, name in rows if name == one] for one in NAMES]
         values.append([round(figures(own)["cacs_at_k"], 9) for own in made_of])  # ties must stay ties
+        accuracies.append([figures(own)["rubric_accuracy"] for own in made_of])
     own = row(made.tables["robustness"].dicts(), other="J", setting="cacs_at_k")
     assert own["spearman"] == pytest.approx(spearmanr(*values).statistic, abs=1e-9)
     assert own["kendall"] == pytest.approx(kendalltau(*values).statistic, abs=1e-9)
     assert own["mean_absolute_difference"] == pytest.approx(np.abs(np.subtract(*values)).mean(), abs=1e-9)
     assert (own["n_responses"], own["n_candidates"], own["top5"]) == (96, 4, None)
     assert "top5: only 4 candidates: all are in the top 5" in own["note"]
+    accuracy = row(made.tables["robustness"].dicts(), other="J", setting="rubric_accuracy")
+    wanted = np.abs(np.subtract(*accuracies)).mean()
+    assert accuracy["mean_absolute_difference"] == pytest.approx(wanted, abs=1e-9)
     theirs = row(made.tables["graders"].dicts(), other="J", setting="cacs_at_k", candidate="gamma")
     assert theirs["other_value"] == pytest.approx(values[1][2], abs=1e-9)
 

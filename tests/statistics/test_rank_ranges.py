@@ -22,6 +22,9 @@ def test_ends_are_ranks_that_occurred_and_a_tie_may_take_any_of_its_places() -> 
     made = rank_ranges([2.0, 1.0], np.stack([a, b]), [50, 50])
     # By hand, for a: best places 1 in 95, 2 in 5; worst places 1 in 90, 2 in 10: both ends of 95% reach 1 and 2.
     assert [(one.value, one.low, one.high, one.n) for one in made] == [(1, 1, 2, 2), (2, 1, 2, 2)]
+    # Of 40 resamples the ends lie between two of them (2.5% of 39 is 0.975): outwards, to the one that differs.
+    once = np.array([2.0] * 39 + [0.0])
+    assert [(one.low, one.high) for one in rank_ranges([2.0, 1.0], np.stack([once, b[:40]]), [50, 50])] == [(1, 2)] * 2
     always = rank_ranges([2.0, 1.0], np.stack([b + 1, b]), [50, 50])
     assert [(one.low, one.high) for one in always] == [(1, 1), (2, 2)]
     tied = rank_ranges([1.0, 1.0, 1.0], np.ones((3, 100)), [50] * 3)
