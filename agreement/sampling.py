@@ -1,8 +1,8 @@
 """How the responses that physicians graded were drawn, as their batches record it: the weights of each in a sample.
 
 Where all graded responses of a candidate came by one batch, drawn by its seed, each has the inclusion probability that
-the batch recorded, and weighs by the inverse. Everything else is taken as a random sample with equal probabilities, and
-a remark says what was not recorded.
+the batch recorded, and weighs by the inverse. Several batches drawn one after another from the same cases make up one
+random sample with equal probabilities. Everything else is taken for such a sample, and a remark says why it may not be.
 """
 
 from __future__ import annotations
@@ -52,16 +52,21 @@ def sampling_of(benchmark: Benchmark, reference: Rater, sheet: Sheet, graded: ND
         used = np.unique(batch[held])
         drawn = np.zeros(len(weight), dtype=bool)
         drawn[place[held]] = True
-        if len(used) > 1:
-            notes[candidate].append(SEVERAL)
-        elif not len(used) or batches[used[0]]["imported"] or (own & ~drawn).any():
+        frames = [batches[one] for one in used.tolist()]
+        filters = [[frame["frame"].get("filter", {}).get(name) for name in _OF_CASES] for frame in frames]
+        if not frames or any(frame["imported"] for frame in frames) or (own & ~drawn).any():
             notes[candidate].append(NOT_RECORDED)
+        elif len(frames) > 1 and (
+            any("overlap" in one["frame"] for one in frames) or any(map(filters[0].__ne__, filters))
+        ):
+            notes[candidate].append(SEVERAL)
         else:
-            if any(batches[used[0]]["frame"].get("filter", {}).get(name) for name in _OF_CASES):
+            if any(filters[0]):
                 notes[candidate].append(PART)
-            weight[place[held]] = 1 / probability[held]
-            if len(np.unique(probability[held])) > 1:
-                notes[candidate].append(WEIGHTED)
+            if len(frames) == 1:
+                weight[place[held]] = 1 / probability[held]
+                if len(np.unique(probability[held])) > 1:
+                    notes[candidate].append(WEIGHTED)
             if own.sum() < drawn.sum():
                 notes[candidate].append(f"{own.sum()} of {drawn.sum()} drawn responses are graded so far")
     return Sampling(weight, notes)

@@ -19,6 +19,7 @@ from agreement.models import Report
 from agreement.numbers import Number, number
 from agreement.offers import Offer, display_name, offers
 from agreement.parameters import WrongParameters, named_raters
+from agreement.sentences import SCORES, counted, listed, rater_in_words, threshold
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
 from agreement.thresholds import suggested_k
@@ -106,6 +107,11 @@ def compute(
             "runs": [run.public_id for run in predictor.runs],
             "learned": made.inputs.learned,
             "learned_by": made.inputs.learned_by,
+            "sampling": {
+                name: made.inputs.sampling.notes[place]
+                for place, name in sorted(enumerate(made.inputs.candidates), key=lambda one: one[1])
+                if (made.inputs.place[made.inputs.sheet.response_candidate == place] >= 0).any()
+            },
             "n_judged": len(made.inputs.sheet.response_ids),
             "n_graded": int((made.inputs.place >= 0).sum()),
         },
@@ -234,25 +240,40 @@ def digest(benchmark: Benchmark, given: Parameters) -> str:
 
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
+    learned = facts["learned"]
     return [
-        f"Scores are prediction-powered (PPI++, Angelopoulos, Duchi and Zrnic 2023): the verdicts of "
-        f"{facts['judge']} on {facts['n_judged']:,} responses, put right by the decisions of {facts['reference']} on "
-        f"{facts['n_graded']:,} of them, with the power-tuned weight λ, held within 0 to 1.",
-        "Estimate: λ · (mean of the judge over all) + mean of (physicians − λ · judge) over the graded responses; "
-        "Rubric Accuracy pools criteria, as a ratio of sums over cases. Where the batch that the graded responses were "
-        "drawn by recorded unequal inclusion probabilities, they weigh by the inverse.",
-        "Intervals are 95%, linearised over cases, Student’s t with (graded cases − 2) degrees of freedom, and given "
-        "only where 10 graded cases stand behind a figure. λ is fitted on the same sample.",
-        "Invalid and missing verdicts count against the candidate. A response that the physicians have not decided "
-        "wholly, or could not assess, counts as not graded. "
-        f"CACS is CACS@{facts['k']}.",
-        *(
-            [f"No prediction-powered figure is given of {', '.join(facts['learned'])}, which the judge learned from."]
-            if facts["learned"]
-            else []
-        ),
-        *(f"{note[0].upper()}{note[1:]}." for note in report.result["notes"]),
+        f"Scores of the benchmark {report.benchmark.title} are prediction-powered, with a power-tuned weight λ from 0 "
+        f"to 1 (PPI++, Angelopoulos et al. 2023): {counted(facts['n_judged'], 'response')} with verdicts of "
+        f"{rater_in_words(facts['judge'])}, and {facts['n_graded']:,} of them with decisions of "
+        f"{rater_in_words(facts['reference'])}.",
+        "The estimate is λ times the mean of the judge’s scores over all responses, plus the mean over the graded "
+        "responses of the physicians’ scores less λ times the judge’s; λ is the one that makes the variance smallest "
+        "in the same sample.",
+        "Its variance is linearised over cases, and its 95% interval that of Student’s t with two degrees of freedom "
+        "less than there are cases with a graded response; there is none with fewer than 10 such cases.",
+        *_drawn(facts["sampling"]),
+        "An invalid or missing verdict counts against the candidate, and one on which the judge is divided predicts "
+        "not met. A response on which a decision of the physicians is open, or was not assessed, is taken as not "
+        "graded.",
+        SCORES,
+        "Rubric Accuracy is 100 times the share of the criteria with positive points that are met, pooled over "
+        f"criteria; CACS@{facts['k']} is 100 times the mean of max(0, s − {facts['k']} + 1) / (N − {facts['k']} + 1), "
+        f"with s of N such criteria met, over responses with N of at least {facts['k']} (Zheng et al. 2026).",
+        threshold(report, facts["k"]),
+        f"No such figure is given of {listed(learned)}, on which the judge was fitted." if learned else "",
     ]
+
+
+def _drawn(remarks_on_candidates: dict[str, list[str]]) -> Iterator[str]:
+    """How the graded responses were drawn, by what was remarked on the candidates."""
+    by_remark: dict[str, list[str]] = {}
+    for candidate, found in remarks_on_candidates.items():
+        for remark in found:
+            by_remark.setdefault(remark, []).append(candidate)
+    for remark, candidates in by_remark.items():
+        yield f"Of {listed(candidates)}: {remark}."
+    if len(remarks_on_candidates) > sum(bool(found) for found in remarks_on_candidates.values()):
+        yield "Where nothing else is said, the graded responses were drawn at random, with equal probabilities."
 
 
 KIND = Kind(

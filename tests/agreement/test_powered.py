@@ -15,11 +15,13 @@ from django.utils import timezone
 
 from agreement import powered, services, tasks
 from agreement.kinds import kind_of
+from agreement.methods import methods_of
 from agreement.models import Report
 from agreement.powered import MEASURES, powered_scores
 from agreement.stored import table_of
 from annotation.models import Assignment, Batch, BatchItem, Decision
 from tests.agreement.study import Study, coin, make_study, noisy
+from tests.factories import make_batch
 
 pytestmark = pytest.mark.django_db
 
@@ -91,6 +93,10 @@ def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study)
     row = rows["alpha", "overall_score", "rubric_accuracy"]
     assert f'{row["value"]:.1f} <span class="ci">{row["low"]:.1f}–{row["high"]:.1f}</span>' in page
     assert page.count("<svg") >= 3
+    methods = methods_of(report).text
+    assert "48 responses with verdicts of the judge Judge, and 30 of them with decisions of group A" in methods
+    assert "the graded responses were drawn at random" in methods
+    assert "Angelopoulos, Duchi, Zrnic 2023" in methods
     first = b"".join(client.get(f"{made['Location']}tables/powered.csv").streaming_content)
     again = services.recompute_report(report=report, at=timezone.now())
     tasks.run_report(again.pk)
@@ -137,6 +143,16 @@ def test_what_is_not_known_of_the_sample_is_said(study: Study) -> None:
     ):
         Batch.objects.update(frame=frame, imported=imported)
         assert all(said in row["note"] for row in accuracy(study))
+    # What is drawn later from the same cases adds to one random sample; from other cases it does not.
+    Batch.objects.update(frame={"filter": {}}, imported=False)
+    later = make_batch(study.groups["A"], by=study.admin, draw=4)
+    assert [row["note"] for row in accuracy(study)] == [
+        f"{graded(study, name) - n} of {graded(study, name)} drawn responses are graded so far" if n else ""
+        for name in ("alpha", "beta")
+        for n in [later.items.filter(response__candidate__name=name).count()]
+    ]
+    Batch.objects.filter(pk=later.pk).update(frame={"filter": {"registers": ["lay"]}})
+    assert any("came by several draws" in row["note"] for row in accuracy(study))
 
 
 def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against(study: Study) -> None:
