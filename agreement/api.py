@@ -40,9 +40,9 @@ class OfferSerializer(serializers.Serializer[Any]):
 
 
 class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
-    """What a new report is about. ``parameters`` by kind: agreement ``rater_a``, ``rater_b``; fidelity ``judge``,
-    ``group_a``, ``group_b``, ``margin``; comparison ``reference``, ``judge_a``, ``judge_b``; alternative ``judge``,
-    ``group`` (or all), ``epsilon``, ``minimum``; calibration ``group``, ``candidate``, ``include_aided``,
+    """What a new report is about. ``parameters`` by kind: agreement and items ``rater_a``, ``rater_b``; fidelity
+    ``judge``, ``group_a``, ``group_b``, ``margin``; comparison ``reference``, ``judge_a``, ``judge_b``; alternative
+    ``judge``, ``group`` (or all), ``epsilon``, ``minimum``; calibration ``group``, ``candidate``, ``include_aided``,
     ``judges``; scores ``rater``, ``k``, ``also`` (raters whose ranks are set beside), ``subsets`` (named slices);
     powered ``judge``, ``reference``, ``k``.
     """

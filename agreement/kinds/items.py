@@ -16,7 +16,7 @@ from agreement.forms import ReportForm, choose, grouped
 from agreement.items import analyse, read_items
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, judged_by, raters_table
-from agreement.learned import learned_candidates, learners
+from agreement.learned import learned_candidates, learners, remark
 from agreement.models import Report
 from agreement.numbers import PValue, Tile, number
 from agreement.offers import display_name, offers
@@ -85,14 +85,20 @@ def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, 
     made = analyse(items, seed=seed, progress=lambda share: progress(0.4 + 0.5 * share))
     runs = [run.public_id for rater in raters for run in rater.runs]
     behind = raters_table(*raters)
-    overall = made.tables["overall"].dicts()[0]
+    learned, learned_by = learned_candidates(benchmark, runs), learners(benchmark, *raters)
+    tables = {**made.tables, "raters": behind}
+    for name in ("overall", "where", "tail") if learned else ():
+        rows = tables[name].dicts()
+        remark(rows, learned, learned_by)
+        tables[name] = Table.of(tables[name].columns, rows, tables[name].text)
+    overall = tables["overall"].dicts()[0]
     return Result(
-        tables={**made.tables, "raters": behind},
+        tables=tables,
         facts={
             **made.facts,
             "raters": behind.dicts(),
-            "learned": learned_candidates(benchmark, runs),
-            "learned_by": learners(benchmark, *raters),
+            "learned": learned,
+            "learned_by": learned_by,
             "judged_by": judged_by(*raters),
             "rater_a": raters[0].label,
             "rater_b": raters[1].label,

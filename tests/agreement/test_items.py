@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from agreement import services
 from agreement.items import analyse, read_items
+from agreement.kinds.items import compute
 from agreement.models import Report
 from agreement.stored import table_of
 from agreement.tables import Row
@@ -255,3 +256,15 @@ def test_a_judge_beside_a_group_and_nobody_in_common(study: Study) -> None:
         assert all(cell == cell for row in table.rows for cell in row)
         "".join(table.csv())
     assert {row["note"].rpartition(": ")[2] for row in made.tables["attributes"].dicts()} == {"no pairs"}
+
+
+def test_a_trained_judge_is_said_to_know_what_it_learned_from(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    study.judge("J", coin(5, "met", "not_met"))
+    monkeypatch.setattr("agreement.kinds.items.learned_candidates", lambda benchmark, runs: ["beta"])
+    made = compute(study.benchmark, rater_a="group:A", rater_b="J")
+    said = "the judge learned from decisions on"
+    for name in ("where", "tail"):
+        for row in made.tables[name].dicts():
+            about = row["slice"] == "candidate:beta" or row["slice"].startswith("response:beta/")
+            assert (said in row["note"]) == about
+    assert said in made.tables["overall"].dicts()[0]["note"]
