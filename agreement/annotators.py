@@ -6,17 +6,16 @@ they decided; only submitted work counts, and a check once it is finished.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
 
 from django.db import connection
 
 from agreement import compare
-from agreement.inputs import join
+from agreement.counting import Counted, count
 from agreement.offers import group_offers
 from agreement.tables import Row
-from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
+from scoring.raters import resolve_rater
 
 COLUMNS = (
     *("slice", "n_annotators", "n_checkers", "n_responses", "n_decisions", "n_pairs"),
@@ -66,36 +65,42 @@ def two_groups(benchmark: Benchmark) -> tuple[str, str] | None:
     return (found[0], found[1]) if len(found) == 2 else None
 
 
-def inter_expert(
-    benchmark: Benchmark, groups: tuple[str, str], *, seed: int, progress: Callable[[float], None] = compare.unheard
-) -> tuple[dict[str, Row], str]:
-    """Rows of agreement by slice for all and for each candidate, and the digest of their inputs."""
-    joined = join(benchmark, *groups)
-    made = compare.compare(joined.frame, joined.pairs, seed=seed, progress=progress)
-    return {row["slice"]: row for row in [made.overall, *made.starting("candidate:")]}, joined.digest
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The two groups' decisions, counted; without two groups none, and ``why``."""
+
+    labels: list[str]
+    counted: Counted | None
+    why: str
+
+    @property
+    def digest(self) -> str:
+        """Of what was counted; empty where nothing was."""
+        return self.counted.digest if self.counted else ""
 
 
-def count_rows(
-    benchmark: Benchmark, counts: list[Counts], *, seed: int, progress: Callable[[float], None] = compare.unheard
-) -> tuple[list[Row], list[str], str]:
-    """`COLUMNS`; the labels of the groups compared, none where there are not two; and a digest of the comparison."""
+def read_groups(benchmark: Benchmark) -> Compared:
+    """Count the pairs of the two expert groups after the check."""
+    names = two_groups(benchmark)
+    if names is None:
+        return Compared([], None, "no pair of expert groups: this takes two with submitted work")
+    first, second = (resolve_rater(benchmark, name) for name in names)
+    return Compared([first.label, second.label], count(benchmark, first, second), compare.NO_PAIRS)
+
+
+def count_rows(counts: list[Counts], groups: Compared, *, seed: int) -> list[Row]:
+    """`COLUMNS`, from `count_physicians` and `read_groups`; no rows where no physician has handed anything in."""
     if not counts or not counts[0][1]:
-        return [], [], ""
-    groups = two_groups(benchmark)
+        return []
     rows: dict[str, Row] = {}
-    digest, why = "", "no pair of expert groups: this takes two with submitted work"
-    if groups:
-        try:
-            rows, digest = inter_expert(benchmark, groups, seed=seed, progress=progress)
-            why = compare.NO_PAIRS
-        except DomainError as error:
-            groups, why = None, str(error)
-    made = []
+    if groups.counted:
+        made = compare.compare_tallies(groups.counted.tallies, seed=seed)
+        rows = {row["slice"]: row for row in made.head}
+    found = []
     for name, annotators, checkers, responses, decisions in counts:
         label = "all" if name is None else f"candidate:{name}"
-        compared: dict[str, Any] = rows.get(label, {})
-        mf1 = compared.get("mf1")
-        made.append(
+        compared = rows.get(label, {})
+        found.append(
             {
                 "slice": label,
                 "n_annotators": annotators,
@@ -103,13 +108,11 @@ def count_rows(
                 "n_responses": responses,
                 "n_decisions": decisions,
                 "n_pairs": compared.get("n_pairs", 0),
-                "mf1": mf1,
-                "mf1_low": compared.get("mf1_low"),
-                "mf1_high": compared.get("mf1_high"),
-                "note": _note(compared, why),
+                **{column: compared.get(column) for column in ("mf1", "mf1_low", "mf1_high")},
+                "note": _note(compared, groups.why),
             }
         )
-    return made, list(groups or ()), digest
+    return found
 
 
 def _note(compared: Row, why: str) -> str:

@@ -51,7 +51,8 @@ def compute(
     progress(0.5)
     length = lengths.read_lengths(benchmark, scored.sheet.response_ids)
     counts = annotators.count_physicians(benchmark)
-    counted, groups, compared = annotators.count_rows(benchmark, counts, seed=seed)
+    groups = annotators.read_groups(benchmark)
+    counted = annotators.count_rows(counts, groups, seed=seed)
     progress(0.7)
     marks = [graders.read_marks(benchmark, other, k) for other in others]
     names = dict(Candidate.objects.filter(benchmark=benchmark).values_list("pk", "name"))
@@ -74,7 +75,7 @@ def compute(
         "worst_at_k": Table.of(scores.WORST_COLUMNS, made.worst_at_k, scores.WORST_TEXT),
         "raters": raters_table(resolved, *others),
     }
-    inputs = [_own_inputs(scored), length.tolist(), [counts, groups, compared], _other_inputs(marks)]
+    inputs = [_own_inputs(scored), length.tolist(), [counts, groups.labels, groups.digest], _other_inputs(marks)]
     return Result(
         tables=tables,
         facts={
@@ -88,7 +89,7 @@ def compute(
             "rules": made.rules,
             "slices": [part.name for part in scored.slices],
             "family_kind": board.family_kind,
-            "groups": groups,
+            "groups": groups.labels,
             "resamples": RESAMPLES,
         },
         digest=_digest(inputs),
@@ -103,13 +104,14 @@ def digest_now(
         benchmark,
         resolve_rater(benchmark, rater),
         k,
+        resamples=1,  # no figure is wanted here
         more=lambda sheet, cases: set_slices(benchmark, sheet, cases, subsets),
     )
     length = lengths.read_lengths(benchmark, scored.sheet.response_ids)
     counts = annotators.count_physicians(benchmark)
-    _rows, groups, compared = annotators.count_rows(benchmark, counts, seed=0)
+    groups = annotators.read_groups(benchmark)
     marks = [graders.read_marks(benchmark, resolve_rater(benchmark, other), k) for other in also]
-    return _digest([_own_inputs(scored), length.tolist(), [counts, groups, compared], _other_inputs(marks)])
+    return _digest([_own_inputs(scored), length.tolist(), [counts, groups.labels, groups.digest], _other_inputs(marks)])
 
 
 def _digest(inputs: list[Any]) -> str:
