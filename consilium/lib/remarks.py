@@ -63,6 +63,7 @@ TEMPLATES = (
     gettext_noop("no other physician of the group decided the same"),
     gettext_noop("decides nothing that the other rater decided"),
     gettext_noop("the case alone tells it"),
+    gettext_noop("not dealt"),
     gettext_noop("neither rater said met"),
     gettext_noop("neither rater said not met"),
     gettext_noop("neither rater said met: MF1 is the F1 of not met alone"),
