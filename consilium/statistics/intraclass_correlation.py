@@ -33,7 +33,6 @@ from consilium.statistics.estimate import Estimate, Figure, Undefined
 LEVEL = 0.95
 # A sum of squares below this share of the whole is rounding.
 NEGLIGIBLE = 1e-12
-UNEQUAL = "unequal numbers of ratings"
 OTHER_RATERS = "not the same raters on each case"
 
 
@@ -61,7 +60,8 @@ def intraclass_correlations(case: ArrayLike, rater: ArrayLike, rating: ArrayLike
     if reason:
         return _all(Undefined(reason, len(cases)))
     if (sizes != sizes[0]).any():
-        rest = Undefined(f"{UNEQUAL}: {int(sizes.min())} to {int(sizes.max())} a case", len(cases))
+        fewest, most = int(sizes.min()), int(sizes.max())
+        rest = Undefined(f"unequal numbers of ratings: {fewest} to {most} a case", len(cases))
         return replace(_all(rest), one=_one_way(at_case, values, sizes, interval=False)[0])
     one, one_mean = _one_way(at_case, values, sizes, interval=True)
     if len(raters) != sizes[0]:
