@@ -281,7 +281,10 @@ def _of_slice(report: Report, row: Row) -> Context:
 
 
 def _counts(report: Report) -> list[Context]:
-    return [{**_of_slice(report, row), "mf1": number(row, "mf1")} for row in rows_of(report, "counts")]
+    facts = report.result["facts"]
+    # The decisions behind a report of scores are its rater's; they stand behind these numbers where that is a group.
+    leads = facts["rater"] in facts.get("groups", [])
+    return [{**_of_slice(report, row), "leads": leads, "mf1": number(row, "mf1")} for row in rows_of(report, "counts")]
 
 
 def _lengths(report: Report) -> list[Context]:
