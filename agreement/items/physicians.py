@@ -52,7 +52,7 @@ def physicians_table(items: Items, *, seed: int) -> Table:
     )  # fmt: skip
     keys, pair = np.unique((votes.response << 31) | votes.criterion, return_inverse=True)
     with_peers = two_rater_agreement(
-        _peers(votes.chosen(answered), pair[answered], at_case[answered] * size[1] + physician[answered], size),
+        peer_tables(votes.chosen(answered), pair[answered], at_case[answered] * size[1] + physician[answered], size),
         bootstrap=bootstrap,
         intervals_for=("raw", "mf1"),
     )
@@ -117,7 +117,7 @@ def _keys(pairs: Pairs) -> Ints:
     return (pairs.response << 31) | pairs.criterion
 
 
-def _peers(votes: Votes, pair: Ints, cell: Ints, size: tuple[int, int]) -> ConfusionCounts:
+def peer_tables(votes: Votes, pair: Ints, cell: Ints, size: tuple[int, int]) -> ConfusionCounts:
     """Each answer against those of the others of the group on the same pair: tables (cases, physicians).
 
     ``pair`` numbers the pairs, ``cell`` the cell of the result that each vote falls into. A pair with two peers counts

@@ -19,6 +19,8 @@ from django.utils import timezone
 
 from agreement import services
 from agreement.items import analyse, read_items
+from agreement.items.inputs import Votes
+from agreement.items.physicians import peer_tables
 from agreement.kinds.items import compute
 from agreement.models import Report
 from agreement.stored import table_of
@@ -268,3 +270,15 @@ def test_a_trained_judge_is_said_to_know_what_it_learned_from(study: Study, monk
             about = row["slice"] == "candidate:beta" or row["slice"].startswith("response:beta/")
             assert (said in row["note"]) == about
     assert said in made.tables["overall"].dicts()[0]["note"]
+
+
+def test_peers_are_counted_once_with_each() -> None:
+    # Group 1: P, Q and R on one pair say met, met, not met; P and Q on another met and not met. Group 2: S alone, on the
+    # first pair. One case; by hand: P meets Q (tp), R (fp), then Q (fp); Q meets P (tp), R (fp), then P (fn);
+    # R meets P and Q (fn, fn).
+    said = [(0, 1, 0, 1), (1, 1, 0, 1), (2, 1, 0, 0), (0, 1, 1, 1), (1, 1, 1, 0), (3, 2, 0, 0)]
+    physician, group, pair, outcome = (np.array(column) for column in zip(*said, strict=True))
+    none = np.zeros(len(said), dtype=np.int16)
+    votes = Votes(physician, group, pair, pair, outcome.astype(np.int16), none, none)
+    made = peer_tables(votes, pair, physician, (1, 4))
+    assert made.cells()[:, 0].T.tolist() == [[1, 2, 0, 0], [1, 1, 1, 0], [0, 0, 2, 0], [0, 0, 0, 0]]
