@@ -273,8 +273,8 @@ def test_a_trained_judge_is_said_to_know_what_it_learned_from(study: Study, monk
 
 
 def test_peers_are_counted_once_with_each() -> None:
-    # Group 1: P, Q and R on one pair say met, met, not met; P and Q on another met and not met. Group 2: S alone, on the
-    # first pair. One case; by hand: P meets Q (tp), R (fp), then Q (fp); Q meets P (tp), R (fp), then P (fn);
+    # Group 1: P, Q and R on one pair say met, met, not met; P and Q on another met and not met. Group 2: S alone, on
+    # the first pair. One case; by hand: P meets Q (tp), R (fp), then Q (fp); Q meets P (tp), R (fp), then P (fn);
     # R meets P and Q (fn, fn).
     said = [(0, 1, 0, 1), (1, 1, 0, 1), (2, 1, 0, 0), (0, 1, 1, 1), (1, 1, 1, 0), (3, 2, 0, 0)]
     physician, group, pair, outcome = (np.array(column) for column in zip(*said, strict=True))
