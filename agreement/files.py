@@ -35,6 +35,7 @@ TABLE_TYPES = {
 FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 METHODS_TYPES = {"txt": "text/plain; charset=utf-8", "md": TABLE_TYPES["md"], "tex": TABLE_TYPES["tex"]}
 IN_MEMORY = 8 * 2**20  # a larger file is put together on disk
+LARGEST_SHEET = 200_000  # rows; a larger table has its CSV, and a workbook of it nobody could wait for
 _RENDERERS: dict[str, Callable[[Figure], bytes]] = {
     "svg": lambda figure: svg_file(figure.drawing).encode(),
     "png": lambda figure: png_file(figure.drawing),
@@ -66,11 +67,15 @@ def methods_text(report: Report, ending: str) -> str:
 
 def workbook(report: Report, *names: str) -> IO[bytes]:
     """The named tables, or all, as a workbook with the methods on its last sheet; read from the start. KeyError where
-    there is no table of a name.
+    there is no table of a name. Of all, tables above `LARGEST_SHEET` are left out, and the last sheet says so.
     """
     tables = [(name, table_of(report, name)) for name in names or table_names(report)]
+    large = {} if names else {name: len(table.rows) for name, table in tables if len(table.rows) > LARGEST_SHEET}
+    kept = [(name, table) for name, table in tables if name not in large]
     methods = methods_of(report)
-    return _put_together(lambda file: write_workbook(file, tables, [*methods.paragraphs, *methods.sources]))
+    said = [*methods.paragraphs, *methods.sources]
+    said += [f"Left out here: {name}, {n:,} rows. See {name}.csv." for name, n in large.items()]
+    return _put_together(lambda file: write_workbook(file, kept, said))
 
 
 def archive(report: Report) -> IO[bytes]:

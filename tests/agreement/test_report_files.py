@@ -14,9 +14,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from agreement import services
+from agreement import files, services
 from agreement.models import Report
-from agreement.stored import table_names
+from agreement.stored import table_names, table_of
 from tests.agreement.study import Study, coin, make_study, noisy
 
 pytestmark = pytest.mark.django_db
@@ -72,28 +72,28 @@ def test_one_archive_has_it_all_the_same_bytes_by_page_api_and_command(
     assert "Up to date" in said.getvalue()
 
     with ZipFile(io.BytesIO(packed)) as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
+        read = {name: archive.read(name) for name in archive.namelist()}
     figures = [
         f"figures/{name}.{ending}" for name in ("candidates", "distribution") for ending in ("svg", "png", "pdf")
     ]
-    assert list(files) == [
+    assert list(read) == [
         *("methods.md", "methods.tex", "methods.txt", "report.json"),
         *(f"tables/{name}.csv" for name in table_names(report)),
         *figures,
         "SHA256SUMS",
     ]
     for name in table_names(report):
-        assert files[f"tables/{name}.csv"] == fetched(client, f"{page}tables/{name}.csv")
-    sums = dict(reversed(line.split("  ")) for line in files.pop("SHA256SUMS").decode().splitlines())
-    assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    told = json.loads(files["report.json"])
+        assert read[f"tables/{name}.csv"] == fetched(client, f"{page}tables/{name}.csv")
+    sums = dict(reversed(line.split("  ")) for line in read.pop("SHA256SUMS").decode().splitlines())
+    assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in read.items()}
+    told = json.loads(read["report.json"])
     assert (told["kind"], told["seed"], told["input_digest"], told["software"]) == (
         "agreement", 4, report.input_digest, report.software,
     )  # fmt: skip
     assert told["parameters"] == {"rater_a": "group:A@checked", "rater_b": "echo"}
     assert {"rater", "prompt_hash", "run"} <= told["facts"]["raters"][0].keys()
-    assert files["figures/candidates.pdf"].startswith(b"%PDF-")
-    assert b"var(--" not in files["figures/candidates.svg"]
+    assert read["figures/candidates.pdf"].startswith(b"%PDF-")
+    assert b"var(--" not in read["figures/candidates.svg"]
 
 
 def test_the_methods_name_rule_stage_n_exclusion_seed_software_and_sources(report: Report, client: Client) -> None:
@@ -137,6 +137,24 @@ def test_every_format_of_a_table_by_page_and_api(report: Report, client: Client)
     assert "offset=3" in rows["next"]
     assert client.get(door).json()["figures"] == ["candidates", "distribution"]
     assert client.get(f"{door}methods/").json()["text"] == fetched(client, f"{page}methods.txt").decode()
+
+
+def test_a_table_too_large_for_a_workbook_of_all_is_named_in_it(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LARGEST_SHEET", 19)
+
+    def words(*names: str) -> str:
+        with files.workbook(report, *names) as file, ZipFile(file) as book:
+            return "".join(book.read(name).decode() for name in book.namelist() if name.endswith(".xml"))
+
+    everything, alone = words(), words("agreement")
+    n = len(table_of(report, "agreement").rows)
+    assert n > 19
+    assert f"Left out here: agreement, {n} rows. See agreement.csv." in everything
+    assert 'name="agreement"' not in everything
+    assert 'name="candidates"' in everything
+    assert 'name="agreement"' in alone
 
 
 def test_the_command_computes_any_kind_and_refuses_in_words(study: Study, tmp_path: Path) -> None:
