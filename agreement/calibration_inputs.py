@@ -139,7 +139,7 @@ def read_inputs(
         rater=rater,
         ratings=ratings,
         positive=positive,
-        hits=count_hits(positive, ratings),
+        hits=count_hits(positive, ratings, faulty),
         frame=frame,
         written=place,
         chosen=chosen,

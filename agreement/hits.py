@@ -48,8 +48,9 @@ def positive_pairs(benchmark: Benchmark) -> Ratings:
     return fetch_ratings(_POSITIVE, {"benchmark": benchmark.pk})
 
 
-def count_hits(positive: Ratings, ratings: Ratings) -> Hits:
-    """Count hits; a criterion that the rater left open, could not assess or did not settle makes a response incomplete.
+def count_hits(positive: Ratings, ratings: Ratings, faulty: Ratings | None = None) -> Hits:
+    """Count hits; a criterion that the rater left open, could not assess or did not settle makes a response incomplete,
+    as does one that an adjudicator found at fault (a pair of ``faulty``), whatever the rater said of it.
 
     Physicians' decisions that are not there yet are no misses, so nothing is filled in for them.
     """
@@ -57,6 +58,8 @@ def count_hits(positive: Ratings, ratings: Ratings) -> Hits:
     said = np.full(len(positive), int(Outcome.UNDECIDED), dtype=np.int8)
     if len(ratings):
         said[there] = ratings.outcome[where[there]]
+    if faulty is not None:
+        said[positions(faulty.keys(), positive.keys())[1]] = Outcome.FAULTY
     ids, place = np.unique(positive.response, return_inverse=True)
     size = len(ids)
     hits = np.bincount(place[said == Outcome.MET], minlength=size)

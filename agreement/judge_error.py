@@ -116,13 +116,16 @@ def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, seed: int, resamp
     conservative, scored = (counts(tallied[:, None]) for counts in (conservative_counts, _scored_counts))
     bootstrap = CaseBootstrap(len(present), seed, resamples)
     figures: dict[str, Figure] = {}
-    for name, make, values, counts in (
-        ("mf1", macro_f1_figures, macro_f1_values, conservative),
-        ("sensitivity", sensitivity_figures, sensitivity_values, scored),
-        ("specificity", specificity_figures, specificity_values, scored),
+    # Behind a rate stand the cases in which the reference gave the answer that it is a share of.
+    for name, make, values, counts, rated in (
+        ("mf1", macro_f1_figures, macro_f1_values, conservative, conservative.n),
+        ("sensitivity", sensitivity_figures, sensitivity_values, scored, scored.tp + scored.fn),
+        ("specificity", specificity_figures, specificity_values, scored, scored.tn + scored.fp),
     ):
-        estimates = make(counts.pooled(axis=0))
-        figures[name] = attach_intervals(estimates, values, counts, bootstrap)[0] if len(present) else estimates[0]
+        estimates, behind = make(counts.pooled(axis=0)), (rated > 0).sum(axis=0)
+        figures[name] = (
+            attach_intervals(estimates, values, counts, bootstrap, behind=behind)[0] if len(present) else estimates[0]
+        )
     return Measured(judge, figures, tallied, notes)
 
 

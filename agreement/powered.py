@@ -273,21 +273,21 @@ def powered_scores(
 
 def powered_figures(inputs: Inputs, place: int, measure: str) -> list[Powered]:
     """One for each candidate of the slice at ``place``, by its place in the sheet."""
-    options: dict[str, Any] = (
-        {"clip": (0.0, 1.0)}
-        if measure == "rubric_score"
-        else {"scale": 100.0 if measure == "rubric_accuracy" else 1.0, "clip": (0.0, 100.0)}
-    )
-    return prediction_powered(inputs.sums(place, measure), **options)
+    return prediction_powered(inputs.sums(place, measure), **_options(measure))
+
+
+def _options(measure: str) -> dict[str, Any]:
+    """In which units a measure is given, and its bounds."""
+    if measure == "rubric_score":
+        return {"clip": (0.0, 1.0)}
+    return {"scale": 100.0 if measure == "rubric_accuracy" else 1.0, "clip": (0.0, 100.0)}
 
 
 def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]:
     made = powered_figures(inputs, place, measure)
     judged = [one.judge for one in made]
     if inputs.alone is not inputs.predicted:
-        options: dict[str, Any] = {"scale": 100.0} if measure == "rubric_accuracy" else {}
-        clip = (0.0, 1.0) if measure == "rubric_score" else None
-        judged = [one.judge for one in prediction_powered(inputs.sums_of_judge(place, measure), clip=clip, **options)]
+        judged = [one.judge for one in prediction_powered(inputs.sums_of_judge(place, measure), **_options(measure))]
     unused = inputs.unused(place, measure)
     here = np.bincount(inputs.sheet.response_candidate[inputs.predicted.inside[place]], minlength=len(made))
     for candidate, (one, judge) in enumerate(zip(made, judged, strict=True)):

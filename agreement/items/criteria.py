@@ -58,7 +58,7 @@ def criteria_table(items: Items) -> Table:
         "discrimination_a": discrimination(pairs.a),
         "discrimination_b": discrimination(pairs.b),
     }
-    n_pairs, n_valid, differ = n_counted(mine).tolist(), valid.n.tolist(), (counted.fp + counted.fn).tolist()
+    n_pairs, n_valid, differ = n_counted(mine).tolist(), valid.n.tolist(), (valid.fp + valid.fn).tolist()
     broken = n_invalid(mine).tolist()
     undecided = mine[:, Standing.UNDECIDED] + mine[:, Standing.UNDECIDED_BY_JUDGE]
     rows: list[Row] = []

@@ -33,7 +33,7 @@ def tail_table(items: Items) -> Table:
     mine = tallies[places]
     valid, counted = valid_counts(mine), conservative_counts(mine)
     mf1, raw = macro_f1_figures(counted), raw_agreement_figures(valid)
-    n_pairs, differ = n_counted(mine).tolist(), (counted.fp + counted.fn).tolist()
+    n_pairs, differ = n_counted(mine).tolist(), (valid.fp + valid.fn).tolist()
     rows: list[Row] = []
     for i, place in enumerate(places.tolist()):
         figures: dict[str, Figure] = {"mf1": mf1[i], "raw": raw[i]}

@@ -104,7 +104,8 @@ def two_rater_agreement(
     if bootstrap is not None:
         for counts, table in ((conservative, CONSERVATIVE), (valid, VALID_ONLY)):
             wanted = {name: values for name, (_, values) in table.items() if name in intervals_for}
-            _attach(made, wanted, counts, behind, bootstrap)
+            # A case whose verdicts are all invalid stands behind MF1, and behind nothing else.
+            _attach(made, wanted, counts, (counts.n > 0).sum(axis=0), bootstrap)
     n_pairs = conservative.n.sum(axis=0).tolist()
     n_valid = valid.n.sum(axis=0).tolist()
     return [
@@ -139,9 +140,17 @@ def _attach(
 
 
 def attach_intervals(
-    estimates: list[Figure], values: Values, counts: ConfusionCounts, bootstrap: CaseBootstrap
+    estimates: list[Figure],
+    values: Values,
+    counts: ConfusionCounts,
+    bootstrap: CaseBootstrap,
+    *,
+    behind: NDArray[np.int64] | None = None,
 ) -> list[Figure]:
-    """Intervals for any one coefficient: `values` maps tables to numbers, `counts` has shape (n_cases, slices)."""
+    """Intervals for any one coefficient: `values` maps tables to numbers, `counts` has shape (n_cases, slices).
+
+    `behind` (slices,) is how many cases stand behind the coefficient, by default those with a pair.
+    """
     made = {"it": estimates}
-    _attach(made, {"it": values}, counts, (counts.n > 0).sum(axis=0), bootstrap)
+    _attach(made, {"it": values}, counts, (counts.n > 0).sum(axis=0) if behind is None else behind, bootstrap)
     return made["it"]
