@@ -81,6 +81,7 @@ class Columns:
         notes: list[str] = []
         undecided = self._undecided(column)
         told = False
+        said: set[str] = set()
         for name in FIGURES:
             figure = self.made[name].figures[column]
             reason = figure.note
@@ -88,9 +89,11 @@ class Columns:
             if undecided and not figure.defined and (name == "rubric_score" or not self.settled[column]):
                 reason, told = undecided, True
             made[name], made[f"{name}_low"], made[f"{name}_high"] = figure.value, figure.low, figure.high
-            # The reason for a missing interval is the same for all four; it stands once, by its figure.
-            if reason and (name == "rubric_score" or not figure.defined):
-                notes.append(f"{name}: {reason}")
+            # The reason for a missing interval is most often the same for all four; it stands once, by the first.
+            news = [part for part in reason.split("; ") if part not in said or not figure.defined]
+            said.update(news)
+            if any(news):
+                notes.append(f"{name}: {'; '.join(news)}")
         made["rubric_score_se"] = self.made["rubric_score"].standard_errors[column]
         for name, count in self.counts.items():
             made[name] = int(count[column])
