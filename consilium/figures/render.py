@@ -91,12 +91,13 @@ def _register_fonts() -> None:
         _fonts_registered = True
 
 
-def _clean(element: ElementTree.Element, prefix: str) -> None:
+def _clean(element: ElementTree.Element, prefix: str, *, hidden: bool = False) -> None:
+    hidden = hidden or element.get("aria-hidden") == "true"
     for child in list(element):
         if child.tag.removeprefix(f"{{{SVG}}}") not in ELEMENTS:
             element.remove(child)
         else:
-            _clean(child, prefix)
+            _clean(child, prefix, hidden=hidden)
     for name, value in list(element.attrib.items()):
         plain = name.removeprefix(f"{{{XLINK}}}")
         del element.attrib[name]
@@ -109,3 +110,10 @@ def _clean(element: ElementTree.Element, prefix: str) -> None:
         elif plain not in ATTRIBUTES:
             continue
         element.set(plain, _REFERENCE.sub(lambda found: f"url(#{prefix}{found[1]})", value))
+    # What is hidden from a screen reader, the words beside a mark, is no stop of the keyboard either: the mark is.
+    if hidden and element.tag == f"{{{SVG}}}a":
+        element.set("tabindex", "-1")
+    # A symbol without words, as of marks that a chart has none of, would be announced as nothing.
+    if element.get("role") == "graphics-symbol" and not element.get("aria-label"):
+        del element.attrib["role"]
+        element.attrib.pop("aria-roledescription", None)

@@ -128,6 +128,17 @@ def test_names_from_outside_stay_text_and_links_stay_on_the_site() -> None:
     assert any(word.endswith(": 0.610, 95% interval 0.550 to 0.670") for word in words)
 
 
+def test_links_hidden_from_screen_readers_are_no_stop_of_the_keyboard() -> None:
+    def drawing(palette: Palette) -> object:
+        import altair as alt
+
+        base = alt.Chart(alt.Data(values=[{"x": 1, "href": "/b/x/"}])).encode(x="x:Q", href="href:N")
+        return alt.layer(base.mark_point(), base.mark_text(aria=False, text="one"))
+
+    links = list(parsed(inline_svg(drawing, title="t")).iter(f"{SVG}a"))
+    assert [link.get("tabindex") for link in links] == [None, "-1"]
+
+
 def test_ids_of_two_figures_on_one_page_do_not_meet() -> None:
     ids = [
         set(re.findall(r'\bid="([^"]+)"', str(inline_svg(hits, title=title)))) for title in ("Figure one", "Figure two")
