@@ -6,7 +6,7 @@ is empty or zero throughout and, where it would be too wide, what matters least;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ class Tabular(Protocol):
     @property
     def columns(self) -> Sequence[str]: ...
     @property
-    def rows(self) -> Iterable[Sequence[Any]]: ...
+    def rows(self) -> Sequence[Sequence[Any]]: ...
     @property
     def text(self) -> Sequence[str]: ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from agreement.writers.columns import PrintedColumn, Tabular, interval, printed_columns, remarks, text_of, value_of
@@ -63,11 +64,12 @@ def escaped(text: str) -> str:
 def stream_latex(table: Tabular, *, caption: str, label: str) -> Iterator[str]:
     """The file, in pieces; needs booktabs, and longtable where the table is long."""
     columns = printed_columns(table)
-    n_rows = sum(1 for _row in table.rows)
-    long = n_rows > ROWS_ON_A_PAGE
+    long = len(table.rows) > ROWS_ON_A_PAGE
     shape = "".join("l" if column.is_text else "r" for column in columns)
     heading = " & ".join(_heading(column) for column in columns) + r" \\"
-    foreign = bool(_BEYOND_LATIN.search(caption)) or any(_has_foreign(row, columns) for row in table.rows)
+    # Names of candidates come first in every table: its beginning tells.
+    beginning = islice(table.rows, ROWS_ON_A_PAGE)
+    foreign = bool(_BEYOND_LATIN.search(caption)) or any(_has_foreign(row, columns) for row in beginning)
     yield rf"% \usepackage{{booktabs}}{'' if not long else ' and longtable'}" + "\n"
     if foreign:
         yield "% Holds Chinese: compile with XeLaTeX or LuaLaTeX and the package xeCJK or luatexja.\n"

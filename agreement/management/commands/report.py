@@ -25,9 +25,10 @@ PAUSE = 0.5  # seconds between looks at a report that a worker computes
 
 class Command(BaseCommand):
     help = (
-        "Compute a report of any kind and write its files: tables, figures, methods and what it takes to get them "
-        "again, as the page's ZIP has them. The report is kept, and stands on the page. With --id the files of one "
-        "that is there already, and whether its inputs have changed since.\n\nKinds and their parameters:\n"
+        "Compute a report of any kind and write its files: tables, figures, methods and what it takes\n"
+        "to get them again, as the page's ZIP has them. The report is kept, and stands on the page.\n"
+        "With --id the files of one that is there already, and whether its inputs have changed since.\n\n"
+        "Kinds and their parameters:\n"
     ) + "\n".join(f"  {kind.value}: {', '.join(sorted(kind.parameters))}" for kind in KINDS.values())
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
