@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from agreement.hits import count_hits
 from annotation.models import Involvement
+from consilium.lib.ratings import Ratings
 from rubrics.models import Response
 from tests.agreement.study import Pair, Study, coin, make_study
 from tests.factories import CandidateFactory, ResponseFactory, UserFactory
@@ -120,6 +122,14 @@ def test_a_response_that_is_not_decided_in_full_is_left_out(tmp_path: Path, caps
     made, _rows = run(study, tmp_path)
     assert made["n"] == 3
     assert "1 response with an undecided positive criterion left out" in capsys.readouterr().out
+
+
+def test_a_criterion_at_fault_is_no_hit() -> None:
+    positive = Ratings.of([1, 1, 2, 2], [1, 2, 1, 2], [1, 1, 1, 1])
+    decided = Ratings.of([1, 1, 2, 2], [1, 2, 1, 2], [1, 1, 0, 1])
+    # Whatever the group says of it: another group's adjudicator may have found it.
+    made = count_hits(positive, decided, Ratings.of([1, 9], [2, 9], [5, 5]))
+    assert (made.response.tolist(), made.hits.tolist(), made.complete.tolist()) == ([1, 2], [1, 1], [False, True])
 
 
 def test_sensitivity_ranks_the_other_candidates_by_the_same_group(tmp_path: Path) -> None:

@@ -100,6 +100,19 @@ def test_the_errors_of_judges_are_measured_and_carried_on(study: Study) -> None:
     assert all(row["turned"] < 0.01 for row in order)
 
 
+def test_a_rate_has_an_interval_where_ten_cases_stand_behind_it() -> None:
+    """Of twelve cases the group calls criteria met in three alone: a sensitivity rests on three cases."""
+    made, _written = physicians_study(cases=12)
+    some = {one.pk for one in made.responses() if one.case.key < "case-03" or one.candidate.name == "doctor"}
+    place = {criterion: n for criteria in made.criteria.values() for n, criterion in enumerate(criteria)}
+    made.group("A", lambda pair: "met" if pair[0] in some and place[pair[1]] < 3 else "not_met")
+    made.judge("judge", lambda pair: "not_met" if place[pair[1]] in (0, pair[0] % 6) else made.said["A"][pair])
+    (judge,) = rows(calibrated(made), "judges")
+    assert (judge["n_cases"], judge["sensitivity_low"]) == (12, None)
+    assert "sensitivity: no interval: 3 of the 10 cases needed" in judge["note"]
+    assert judge["specificity_low"] == judge["specificity"] == judge["specificity_high"] == 1
+
+
 def test_a_report_computed_again_is_the_same_though_a_judge_has_a_newer_run(study: Study) -> None:
     report = calibrated(study)
     assert len(report.parameters["judges"]) == 2

@@ -107,6 +107,24 @@ def test_criteria_have_their_agreement_and_discrimination(study: Study) -> None:
     assert raw == sorted(raw)
 
 
+def test_an_invalid_verdict_differs_from_nothing(study: Study) -> None:
+    """It counts against its judge in MF1; neither a criterion nor a response is contested for it."""
+    study.judge("Judge", coin(7, "met", "not_met", "invalid"))
+    made = analyse(read_items(study.benchmark, "group:A", "Judge"), seed=3).tables
+    criteria, overall = made["criteria"].dicts(), made["overall"].dicts()[0]
+    assert sum(row["n_invalid"] for row in criteria) > 20
+    for row in criteria:
+        assert row["n_valid"] == row["n_pairs"] - row["n_invalid"]
+        if row["n_valid"]:
+            assert row["n_differ"] == pytest.approx(row["n_valid"] * (1 - row["raw"]))
+        else:
+            assert (row["n_differ"], row["raw"]) == (0, None)
+    tail = made["tail"].dicts()
+    for rows in (criteria, tail):
+        assert sum(row["n_differ"] for row in rows) == overall["n_differ"] > 0
+    assert sum(row["n_valid"] for row in criteria) == overall["n_pairs"] < sum(row["n_pairs"] for row in tail)
+
+
 def test_where_disagreement_sits(study: Study) -> None:
     from sklearn.metrics import mutual_info_score
 

@@ -124,6 +124,19 @@ def test_the_judges_own_figure_is_that_of_its_scores(study: Study, rater: str) -
             assert row["judge"] == pytest.approx(board[row["candidate"]][row["measure"]], abs=1e-12)
 
 
+def test_the_judges_own_interval_stays_in_bounds_though_a_tie_keeps_it_apart() -> None:
+    made = make_study(cases=12, points=(3, 1, 1, 2, -2))
+    first = made.responses()[0].pk
+    made.judge("Judge", lambda pair: "not_met" if pair[0] == first else "met")
+    tied = {(made.responses()[2].pk, criterion) for criterion in made.criteria[made.responses()[2].case_id][:1]}
+    made.judge("Other", lambda pair: "not_met" if pair in tied else made.said["Judge"][pair])
+    made.group("A", noisy(made, "Judge", 2, 0.2), draw=20)
+    rows = powered_scores(made.benchmark, judge="jury:Judge+Other", reference="group:A", k=2).rows
+    ends = [(row["judge"], row["judge_high"]) for row in rows if row["judge_high"] is not None and row["k"] != 0]
+    assert max(value for value, _high in ends if value < 100) > 80  # so close that t ends would lie beyond
+    assert all(high <= 100 for _value, high in ends)
+
+
 def test_unequal_inclusion_probabilities_weigh(study: Study) -> None:
     rng = random.Random(4)
     weights = {}

@@ -88,6 +88,24 @@ def test_ten_cases_are_needed():
             assert ("9 of the 10 cases" in figure.note) is not due
 
 
+@pytest.mark.parametrize("n_valid", [3, 9, 10])
+def test_cases_whose_verdicts_are_all_invalid_stand_behind_macro_f1_alone(n_valid):
+    rng = np.random.default_rng(6)
+    case = np.repeat(np.arange(14), 20)
+    a = rng.random(280) < 0.5
+    b = np.where(rng.random(280) < 0.8, a, ~a)
+    given = case < n_valid
+    valid = confusion_counts(a[given], b[given], case=case[given], n_cases=14)
+    counted = confusion_counts(a, np.where(given, b, ~a), case=case, n_cases=14)
+    one = two_rater_agreement(valid, counted=counted, bootstrap=CaseBootstrap(14, seed=1))[0]
+    assert one.n_cases == 14
+    assert one.mf1.low < one.mf1.value < one.mf1.high
+    for name in ("raw", "kappa", "ac1", "alpha"):
+        figure = getattr(one, name)
+        assert (figure.low is not None) is (n_valid == 10), name
+        assert (f"{n_valid} of the 10 cases needed" in figure.note) is (n_valid < 10), name
+
+
 def test_undefined_resamples_are_dropped_and_counted():
     defined = np.linspace(0, 1, 960)
     replicates = np.full((2, 1000), np.nan)
