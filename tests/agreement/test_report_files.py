@@ -14,9 +14,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from agreement import files, services
+from agreement import files, sentences, services
 from agreement.models import Report
 from agreement.stored import table_names, table_of
+from agreement.thresholds import sign_threshold
 from tests.agreement.study import Study, coin, make_study, noisy
 
 pytestmark = pytest.mark.django_db
@@ -117,6 +118,17 @@ def test_the_methods_name_rule_stage_n_exclusion_seed_software_and_sources(repor
     assert "Calderon" not in said  # only what is named is listed
     assert said.split("\n\n")[0] in client.get(page).content.decode().replace("&#x27;", "'")
     assert "\\paragraph{" in fetched(client, f"{page}methods.tex").decode()
+
+
+def test_the_methods_say_whether_k_was_signed_when_the_report_was_asked_for(study: Study) -> None:
+    before = Report(benchmark=study.benchmark, created_at=timezone.now())
+    sign_threshold(
+        benchmark=study.benchmark, k=2, report=None, reason="from a pilot", seen=0, by=study.admin, at=timezone.now()
+    )
+    after = Report(benchmark=study.benchmark, created_at=timezone.now())
+    assert "no threshold was signed" in sentences.threshold(before, 2)
+    assert "k = 2 was signed for the benchmark on" in sentences.threshold(after, 2)
+    assert "is not the one signed for the benchmark (k = 2, version 1" in sentences.threshold(after, 3)
 
 
 def test_every_format_of_a_table_by_page_and_api(report: Report, client: Client) -> None:
