@@ -37,14 +37,12 @@ _SIZES = """
     FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
     WHERE c.benchmark_id = %(benchmark)s ORDER BY r.id
 """
-# Each criterion as its position in the published rubric; by its text where that has it no more.
-_CRITERIA = """
-    SELECT k.id, i.position, CASE WHEN i.position IS NULL THEN k.text END
-    FROM rubrics_criterion k
-    LEFT JOIN (rubrics_rubricitem i JOIN rubrics_rubric u ON u.id = i.rubric_id
-               AND u.status = 'published' AND u.track = 'gold') ON i.criterion_id = k.id
-    WHERE k.id = ANY(%(ids)s)
+# Two queries that look up rows by these ids; joined from the left, the whole of both tables would be read each time.
+_POSITIONS = """
+    SELECT i.criterion_id, i.position FROM rubrics_rubricitem i JOIN rubrics_rubric u ON u.id = i.rubric_id
+    WHERE i.criterion_id = ANY(%(ids)s) AND u.status = 'published' AND u.track = 'gold'
 """
+_TEXTS = "SELECT id, text FROM rubrics_criterion WHERE id = ANY(%(ids)s)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +142,15 @@ class DecisionExport:
         return {pk: (case, name, sample, setting) for pk, case, name, sample, setting in rows.values_list(*columns)}
 
     def _criteria(self, ratings: Ratings) -> dict[int, int | str]:
+        """Each criterion as its position in the published rubric; by its text where that has it no more."""
+        ids = np.unique(ratings.criterion).tolist()
         with connection.cursor() as cursor:
-            cursor.execute(_CRITERIA, {"ids": np.unique(ratings.criterion).tolist()})
-            return {pk: text if position is None else position for pk, position, text in cursor.fetchall()}
+            cursor.execute(_POSITIONS, {"ids": ids})
+            found: dict[int, int | str] = dict(cursor.fetchall())
+            if others := [pk for pk in ids if pk not in found]:
+                cursor.execute(_TEXTS, {"ids": others})
+                found.update(cursor.fetchall())
+        return found
 
     def _notes(self, ends: tuple[int, int]) -> dict[tuple[int, int], str]:
         if not self._person:
