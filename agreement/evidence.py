@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.case_sets import OF_CANDIDATE, cases_of
 from agreement.frame import Frame, Index
 from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.pairs import MISSING, Pairs, Standing
+from agreement.scoreboard.case_sets import OF_CANDIDATE, cases_of
 from consilium.lib.ratings import Outcome
 from rubrics.models import Benchmark, Response, RubricItem
 from scoring.score_sheet import OVERALL
@@ -91,8 +91,8 @@ def behind(report: Report, slice_name: str, *, side: str = "", show: str = "") -
 
 
 def _selection(benchmark: Benchmark, frame: Frame, name: str, response: Index, criterion: Index) -> NDArray[np.bool_]:
-    """The pairs of a slice, also of one by a map, a language or a name (`agreement.case_sets`), or of a candidate's
-    part of it: ``theme:x / candidate:NAME``.
+    """The pairs of a slice, also of one by a map, a language or a name (`agreement.scoreboard.case_sets`), or of a
+    candidate's part of it: ``theme:x / candidate:NAME``.
     """
     part, joint, candidate = name.rpartition(OF_CANDIDATE)
     if joint:

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from agreement import files
 from agreement.changes import last_changes
 from agreement.figures import figures_of, inline
-from agreement.judges_behind import judges_behind
+from agreement.judged.behind import judges_behind
 from agreement.kinds import kind_of
 from agreement.methods import methods_of
 from agreement.models import Report

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from agreement.calibration.thresholds import threshold_in_force
 from agreement.models import Report
-from agreement.thresholds import threshold_in_force
 from scoring.raters import JURY_RULES, UNANIMOUS
 
 _STAGES = {

@@ -15,9 +15,9 @@ from agreement.compare import Progress, unheard
 from agreement.counting import count
 from agreement.forms import ReportForm, choose, grouped
 from agreement.inputs import join
+from agreement.judged.learned import learned_candidates, learners, remark, remark_on_candidate
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, told_apart
-from agreement.learned import learned_candidates, learners, remark, remark_on_candidate
 from agreement.models import Report
 from agreement.numbers import Tile, number
 from agreement.offers import display_name, offers

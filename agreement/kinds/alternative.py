@@ -10,12 +10,12 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agreement.alternative import ALL, alternative, checked_group, read_bench, tables_of
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose
+from agreement.judged.alternative import ALL, alternative, checked_group, read_bench, tables_of
+from agreement.judged.learned import learned_candidates, learners
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import raters_table
-from agreement.learned import learned_candidates, learners
 from agreement.models import Report
 from agreement.numbers import PValue, Tile, number
 from agreement.offers import display_name, group_offers, judge_offers, offers

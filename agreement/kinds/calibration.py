@@ -9,10 +9,10 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement import calibrating, judge_error
-from agreement.calibration_figures import figures
-from agreement.calibration_inputs import CalibrationInputs, newest_runs, read_inputs
-from agreement.calibration_page import body
+from agreement.calibration import calibrating, judge_error
+from agreement.calibration.figures import figures
+from agreement.calibration.inputs import CalibrationInputs, newest_runs, read_inputs
+from agreement.calibration.page import body
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read

@@ -9,12 +9,14 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement import sentences, two_judges
+from agreement import sentences
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose, grouped
+from agreement.judged import two_judges
+from agreement.judged.learned import learned_candidates
+from agreement.judged.two_judges import Contest, read_contest
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table
-from agreement.learned import learned_candidates
 from agreement.models import Report
 from agreement.numbers import PValue, Tile, number
 from agreement.offers import display_name, offers
@@ -22,7 +24,6 @@ from agreement.parameters import named_raters
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
-from agreement.two_judges import Contest, read_contest
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.lib import remarks

@@ -9,13 +9,14 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement import fidelity, sentences
+from agreement import sentences
 from agreement.compare import Progress, unheard
-from agreement.fidelity import read_triad
 from agreement.forms import ReportForm, choose
+from agreement.judged import fidelity
+from agreement.judged.fidelity import read_triad
+from agreement.judged.learned import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, raters_table, told_apart
-from agreement.learned import learned_candidates, learners, remark
 from agreement.models import Report
 from agreement.numbers import Number, Tile, number
 from agreement.offers import display_name, group_offers, judge_offers

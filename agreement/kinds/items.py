@@ -14,9 +14,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose, grouped
 from agreement.items import analyse, read_items
+from agreement.judged.learned import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, judged_by, raters_table
-from agreement.learned import learned_candidates, learners, remark
 from agreement.models import Report
 from agreement.numbers import PValue, Tile, number
 from agreement.offers import display_name, offers

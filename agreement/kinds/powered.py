@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement import powered
+from agreement.calibration.thresholds import suggested_k
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose, grouped
 from agreement.inputs import join
@@ -19,10 +19,10 @@ from agreement.models import Report
 from agreement.numbers import Number, number
 from agreement.offers import Offer, display_name, offers
 from agreement.parameters import WrongParameters, named_raters
+from agreement.powered import scores as powered
 from agreement.sentences import SCORES, counted, listed, rater_in_words, threshold
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
-from agreement.thresholds import suggested_k
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.lib import remarks

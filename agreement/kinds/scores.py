@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement import sentences
-from agreement.case_sets import named_slices
+from agreement.calibration.thresholds import suggested_k
 from agreement.forms import ReportForm, choose, grouped
 from agreement.frame import read_frame
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
@@ -22,9 +22,9 @@ from agreement.models import NamedSlice, Report
 from agreement.offers import Offer, display_name, group_offers, judge_offers, offers
 from agreement.pairs import Pairs, pair
 from agreement.parameters import WrongParameters, named_raters
+from agreement.scoreboard.case_sets import named_slices
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import table_of
-from agreement.thresholds import suggested_k
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.raters import require_verdicts, resolve_rater

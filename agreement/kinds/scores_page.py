@@ -8,16 +8,16 @@ from typing import Any
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from agreement.case_sets import SUBSET, named_slices
+from agreement.calibration.thresholds import threshold_in_force
 from agreement.kinds.kind import Context
 from agreement.kinds.scores_figures import evidence_url, rows_of, short
 from agreement.models import Report
 from agreement.numbers import Number, number
 from agreement.offers import display_name, run_names
-from agreement.scoreboard import FAMILY_KINDS, RANKED
+from agreement.scoreboard.board import FAMILY_KINDS, RANKED
+from agreement.scoreboard.case_sets import SUBSET, named_slices
 from agreement.stored import pairs_url
 from agreement.tables import Row
-from agreement.thresholds import threshold_in_force
 from rubrics.models import JobStatus
 from scoring.points import DEFAULT_RULES
 from scoring.score_sheet import OVERALL

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from agreement import annotators, graders, lengths, scoreboard
-from agreement.case_sets import set_slices
 from agreement.compare import Progress, unheard
 from agreement.kinds.shared import raters_table
+from agreement.scoreboard import annotators, graders, lengths
+from agreement.scoreboard import board as scoreboard
+from agreement.scoreboard.case_sets import set_slices
 from agreement.tables import Result, Row, Table
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark, Candidate

@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from agreement import access
-from agreement.case_sets import OF_CANDIDATE
 from agreement.evidence import behind, decided
 from agreement.kinds import kind_of
 from agreement.offers import display_name
+from agreement.scoreboard.case_sets import OF_CANDIDATE
 from consilium.lib.errors import DomainError
 from rubrics.models import JobStatus
 

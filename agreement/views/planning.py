@@ -12,8 +12,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from agreement import planning, planning_presentation
-from agreement.planning_form import PlanForm, filled
+from agreement.planning import plan as planning
+from agreement.planning import presentation as planning_presentation
+from agreement.planning.form import PlanForm, filled
 from agreement.tables import Table
 from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, svg_file
 from consilium.lib.errors import DomainError

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from agreement import access, presentation, services
-from agreement.calibration_page import signing
+from agreement.calibration.page import signing
 from agreement.export_form import ExportForm
 from agreement.forms import ReportForm
 from agreement.kinds import Kind, kinds_in

@@ -12,10 +12,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from agreement import access, subsets
+from agreement import access
 from agreement.models import NamedSlice
 from agreement.offers import display_name, run_names
-from agreement.subset_form import SubsetForm
+from agreement.scoreboard import subsets
+from agreement.scoreboard.form import SubsetForm
 from agreement.tables import Table
 from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark

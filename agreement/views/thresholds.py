@@ -12,10 +12,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from agreement import access, thresholds
+from agreement import access
+from agreement.calibration import thresholds
+from agreement.calibration.form import SignForm
 from agreement.models import Report
 from agreement.offers import display_name
-from agreement.threshold_form import SignForm
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from agreement.hits import count_hits
+from agreement.calibration.hits import count_hits
 from annotation.models import Involvement
 from consilium.lib.ratings import Ratings
 from rubrics.models import Response

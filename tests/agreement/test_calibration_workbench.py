@@ -13,7 +13,8 @@ from django.test import Client
 from django.utils import timezone
 from scipy.stats import binom
 
-from agreement import services, thresholds
+from agreement import services
+from agreement.calibration import thresholds
 from agreement.kinds import kind_of
 from agreement.models import Report, ThresholdChoice
 from agreement.stored import table_of

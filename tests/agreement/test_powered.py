@@ -13,11 +13,12 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from agreement import powered, services, tasks
+from agreement import services, tasks
 from agreement.kinds import kind_of
 from agreement.methods import methods_of
 from agreement.models import Report
-from agreement.powered import MEASURES, powered_scores
+from agreement.powered import scores as powered
+from agreement.powered.scores import MEASURES, powered_scores
 from agreement.stored import table_of
 from annotation.models import Assignment, Batch, BatchItem, Decision
 from tests.agreement.study import Study, coin, make_study, noisy

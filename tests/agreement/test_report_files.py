@@ -15,9 +15,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import files, sentences, services
+from agreement.calibration.thresholds import sign_threshold
 from agreement.models import Report
 from agreement.stored import table_names, table_of
-from agreement.thresholds import sign_threshold
 from tests.agreement.study import Study, coin, make_study, noisy
 
 pytestmark = pytest.mark.django_db

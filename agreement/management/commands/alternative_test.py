@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from agreement import alternative as computing
+from agreement.judged import alternative as computing
 from agreement.kinds import alternative
 from agreement.label_files import read_judge, read_labels
 from agreement.tables import Row, Table

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from agreement import calibrating, judge_error
-from agreement.calibrating import KEYS, CalibrationTables, calibrate_group
+from agreement.calibration import calibrating, judge_error
+from agreement.calibration.calibrating import KEYS, CalibrationTables, calibrate_group
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from agreement import planning
-from agreement.powered import MEASURES
+from agreement.planning import plan as planning
+from agreement.powered.scores import MEASURES
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark

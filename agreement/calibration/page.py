@@ -11,13 +11,13 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from agreement.calibration_figures import role_words, rows_of
+from agreement.calibration.figures import role_words, rows_of
+from agreement.calibration.thresholds import threshold_choices
 from agreement.models import Report, ThresholdChoice
 from agreement.numbers import Tile, number
 from agreement.offers import display_name
 from agreement.stored import pairs_url
 from agreement.tables import Row
-from agreement.thresholds import threshold_choices
 from consilium.lib import remarks
 from consilium.statistics.sensitivity import REACH
 from rubrics.models import Benchmark

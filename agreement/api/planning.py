@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from agreement import planning
-from agreement.planning_form import PlanForm
+from agreement.planning import plan as planning
+from agreement.planning.form import PlanForm
 from rubrics.access import get_benchmark
 
 

@@ -14,11 +14,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agreement import access, services
-from agreement.api_exports import Decisions
-from agreement.api_files import urlpatterns as file_patterns
-from agreement.api_planning import Planning
-from agreement.api_slices import urlpatterns as slice_patterns
-from agreement.api_thresholds import Thresholds
+from agreement.api.exports import Decisions
+from agreement.api.files import urlpatterns as file_patterns
+from agreement.api.planning import Planning
+from agreement.api.slices import urlpatterns as slice_patterns
+from agreement.api.thresholds import Thresholds
 from agreement.figures import figures_of
 from agreement.models import Report
 from agreement.offers import offers

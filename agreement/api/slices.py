@@ -14,8 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from agreement import access, subsets
+from agreement import access
 from agreement.models import NamedSlice
+from agreement.scoreboard import subsets
 from agreement.views.subsets import case_table
 from consilium.lib.api import StrictSerializer
 from rubrics.access import get_benchmark

@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from agreement.calibration.thresholds import LARGEST_K, sign_threshold, threshold_choices
 from agreement.models import Report, ThresholdChoice
-from agreement.thresholds import LARGEST_K, sign_threshold, threshold_choices
 from consilium.lib.api import StrictSerializer
 from rubrics.access import get_benchmark
 

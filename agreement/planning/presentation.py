@@ -10,7 +10,7 @@ from agreement.kinds.kind import Figure
 from agreement.kinds.powered import digits_of, measure_name
 from agreement.numbers import Number, number
 from agreement.offers import display_name
-from agreement.planning import (
+from agreement.planning.plan import (
     ALL,
     BUDGET_COLUMNS,
     BUDGET_TEXT,

@@ -8,11 +8,11 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agreement.calibration.thresholds import LARGEST_K, suggested_k
 from agreement.forms import choose, grouped
 from agreement.kinds.powered import judges_and_references, settled_first
-from agreement.planning import Question
-from agreement.powered import MEASURES
-from agreement.thresholds import LARGEST_K, suggested_k
+from agreement.planning.plan import Question
+from agreement.powered.scores import MEASURES
 from rubrics.models import Benchmark, Case
 
 _HALF_WIDTHS = {"rubric_score": 0.05, "rubric_accuracy": 5.0, "cacs_at_k": 5.0}

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agreement.thresholds import LARGEST_K
+from agreement.calibration.thresholds import LARGEST_K
 
 
 class SignForm(forms.Form):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.scoreboard import told_once
+from agreement.scoreboard.board import told_once
 from agreement.tables import Row
 from consilium.lib.ratings import copy_columns
 from consilium.statistics.cacs import cacs_values

@@ -1,8 +1,8 @@
 """How many responses physicians should grade, and which differences that will show, from what they graded so far.
 
 The pilot is the decisions that are there: variances of the physicians' scores between cases, and of what the judge
-leaves of them (`agreement.powered`). The plan grades, for each candidate, as many responses a case and criteria a
-response as the pilot did.
+leaves of them (`agreement.powered.scores`). The plan grades, for each candidate, as many responses a case and criteria
+a response as the pilot did.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from agreement.inputs import join
 from agreement.pairs import LAST_COUNTED, Pairs, Standing, positions
-from agreement.powered import Inputs, powered_figures, read_inputs
+from agreement.powered.scores import Inputs, powered_figures, read_inputs
 from agreement.tables import Row
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals
 from consilium.statistics.confusion import confusion_counts

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.calibration_inputs import CalibrationInputs, JudgePairs
+from agreement.calibration.hits import Hits
+from agreement.calibration.inputs import CalibrationInputs, JudgePairs
 from agreement.compare import Progress, unheard
-from agreement.hits import Hits
-from agreement.learned import learned_candidates
+from agreement.judged.learned import learned_candidates
 from agreement.pairs import Pairs, Standing, conservative_counts, n_counted, n_invalid, n_missing, tally
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.cacs_error import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.scoreboard import told_once
+from agreement.scoreboard.board import told_once
 from agreement.tables import Row
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Estimate, Figure

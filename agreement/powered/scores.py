@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.compare import Progress, unheard
-from agreement.learned import learned_candidates, learners, remark_on_candidate
-from agreement.sampling import Sampling, sampling_of
+from agreement.judged.learned import learned_candidates, learners, remark_on_candidate
+from agreement.powered.sampling import Sampling, sampling_of
 from agreement.tables import Row
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Undefined

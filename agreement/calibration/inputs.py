@@ -9,8 +9,8 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
+from agreement.calibration.hits import Hits, count_hits, positive_pairs
 from agreement.frame import Frame, read_frame
-from agreement.hits import Hits, count_hits, positive_pairs
 from agreement.inputs import digest_of
 from agreement.pairs import Pairs, pair, positions
 from annotation.models import ExpertGroup, Involvement

@@ -55,5 +55,5 @@ class SubsetForm(forms.Form):
 
     @property
     def drawing(self) -> dict[str, Any]:
-        """What `agreement.subsets.draw` takes, once the fields for it are valid."""
+        """What `agreement.scoreboard.subsets.draw` takes, once the fields for it are valid."""
         return {name: self.cleaned_data[name] for name in ("rule", "rater", "candidates", "n")}

@@ -20,9 +20,9 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from accounts.models import User
-from agreement.graders import Marks, read_marks
 from agreement.models import NamedSlice
 from agreement.parameters import WrongParameters
+from agreement.scoreboard.graders import Marks, read_marks
 from agreement.tables import Row
 from consilium.lib.errors import Conflict
 from consilium.statistics.case_subsets import hardest, met_by_some

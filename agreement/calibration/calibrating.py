@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-from agreement import judge_error
-from agreement.calibration_inputs import CalibrationInputs, NothingToCalibrate, read_inputs
+from agreement.calibration import judge_error
+from agreement.calibration.hits import Hits
+from agreement.calibration.inputs import CalibrationInputs, NothingToCalibrate, read_inputs
 from agreement.compare import Progress, unheard
-from agreement.hits import Hits
 from consilium.lib import remarks
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.calibration import Calibration, calibrate

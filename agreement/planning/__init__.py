@@ -1,0 +1,1 @@
+"""How many decisions a study needs: the plan, its form and its page."""

@@ -1,0 +1,1 @@
+"""Prediction-powered scores: a judge on everything, physicians on a sample."""
