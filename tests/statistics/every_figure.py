@@ -1,0 +1,263 @@
+"""Every statistic there is on one small table of labels: what tests of degenerate and of permuted tables go through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from consilium.statistics.alternative_annotator import NO_ANSWER, alternative_annotator_test
+from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures, sums_by_case
+from consilium.statistics.cacs import cacs_at_k
+from consilium.statistics.cacs_error import ErrorRates, propagate, sensitivity_figures, specificity_figures
+from consilium.statistics.calibration import calibrate
+from consilium.statistics.confusion import ConfusionCounts, confusion_counts
+from consilium.statistics.detectable_difference import detectable_from_standard_error, detectable_mean_difference
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.fleiss_kappa import fleiss_kappa
+from consilium.statistics.intraclass_correlation import intraclass_correlations
+from consilium.statistics.item_rest import item_rest, rater_rest
+from consilium.statistics.krippendorff_alpha import krippendorff_alpha, value_counts
+from consilium.statistics.label_budget import Pilot, cases_needed
+from consilium.statistics.length_control import length_control
+from consilium.statistics.macro_f1 import macro_f1
+from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
+from consilium.statistics.median import median_figure
+from consilium.statistics.meta_evaluation import judge_pairs, meta_evaluation, other_rater_pairs
+from consilium.statistics.mutual_information import Units, by_chance, mutual_information
+from consilium.statistics.noninferiority import non_inferiority
+from consilium.statistics.paired_difference import mf1_differences, ratio_difference
+from consilium.statistics.pass_at_k import pass_at_k
+from consilium.statistics.prediction_powered import case_sums, prediction_powered
+from consilium.statistics.probabilities import brier_score, calibration_curve, expected_calibration_error
+from consilium.statistics.rank_agreement import rank_agreement
+from consilium.statistics.rank_ranges import rank_ranges
+from consilium.statistics.rubric_accuracy import rubric_accuracy
+from consilium.statistics.sensitivity import candidate_values, sensitivity
+from consilium.statistics.two_raters import two_rater_agreement
+from consilium.statistics.wilson import proportion
+from consilium.statistics.worst_at_k import worst_at_k
+
+K = 2
+RESAMPLES = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Labels (parallel arrays: item, rater, met), and of each item its case and the judge's verdict (2: invalid)."""
+
+    item: np.ndarray
+    rater: np.ndarray
+    met: np.ndarray
+    case: np.ndarray
+    verdict: np.ndarray
+    n_raters: int
+
+    @property
+    def n_cases(self) -> int:
+        return int(self.case.max(initial=-1)) + 1
+
+    def shuffled(self, order: np.ndarray) -> Table:
+        """The same labels in another order of rows."""
+        return Table(self.item[order], self.rater[order], self.met[order], self.case, self.verdict, self.n_raters)
+
+
+def table(text: str) -> Table:
+    """One item a word, ``CASE:LABELS:VERDICT``: ``3:A1B0:x`` is of case 3, met to A, not met to B, and invalid."""
+    items = [word.split(":") for word in text.split()]
+    labels = [
+        (i, ord(who) - ord("A"), int(met)) for i, one in enumerate(items) for who, met in re.findall("(.)(.)", one[1])
+    ]
+    item, rater, met = np.array(labels, dtype=np.int64).reshape(-1, 3).T
+    return Table(
+        item=item,
+        rater=rater,
+        met=met,
+        case=np.array([int(one[0]) for one in items], dtype=np.int64),
+        verdict=np.array([{"0": 0, "1": 1, "x": 2}[one[2]] for one in items], dtype=np.int64),
+        n_raters=int(rater.max(initial=-1)) + 1,
+    )
+
+
+def figures_in(name: str, made: Any) -> Iterator[tuple[str, Figure]]:
+    """Every figure somewhere in a result, by its path."""
+    if isinstance(made, Estimate | Undefined):
+        yield name, made
+    elif isinstance(made, float):
+        assert np.isfinite(made), name
+    elif is_dataclass(made):
+        for field in fields(made):
+            yield from figures_in(f"{name}.{field.name}" if name else field.name, getattr(made, field.name))
+    elif isinstance(made, dict):
+        for key, value in made.items():
+            yield from figures_in(f"{name}.{key}" if name else str(key), value)
+    elif isinstance(made, list | tuple):
+        for i, value in enumerate(made):
+            yield from figures_in(f"{name}.{i}", value)
+
+
+def every_figure(one: Table) -> dict[str, Figure]:
+    """All of it, by name."""
+    made = {**_two_raters(one), **_many_raters(one), **_scores(one), **_candidates(one)}
+    return dict(figures_in("", made))
+
+
+def _against_a(one: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Items that rater A labelled, what A said, and the verdict."""
+    own = one.rater == 0
+    return one.item[own], one.met[own], one.verdict[one.item[own]]
+
+
+def _two_raters(one: Table) -> dict[str, Any]:
+    """The judge against rater A, and beside rater B."""
+    bootstrap, cases = CaseBootstrap(one.n_cases, 1, RESAMPLES), one.n_cases
+    item, a, said = _against_a(one)
+    case, given = one.case[item], said < 2
+    valid = confusion_counts(a[given], said[given], case=case[given], n_cases=cases)
+    judged = np.where(given, said, 1 - a)
+    counted = confusion_counts(a, judged, case=case, n_cases=cases)
+    b = np.full(len(one.case), -1)
+    b[one.item[one.rater == 1]] = one.met[one.rater == 1]
+    shared = b[item] >= 0
+    tables = [
+        confusion_counts(a[shared], other[shared], case=case[shared], n_cases=cases) for other in (judged, b[item])
+    ]
+    (difference,) = mf1_differences(*tables, bootstrap=bootstrap)
+    right = [other[shared] == a[shared] for other in (judged, b[item])]
+    only = [np.bincount(case[shared], weights=x & ~y, minlength=cases).astype(int) for x, y in (right, right[::-1])]
+    n_cases = len(set(case[shared].tolist()))
+    differ = np.zeros((cases, 2), dtype=np.int64)
+    np.add.at(differ, (case[given], (a != said)[given].astype(int)), 1)
+    chances = by_chance(Units(differ), [np.arange(cases) % 2], seed=1, permutations=19) if differ.sum() else []
+    halves = np.array([differ[::2].sum(axis=0), differ[1::2].sum(axis=0)])
+    chance = np.where(said[given] == 1, 0.75, 0.25)
+    both = np.stack([sums_by_case(np.ones(len(item)), case, cases)[:, 0]] * 2, axis=1)
+    return {
+        "two": two_rater_agreement(valid, counted=counted, bootstrap=bootstrap)[0],
+        "mf1.zero": macro_f1(counted.pooled(), "zero"),
+        "sensitivity": sensitivity_figures(counted.pooled()),
+        "specificity": specificity_figures(counted.pooled()),
+        "difference": difference,
+        "ratio_difference": ratio_difference(both * [1, 0], both, bootstrap=bootstrap, empty="no pairs"),
+        "inferiority": said_of(non_inferiority(difference)),
+        "mcnemar": mcnemar(*only, n_cases=n_cases),
+        "mid_p": [mcnemar_p(int(only[0].sum()), int(only[1].sum()), how) for how in (Method.MID_P, Method.CHI_SQUARE)],
+        "information": mutual_information(halves, *chances),
+        "information.by_case": mutual_information(differ),
+        "brier": brier_score(a[given], chance, case=case[given], n_cases=cases, bootstrap=bootstrap),
+        "ece": expected_calibration_error(a[given], chance),
+        "curve": calibration_curve(a[given], chance, case=case[given], n_cases=cases, bootstrap=bootstrap),
+    }
+
+
+def said_of(made: Any) -> Figure:
+    """A finding of non-inferiority as a figure."""
+    return made if isinstance(made, Undefined) else Estimate(made.bound, made.n, note=made.finding.value)
+
+
+def _many_raters(one: Table) -> dict[str, Any]:
+    bootstrap, cases, items = CaseBootstrap(one.n_cases, 1, RESAMPLES), one.n_cases, len(one.case)
+    case, said = one.case[one.item], one.verdict[one.item]
+    by_judge = judge_pairs(one.met, np.where(said < 2, said == 1, one.met == 0))
+    valid = ConfusionCounts.from_cells(by_judge.cells() * (said < 2))
+    others = other_rater_pairs(one.item, one.met)
+    by_item = value_counts(one.item, one.met, items, 2)
+    labelled = by_item[by_item.sum(axis=1) > 0]
+    place = (case * one.n_raters + one.rater).astype(np.int64)
+    each = others.summed_by(place, cases * one.n_raters)
+    made: dict[str, Any] = {
+        "judge": meta_evaluation(
+            valid.summed_by(case, cases)[:, None], counted=by_judge.summed_by(case, cases)[:, None], bootstrap=bootstrap
+        )[0],
+        "ceiling": meta_evaluation(others.summed_by(case, cases)[:, None], bootstrap=bootstrap)[0],
+        "alpha": {
+            level: krippendorff_alpha(by_item, level, seed=1) for level in ("nominal", "ordinal", "interval")
+        },
+        "fleiss": fleiss_kappa(labelled),
+        "icc": intraclass_correlations(one.item, one.rater, one.met),
+        "alternative": alternative_annotator_test(
+            one.item, one.rater, one.met, np.where(one.verdict < 2, one.verdict, NO_ANSWER), case=one.case,
+            n_annotators=one.n_raters, n_cases=cases, minimum=3, bootstrap=bootstrap,
+        ),
+        "rater_rest": rater_rest(one.item, one.rater, one.met, n_pairs=items, n_raters=one.n_raters),
+    }  # fmt: skip
+    if one.n_raters:
+        shape = (cases, one.n_raters)
+        by_rater = ConfusionCounts(*(cell.reshape(shape) for cell in (each.tp, each.fp, each.fn, each.tn)))
+        made["physicians"] = meta_evaluation(by_rater, bootstrap=bootstrap)
+    return made
+
+
+def _scores(one: Table) -> dict[str, Any]:
+    """Items as criteria of one response to each case, decided by A; and as responses, decided by all and the judge."""
+    bootstrap, cases = CaseBootstrap(one.n_cases, 1, RESAMPLES), one.n_cases
+    item, a, _said = _against_a(one)
+    case = one.case[item]
+    there, place = np.unique(case, return_inverse=True)
+    hits, present = (np.bincount(place, weights=w, minlength=len(there)).astype(int) for w in (a, np.ones(len(a))))
+    position = item - np.searchsorted(one.case, case) if len(item) else item
+    labels, counts = (
+        np.bincount(one.item, weights=w, minlength=len(one.case)) for w in (one.met, np.ones(len(one.met)))
+    )
+    graded = np.where(counts > 0, labels / np.maximum(counts, 1), np.nan)
+    (powered,) = prediction_powered(
+        case_sums(case=one.case, n_cases=cases, prediction=(one.verdict == 1) * 1.0, label=graded), clip=(0, 1)
+    )
+    plans: dict[str, Figure] = {"detectable.se": detectable_from_standard_error(0.1, len(there), 20)}
+    spread = float(np.std(hits / present, ddof=1)) if len(there) > 1 else 0.0
+    plans["detectable"] = detectable_mean_difference(spread, len(there), 20)
+    if powered.label_variance is not None and powered.residual_variance is not None:
+        pilot = Pilot(powered.label_variance, powered.residual_variance, powered.n_labelled_cases, powered.n_cases)
+        plans |= {f"budget.{how}": cases_needed(pilot, 0.2, with_judge=how == "judge") for how in ("judge", "alone")}
+    return {
+        "cacs": cacs_at_k(hits, present, K),
+        "pass": pass_at_k(hits, present, K),
+        "accuracy": rubric_accuracy(hits, present),
+        "calibration": calibrate(hits, present, case=there, seed=1, resamples=RESAMPLES),
+        "worst": worst_at_k(case, a, K).figure,
+        "ratio": ratio_figures(
+            sums_by_case(a, case, cases), sums_by_case(np.ones(len(a)), case, cases), bootstrap=bootstrap
+        ).figures,
+        "item_rest": item_rest(
+            place, position, a * (1 - 2 * (position % 2)), 1 - position % 2,
+            n_units=len(there), n_items=int(position.max(initial=-1)) + 1,
+        ),
+        "length": length_control(item**2, a, item % 2, case),
+        "powered": powered,
+        "plans": plans,
+        "share": proportion(int(a.sum()), len(a)),
+        "median": median_figure(hits.tolist()),
+    }  # fmt: skip
+
+
+def _candidates(one: Table) -> dict[str, Any]:
+    """Raters in the place of candidates: what each called met in each case."""
+    cases = one.n_cases
+    case, size = one.case[one.item], (one.n_raters, cases)
+    hits, present = (
+        np.bincount(one.rater * cases + case, weights=w, minlength=one.n_raters * cases).reshape(size).astype(int)
+        for w in (one.met, np.ones(len(one.met)))
+    )
+    names = [chr(ord("A") + place) for place in range(one.n_raters)]
+    by_name = {
+        name: (hits[i][present[i] > 0], present[i][present[i] > 0], np.flatnonzero(present[i]))
+        for i, name in enumerate(names)
+    }
+    rows = sensitivity({name: column[:2] for name, column in by_name.items()}, K, 1)
+    made = ratio_figures(hits.T, present.T, bootstrap=CaseBootstrap(cases, 1, RESAMPLES), keep_replicates=True)
+    rated = present.sum(axis=1) > 0
+    verdicts = np.array([(one.verdict[one.item[one.rater == i]] == 1).sum() for i in range(one.n_raters)])
+    shares = [met[rated] / present.sum(axis=1)[rated] for met in (hits.sum(axis=1), verdicts)]
+    errors = propagate([(name, *column[:2]) for name, column in by_name.items()], ErrorRates(0.9, 0.8), K, draws=20)
+    return {
+        "sensitivity_to_k": [(row.spearman, row.kendall, row.top3, row.top5, row.values) for row in rows],
+        "values": candidate_values(by_name, rows, seed=1, resamples=RESAMPLES),
+        "ranks": rank_agreement(shares[0], shares[1]),
+        "rank_range": []
+        if made.replicates is None or made.n_cases is None
+        else rank_ranges([figure.value for figure in made.figures], made.replicates, made.n_cases),
+        "error": errors,
+    }

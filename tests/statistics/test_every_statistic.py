@@ -1,0 +1,317 @@
+"""Every statistic on thirty tables with next to nothing in them: a value or a reason; and in any order of the rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from consilium.statistics.alternative_annotator import alternative_annotator_test
+from consilium.statistics.bootstrap import CaseBootstrap, sums_by_case
+from consilium.statistics.confusion import confusion_counts
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.krippendorff_alpha import value_counts
+from consilium.statistics.mcnemar import mcnemar
+from consilium.statistics.meta_evaluation import other_rater_pairs
+from consilium.statistics.paired_difference import mf1_differences
+from consilium.statistics.prediction_powered import case_sums
+from consilium.statistics.worst_at_k import worst_at_k
+from scoring.points import score_responses
+from tests.statistics.every_figure import K, Table, every_figure, table
+
+
+def varied(cases: int, items: int, labels: str = "ABC", seed: int = 1, flips: float = 0.3) -> str:
+    """Items of several cases to which all raters and the judge say the truth, but for some flips."""
+    rng = np.random.default_rng(seed)
+    words = []
+    for case in range(cases):
+        for _ in range(items):
+            truth = int(rng.random() < 0.5)
+            said = [truth ^ int(rng.random() < flips) for _ in range(len(labels) + 1)]
+            words.append(f"{case}:{''.join(f'{who}{met}' for who, met in zip(labels, said, strict=False))}:{said[-1]}")
+    return " ".join(words)
+
+
+def repeated(cases: int, *items: str) -> str:
+    """The same items in each case."""
+    return " ".join(f"{case}:{one}" for case in range(cases) for one in items)
+
+
+TABLES = {
+    "nothing": "",
+    "an item that nobody labelled": "0::1",
+    "one pair": "0:A1:1",
+    "one pair, not met": "0:A0:0",
+    "one pair, apart": "0:A1:0",
+    "one pair, invalid": "0:A0:x",
+    "one rater, one case": "0:A1:1 0:A0:0 0:A1:0",
+    "one case of many items": varied(1, 40),
+    "one class, one case": repeated(1, "A1B1:1", "A1B1:1", "A1B1:1"),
+    "one class, twelve cases": repeated(12, "A1B1C1:1"),
+    "the other class, twelve cases": repeated(12, "A0B0C0:0", "A0B0C0:0"),
+    "all invalid": repeated(12, "A1B1:x", "A0B1:x"),
+    "all but one case invalid": "0:A1B1:1 0:A0B1:0 " + repeated(12, "A1B1:x", "A0B1:x"),
+    "no overlap of raters": "0:A1:x 1:A0:x 2:A1:x 3:B1:1 4:B0:0 5:B1:1",
+    "the judge is not the reference": "0:B1:1 1:B0:1 2:B1C0:0",
+    "a single item, all alike": "0:A1B1C1:1",
+    "a single item, apart": "0:A1B0C1:0",
+    "the reference constant": repeated(12, "A1B1C0:1", "A1B0C1:0"),
+    "the judge constant": repeated(12, "A1B1C0:1", "A0B0C1:1"),
+    "both constant and opposite": repeated(12, "A1B1:0"),
+    "exactly together": repeated(12, "A1B1C1:1", "A0B0C0:0"),
+    "exactly apart": repeated(12, "A1B0:0", "A0B1:1"),
+    "each item another rater": " ".join(f"{i}:{who}{i % 2}:1" for i, who in enumerate("ABCDEFGHIJKL")),
+    "many raters, one item": "0:" + "".join(f"{who}{i % 2}" for i, who in enumerate("ABCDEFGHIJKL")) + ":1",
+    "unequal numbers of labels": "0:A1B1:1 1:A0B1C1:0 2:A1:1 3::0 4:A0B0C1D1:0",
+    "nine cases": varied(9, 3),
+    "ten cases": varied(10, 1),
+    "labels on nine of twelve cases": varied(9, 3) + " 9::1 10::0 11::1",
+    "forty cases, one disagreement": repeated(40, "A1B1C1:1") + " 40:A1B0C1:0",
+    "different numbers of criteria": varied(12, 2) + " 12:A1B0C1:1",
+    "in full": varied(12, 4),
+}
+
+
+def rows_of(one: Table) -> list[tuple[int, int, int]]:
+    return list(zip(one.item.tolist(), one.rater.tolist(), one.met.tolist(), strict=True))
+
+
+def expected(one: Table) -> dict[str, bool]:
+    """Which figures have a value, from what docs/statistics.md says of each; spelled out without arrays."""
+    verdict, case_of = one.verdict.tolist(), one.case.tolist()
+    by_item: dict[int, dict[int, int]] = defaultdict(dict)
+    for item, rater, met in rows_of(one):
+        by_item[item][rater] = met
+    a = {item: said[0] for item, said in by_item.items() if 0 in said}
+    valid = [(met, verdict[item]) for item, met in a.items() if verdict[item] < 2]
+    counted = [(met, verdict[item] if verdict[item] < 2 else 1 - met) for item, met in a.items()]
+    shared = {item: (a[item], by_item[item][1]) for item in a if 1 in by_item[item]}
+    judge_right = {item: verdict[item] == met for item, (met, _) in shared.items()}
+    discordant = [item for item, (met, other) in shared.items() if judge_right[item] != (other == met)]
+    cases_of_shared = {case_of[item] for item in shared}
+    balance: dict[int, int] = defaultdict(int)
+    for item in discordant:
+        balance[case_of[item]] += 1 if judge_right[item] else -1
+    several = [list(said.values()) for said in by_item.values() if len(said) > 1]
+    alpha = len({met for labels in several for met in labels}) == 2
+    sizes = {len(said) for said in by_item.values()}
+    labels = {met for _, _, met in rows_of(one)}
+    instances = defaultdict(int)
+    for said in by_item.values():
+        for rater in said:
+            instances[rater] += len(said) > 1
+    tested = [rater for rater, n in instances.items() if n >= 3]
+    hits: dict[int, list[int]] = defaultdict(list)
+    for item, met in a.items():
+        hits[case_of[item]].append(met)
+    differ = {met != said for met, said in valid}
+    parities = {case_of[item] % 2 for item in a if verdict[item] < 2}
+    judged = [(met, verdict[item]) for item, _, met in rows_of(one) if verdict[item] < 2]
+    both_sides = [{met for met, _ in judged}, {said for _, said in judged}]
+    return {
+        "two.mf1": bool(counted),
+        "two.mf1_valid": bool(valid),
+        "two.f1_met": any(1 in pair for pair in counted),
+        "two.f1_not_met": any(0 in pair for pair in counted),
+        "mf1.zero": bool(counted),
+        **{f"two.{name}": bool(valid) for name in ("raw", "ac1", "prevalence_a", "prevalence_b")},
+        "two.kappa": all(len({pair[side] for pair in valid}) == 2 for side in (0, 1)),
+        "two.alpha": len({said for pair in valid for said in pair}) == 2,
+        "sensitivity.0": any(met for met in a.values()),
+        "specificity.0": any(not met for met in a.values()),
+        "difference": bool(shared),
+        "inferiority": len(cases_of_shared) >= 10,
+        "mcnemar.p": bool(discordant),
+        "mcnemar.p_clustered": any(balance.values()) and len(cases_of_shared) >= 10,
+        "mid_p.0": bool(discordant),
+        "information.bits": len(differ) == 2 and len(parities) == 2,
+        "information.p": len(differ) == 2 and len(parities) == 2,
+        **{name: bool(valid) for name in ("brier", "ece")},
+        "judge.agreement.raw": bool(judged),
+        "judge.agreement.kappa": all(len(side) == 2 for side in both_sides),
+        "judge.recall_met": 1 in labels,
+        "judge.recall_not_met": 0 in labels,
+        "ceiling.agreement.mf1": bool(several),
+        "ceiling.agreement.kappa": alpha,
+        "ceiling.f1_balanced": alpha,
+        **{f"alpha.{level}": alpha for level in ("nominal", "ordinal", "interval")},
+        "fleiss": len(sizes) == 1 and min(sizes) > 1 and len(labels) == 2,
+        "alternative.winning_rate": len(tested) >= 3,
+        "alternative.advantage": bool(tested),
+        "cacs": any(len(mets) >= K for mets in hits.values()),
+        "pass": bool(hits),
+        "accuracy": bool(hits),
+        "calibration.k": len({len(mets) for mets in hits.values()}) == 1,
+        "worst": any(len(mets) >= K for mets in hits.values()),
+        "ratio.0": bool(hits),
+        "length.pearson": len(a) >= 3 and len(set(a.values())) == 2,
+        "length.spearman": len(a) >= 3 and len(set(a.values())) == 2,
+        "powered.powered": bool(by_item),
+        "powered.physicians": bool(by_item),
+        "powered.judge": bool(verdict),
+        "plans.detectable.se": len(hits) >= 10,
+        "share": bool(a),
+        "median": bool(hits),
+        "ranks.mean_absolute_difference": bool(labels),
+    }
+
+
+# Not by a bootstrap over cases: the score interval of a share, order statistics, the F distribution, a judge's errors.
+OTHER_INTERVALS = ("share", "median", "icc.", "error.")
+SHARES = (
+    "mf1",
+    "f1",
+    "raw",
+    "precision",
+    "recall",
+    "prevalence",
+    "p_",
+    "mcnemar.p",
+    "advantage",
+    "ece",
+    "brier",
+    "pass",
+)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_value_or_a_reason(name: str) -> None:
+    one = table(TABLES[name])
+    made = every_figure(one)
+    for path, due in expected(one).items():
+        figure = made.get(path, Undefined("the whole has none"))
+        assert figure.defined is due, (path, figure)
+    cases = len(set(one.case[one.item].tolist()))
+    for path, figure in made.items():
+        if isinstance(figure, Undefined):
+            assert figure.reason, path
+            continue
+        assert figure.n >= 1, path
+        if path.startswith(SHARES) or any(f".{share}" in path for share in SHARES):
+            assert 0 <= figure.value <= (100 if "values" in path else 1), (path, figure)
+        if figure.low is not None and not path.startswith(OTHER_INTERVALS):
+            # Alpha's bootstrap takes each unit for a case; the judge's own figure needs no labels.
+            behind = {"powered.judge": len(set(one.case.tolist()))}
+            assert behind.get(path, figure.n if path.startswith("alpha.") else cases) >= 10, path
+            assert figure.low <= figure.high, path
+    if not one.item.size:
+        assert not [path for path, figure in made.items() if figure.defined and path != "powered.judge"]
+
+
+@pytest.mark.parametrize("name", ["nothing", "one class, twelve cases", "no overlap of raters", "all invalid"])
+def test_reasons_that_a_reader_can_use(name: str) -> None:
+    made = every_figure(table(TABLES[name]))
+    reasons = {
+        "nothing": {"two.mf1": "no pairs", "alpha.nominal": "no unit with two ratings", "fleiss": "no items"},
+        "one class, twelve cases": {
+            "two.kappa": "constant ratings: both raters gave one answer throughout",
+            "alpha.ordinal": "constant ratings: alpha has no expected disagreement",
+            "mcnemar.p": "no pair on which one judge alone is right",
+            "information.bits": "the raters never differ",
+            "icc.two": "constant ratings",
+        },
+        "no overlap of raters": {
+            "difference": "no pairs",
+            "two.raw": "no pairs",
+            "ceiling.agreement.mf1": "no pairs",
+            "alternative.advantage": "no annotator was tested: 3 instances are needed",
+            "ranks.spearman": "a correlation needs at least 3 units",
+        },
+        "all invalid": {"two.ac1": "no pairs", "brier": "no pairs", "information.bits": "no pairs"},
+    }[name]
+    assert {path: made[path].note for path in reasons} == reasons
+
+
+def alike(one: Figure, other: Figure) -> bool:
+    numbers = [(getattr(one, end), getattr(other, end)) for end in ("value", "low", "high")]
+    return (
+        (one.n, one.note) == (other.n, other.note)
+        and all((x is None) is (y is None) for x, y in numbers)
+        and all(x == pytest.approx(y, abs=1e-9) for x, y in numbers if x is not None)
+    )
+
+
+@pytest.mark.parametrize("name", ["in full", "unequal numbers of labels", "forty cases, one disagreement"])
+def test_the_order_of_rows_changes_no_figure(name: str) -> None:
+    one, rng = table(TABLES[name]), np.random.default_rng(2)
+    plain = every_figure(one)
+    for _ in range(5):
+        mixed = every_figure(one.shuffled(rng.permutation(len(one.item))))
+        assert mixed.keys() == plain.keys()
+        for path, figure in plain.items():
+            assert alike(figure, mixed[path]), (path, figure, mixed[path])
+
+
+def test_a_thousand_orders_of_rows_give_the_counts_that_everything_is_made_of() -> None:
+    rng = np.random.default_rng(3)
+    n, cases = 60, 7
+    case, a, b = rng.integers(cases, size=n), rng.integers(2, size=n), rng.integers(2, size=n)
+    item, points, outcome = np.arange(n) // 3, rng.choice([-3, 1, 4], size=n), rng.integers(7, size=n)
+    graded = np.where(rng.random(n) < 0.5, a.astype(float), np.nan)
+
+    def counts(order: np.ndarray) -> list[np.ndarray]:
+        others = other_rater_pairs(item[order], a[order]).summed_by(case[order], cases)
+        scores = score_responses(item[order], points[order], outcome[order], n // 3)
+        powered = case_sums(case=case[order], n_cases=cases, prediction=b[order], label=graded[order])
+        return [
+            confusion_counts(a[order], b[order], case=case[order], n_cases=cases).cells(),
+            others.cells(),
+            value_counts(item[order], a[order], n // 3, 2),
+            np.nan_to_num(scores.score, nan=-9),
+            np.stack([scores.hits, scores.n_positive, scores.has_hits, scores.n_invalid, scores.n_cannot]),
+            np.stack([powered.judged, powered.labels, powered.predictions, powered.n_labelled]),
+            sums_by_case(points[order], case[order], cases),
+            worst_at_k(case[order], a[order], 2).by_case,
+        ]
+
+    plain = counts(np.arange(n))
+    for _ in range(1000):
+        for one, other in zip(plain, counts(rng.permutation(n)), strict=True):
+            assert np.array_equal(one, other)
+
+
+def test_raters_by_other_names_change_nothing_but_their_places() -> None:
+    one = table(TABLES["in full"])
+    plain = every_figure(one)
+    # B and C change places: A remains the reference.
+    other = every_figure(replace(one, rater=np.array([0, 2, 1])[one.rater]))
+    for path, figure in plain.items():
+        if path.startswith(
+            ("judge.", "ceiling.", "alpha.", "fleiss", "icc.", "alternative.winning", "alternative.adv")
+        ):
+            assert alike(figure, other[path]), path
+    for x, y in ((0, 0), (1, 2), (2, 1)):
+        for path in (p for p in plain if p.startswith((f"alternative.annotators.{x}", f"rater_rest.{x}"))):
+            assert alike(plain[path], other[path.replace(f".{x}", f".{y}", 1)]), path
+        assert alike(plain[f"physicians.{x}.agreement.kappa"], other[f"physicians.{y}.agreement.kappa"])
+
+
+def test_exchanged_judges_turn_the_sign_and_nothing_else() -> None:
+    rng = np.random.default_rng(4)
+    case, said = rng.integers(15, size=300), rng.random((3, 300)) < 0.5
+    first, second = (confusion_counts(said[0], one, case=case, n_cases=15) for one in said[1:])
+    bootstrap = CaseBootstrap(15, 1, 200)
+    (one,), (other,) = (mf1_differences(*pair, bootstrap=bootstrap) for pair in ((first, second), (second, first)))
+    assert isinstance(one, Estimate)
+    assert (other.value, other.low, other.high) == pytest.approx((-one.value, -one.high, -one.low))
+    b, c = rng.integers(5, size=15), rng.integers(4, size=15)
+    here, there = mcnemar(b, c, n_cases=15), mcnemar(c, b, n_cases=15)
+    assert (here.only_first, here.only_second) == (there.only_second, there.only_first)
+    assert (here.p, here.p_clustered, here.chi_square_clustered) == (
+        there.p,
+        there.p_clustered,
+        there.chi_square_clustered,
+    )
+
+
+def test_a_judge_and_a_physician_who_say_the_same_are_level() -> None:
+    # The judge copies the first of three physicians: before the other two it is exactly where that one is.
+    one = table(TABLES["in full"])
+    judge = one.met[one.rater == 0][np.argsort(one.item[one.rater == 0])]
+    made = alternative_annotator_test(
+        one.item, one.rater, one.met, judge, case=one.case, n_annotators=3, n_cases=one.n_cases
+    )
+    assert made.annotators[0].difference == replace(made.annotators[0].difference, value=0.0)
+    assert made.annotators[0].advantage.value == made.annotators[0].annotators_advantage.value == 1
