@@ -38,7 +38,7 @@ class Report(models.Model):
     error = models.TextField(blank=True)
     result = models.JSONField(default=dict)  # single facts and remarks; older reports: their tables, too
     input_digest = models.CharField(max_length=64, blank=True)  # of the ratings that went in
-    software = models.CharField(max_length=40, blank=True)
+    software = models.CharField(max_length=120, blank=True)
     recomputes = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="recomputed")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()

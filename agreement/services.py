@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from importlib.metadata import version
 from typing import Any
 
 from django.db import transaction
@@ -32,10 +33,8 @@ Clock = Callable[[], datetime]
 
 
 def software() -> str:
-    """What computes: the product and the library that the numbers come from."""
-    import numpy
-
-    return f"consilium {VERSION}, numpy {numpy.__version__}"
+    """What computes: the product and the libraries that the numbers come from."""
+    return ", ".join([f"consilium {VERSION}", *(f"{name} {version(name)}" for name in ("numpy", "scipy"))])
 
 
 @transaction.atomic

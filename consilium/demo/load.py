@@ -303,13 +303,15 @@ def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
 
 
 def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:
-    """One report of each kind. They wait for a worker, as everybody's reports do."""
+    """Reports to read first. They wait for a worker, as everybody's reports do."""
     one, other = (f"group:{name}" for name in GROUPS)
     wanted: list[tuple[str, dict[str, Any]]] = [
         (Report.Kind.AGREEMENT, {"rater_a": f"{one}@checked", "rater_b": f"{other}@checked"}),
         (Report.Kind.FIDELITY, {"judge": JUDGE, "group_a": f"{one}@checked", "group_b": f"{other}@checked"}),
         (Report.Kind.CALIBRATION, {"group": GROUPS[0], "candidate": PHYSICIAN_CANDIDATE}),
         (Report.Kind.SCORES, {"rater": JUDGE, "k": 10}),
+        (Report.Kind.ITEMS, {"rater_a": f"{one}@checked", "rater_b": f"{other}@checked"}),
+        (Report.Kind.ALTERNATIVE, {"judge": JUDGE, "group": "all"}),
     ]
     for kind, parameters in wanted:
         create_report(benchmark=demo, kind=kind, parameters=parameters, by=researcher, at=at)

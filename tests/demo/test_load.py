@@ -152,7 +152,7 @@ def test_a_trained_judge_has_a_finished_run_and_reports_wait_for_a_worker() -> N
     assert run.status == "finished"
     assert run.verdicts.count() == run.expected == 72 * 30
     assert set(Report.objects.values_list("status", flat=True)) == {"pending"}
-    assert Report.objects.values("kind").distinct().count() == 4
+    assert Report.objects.values("kind").distinct().count() == 6
 
 
 def test_the_judge_beats_its_baselines_on_the_candidate_that_it_never_saw() -> None:
