@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -56,3 +58,97 @@ def test_every_category_and_physician_has_its_row(tables):
     overall = [row for row in made["physicians"] if row["slice"] == "all"]
     assert len(overall) == 107
     assert sum(int(row["n_pairs"]) for row in overall) == 282
+
+
+Pairs = list[tuple[bool, bool]]
+
+
+def f1(pairs: Pairs, of: bool) -> tuple[float | None, float | None, float | None]:
+    """Precision, recall and F1 of one answer as the published code has them: None without one to divide by."""
+    both = sum(a is of and b is of for a, b in pairs)
+    said, meant = sum(b is of for _, b in pairs), sum(a is of for a, _ in pairs)
+    precision, recall = both / said if said else None, both / meant if meant else None
+    if precision is None or recall is None:
+        return precision, recall, None
+    return precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def figures_of(pairs: Pairs) -> dict[str, float | None]:
+    """All of a row, pair by pair."""
+    if not pairs:
+        return dict.fromkeys(("precision_met", "recall_met", "mf1", "raw", "kappa", "f1_balanced", "prevalence_a"))
+    met, not_met = f1(pairs, True), f1(pairs, False)
+    n, agree = len(pairs), sum(a is b for a, b in pairs)
+    a_met, b_met = sum(a for a, _ in pairs), sum(b for _, b in pairs)
+    used = [
+        2 * sum(a is of and b is of for a, b in pairs) / mentions
+        for of, mentions in ((True, a_met + b_met), (False, 2 * n - a_met - b_met))
+        if mentions
+    ]
+    chance = (a_met * b_met + (n - a_met) * (n - b_met)) / n**2
+    return {
+        "precision_met": met[0],
+        "recall_met": met[1],
+        "precision_not_met": not_met[0],
+        "recall_not_met": not_met[1],
+        "f1_balanced": None if met[2] is None or not_met[2] is None else (met[2] + not_met[2]) / 2,
+        "mf1": sum(used) / len(used),
+        "raw": agree / n,
+        "kappa": None if {a_met, b_met} & {0, n} else (agree / n - chance) / (1 - chance),
+        "prevalence_a": a_met / n,
+        "prevalence_b": b_met / n,
+    }
+
+
+def same(row: dict[str, str], pairs: Pairs) -> None:
+    assert int(row["n_pairs"]) == len(pairs), row
+    for column, value in figures_of(pairs).items():
+        assert (float(row[column]) if row[column] else None) == (
+            None if value is None else pytest.approx(value, abs=1e-9)
+        ), (row, column)
+        if value is None:
+            assert row["note"], row
+
+
+def test_every_row_pair_by_pair(tables):
+    """The whole, each category and each physician, by loops over the files alone; alpha by the krippendorff package."""
+    import krippendorff
+    import numpy as np
+    from sklearn.metrics import cohen_kappa_score, f1_score
+
+    folder = Path(os.environ["CONSILIUM_REAL_DATA"]) / "physician_labels"
+    items = [json.loads(line) for line in (folder / "meta_gold.jsonl").read_text("utf-8").splitlines()]
+    verdicts = [json.loads(line) for line in (folder / "judge_labels.jsonl").read_text("utf-8").splitlines()]
+    verdict = {one["item_id"]: one["criteria_met"] for one in verdicts}
+    judge, ceiling, units = defaultdict(list), defaultdict(list), defaultdict(list)
+    physicians: dict[tuple[str, str], Pairs] = defaultdict(list)
+    for one in items:
+        labels = list(zip(one["anonymized_physician_ids"], one["binary_labels"], strict=True))
+        for name in ("all", one["category"]):
+            units[name].append([label for _, label in labels])
+            for place, (physician, label) in enumerate(labels):
+                judge[name].append((label, verdict[one["item_id"]]))
+                others = [other for there, (_, other) in enumerate(labels) if there != place]
+                ceiling[name] += [(other, label) for other in others]
+                physicians[physician, name] += [(other, label) for other in others]
+    _, made = tables
+    assert [row["slice"] for row in made["agreement"]] == [row["slice"] for row in made["ceiling"]]
+    for row in made["agreement"]:
+        same(row, judge[row["slice"]])
+    for pairs in (judge["all"], ceiling["all"]):
+        a, b = zip(*pairs, strict=True)
+        assert figures_of(pairs)["mf1"] == pytest.approx(f1_score(a, b, average="macro"), abs=1e-12)
+        assert figures_of(pairs)["kappa"] == pytest.approx(cohen_kappa_score(a, b), abs=1e-12)
+    for row in made["ceiling"]:
+        same(row, ceiling[row["slice"]])
+        paired = [labels for labels in units[row["slice"]] if len(labels) > 1]
+        if len({label for labels in paired for label in labels}) < 2:
+            assert (row["alpha"], "alpha" in row["note"] or not paired) == ("", True)
+            continue
+        width = max(map(len, paired))
+        table = np.array([[float(x) for x in labels] + [np.nan] * (width - len(labels)) for labels in paired]).T
+        assert float(row["alpha"]) == pytest.approx(krippendorff.alpha(table, level_of_measurement="nominal"), abs=1e-9)
+    found = {(row["physician"], row["slice"]): row for row in made["physicians"]}
+    assert found.keys() == physicians.keys()
+    for place, row in found.items():
+        same(row, physicians[place])

@@ -38,6 +38,46 @@ def test_shrout_and_fleiss_1979() -> None:
         assert figure.n == 6
 
 
+def test_equals_least_squares_on_dummies_and_scipy() -> None:
+    """Mean squares from residuals of least squares, formulas of McGraw and Wong 1996, F from SciPy."""
+    from scipy.stats import f, f_oneway
+
+    rng = np.random.default_rng(4)
+    n, k = 14, 3
+    case, rater = np.repeat(np.arange(n), k), np.tile(np.arange(k), n)
+    values = rng.normal(0, 1.2, n)[case] + rng.normal(0, 0.5, k)[rater] + rng.normal(size=n * k)
+
+    def left(*dummies: np.ndarray) -> float:
+        columns = np.concatenate([np.ones((n * k, 1)), *dummies], axis=1)
+        return float(((values - columns @ np.linalg.lstsq(columns, values, rcond=None)[0]) ** 2).sum())
+
+    cases, raters = np.eye(n)[case], np.eye(k)[rater]
+    b, j = (left() - left(cases)) / (n - 1), (left() - left(raters)) / (k - 1)
+    w, e = left(cases) / (n * (k - 1)), left(cases, raters) / ((n - 1) * (k - 1))
+    made = intraclass_correlations(case, rater, values)
+    ratio = f_oneway(*values.reshape(n, k)).statistic
+    ends = ratio / f.ppf(0.975, n - 1, n * (k - 1)), ratio * f.ppf(0.975, n * (k - 1), n - 1)
+    assert ratio == pytest.approx(b / w, rel=1e-9)
+    assert (made.one.value, made.one.low, made.one.high) == pytest.approx(
+        tuple((x - 1) / (x + k - 1) for x in (ratio, *ends)), abs=1e-9
+    )
+    assert (made.one_mean.value, made.one_mean.low) == pytest.approx((1 - 1 / ratio, 1 - 1 / ends[0]), abs=1e-9)
+    ends = b / e / f.ppf(0.975, n - 1, (n - 1) * (k - 1)), b / e * f.ppf(0.975, (n - 1) * (k - 1), n - 1)
+    assert (made.three.value, made.three.low, made.three.high) == pytest.approx(
+        tuple((x - 1) / (x + k - 1) for x in (b / e, *ends)), abs=1e-9
+    )
+    assert made.three_mean.high == pytest.approx(1 - 1 / ends[1], abs=1e-9)
+    two = (b - e) / (b + (k - 1) * e + k / n * (j - e))
+    assert (made.two.value, made.two_mean.value) == pytest.approx((two, (b - e) / (b + (j - e) / n)), abs=1e-9)
+    # McGraw and Wong's table 7: a, b and the degrees of freedom v of ICC(A,1).
+    over, by = k * two / (n * (1 - two)), 1 + k * two * (n - 1) / (n * (1 - two))
+    v = (over * j + by * e) ** 2 / ((over * j) ** 2 / (k - 1) + (by * e) ** 2 / ((n - 1) * (k - 1)))
+    upper, lower = f.ppf(0.975, n - 1, v), f.ppf(0.975, v, n - 1)
+    rest = k * j + (k * n - k - n) * e
+    assert made.two.low == pytest.approx(n * (b - upper * e) / (upper * rest + n * b), abs=1e-9)
+    assert made.two.high == pytest.approx(n * (lower * b - e) / (rest + n * lower * b), abs=1e-9)
+
+
 def test_order_of_rows_and_names_change_nothing() -> None:
     rows = [(f"case {c}", f"rater {-r}", value) for c, row in enumerate(TARGETS) for r, value in enumerate(row)]
     mixed = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))]
