@@ -4,7 +4,7 @@ Scores of responses are those of `scoring.score_grid`, by the judge and by the p
 estimate is that of `consilium.statistics.prediction_powered`, with cases as units. Counting rules:
 
 - invalid and missing verdicts count against the candidate, in the judge's scores as everywhere;
-- a verdict on which the judge is not of one mind counts as not met where it predicts (any prediction will do, the
+- a verdict on which the judge is not of one mind predicts what costs the candidate points (any prediction will do, the
   rectifier makes it good), while the judge's own figure leaves the response out, as its scores do;
 - a response that the physicians have not wholly decided, or graded on other criteria than the judge, counts as not
   graded, and is counted in the note.
