@@ -160,6 +160,9 @@ class _Board:
         rows = []
         for column, name in self._present(place):
             told = {gap: made[column] for gap, made in self.gaps.items()}
+            # They are part of Rubric Accuracy and not of CACS@k: the two are of different responses then.
+            short = int(self.scored.columns.short[column])
+            remarks = [told_once(told), f"{short} responses with fewer than k positive criteria" if short else ""]
             row: Row = {
                 "slice": self.scored.slices[place].name,
                 "candidate": name,
@@ -167,7 +170,7 @@ class _Board:
                 "n_cases": self._cases("rubric_accuracy", column),
                 **{name: self.made[name].figures[column].value for name in ("rubric_accuracy", *GAPS.values())},
                 "k": self.scored.k,
-                "note": told_once(told),
+                "note": "; ".join(filter(None, remarks)),
             }
             _put(row, told)
             rows.append(row)

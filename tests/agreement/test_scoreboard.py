@@ -19,6 +19,7 @@ from agreement.tables import Result
 from consilium.statistics.bootstrap import CaseBootstrap
 from rubrics.models import Case, Response
 from tests.agreement.study import Study, coin, make_study, noisy
+from tests.factories import CaseFactory, ResponseFactory
 
 pytestmark = pytest.mark.django_db
 K = 3
@@ -129,6 +130,18 @@ def test_differences_take_their_intervals_from_joint_resamples(study: Study) -> 
     assert gap["gap_pass"] == pytest.approx(everything["rubric_accuracy"] - 100 * everything["pass_at_k"], abs=1e-9)
     assert (register["n_lay"], register["n_cases_professional"]) == (12, 12)
     assert made.facts["family_kind"] == "theme"
+
+
+def test_a_gap_says_how_many_responses_only_rubric_accuracy_counts() -> None:
+    made = make_study(cases=10, points=(1, 1, 1), candidates=("alpha",))
+    for n in range(2):
+        case = CaseFactory(benchmark=made.benchmark, key=f"short-{n}", rubric=[1, 1])
+        ResponseFactory(case=case, candidate=made.candidates[0])
+    made.group("A", coin(3, "met", "not_met"))
+    tables = compute(made.benchmark, rater="group:A", k=3, also=(), seed=1).tables
+    gap = row(tables["gap"].dicts(), slice="overall_score")
+    assert (gap["n"], gap["note"]) == (12, "2 responses with fewer than k positive criteria")
+    assert gap["gap_cacs_low"] < gap["gap_cacs"] < gap["gap_cacs_high"]
 
 
 def test_other_graders_are_those_of_scipy_on_shared_responses(study: Study) -> None:
