@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from agreement.calibration.thresholds import LARGEST_K, suggested_k
 from agreement.forms import choose, grouped
@@ -23,7 +23,7 @@ class PlanForm(forms.Form):
 
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
     reference = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
-    measure = forms.ChoiceField(label=gettext_lazy("Measure"))
+    measure = forms.ChoiceField(label=pgettext_lazy("score", "Measure"))
     k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)
     half_width = forms.FloatField(
         label=gettext_lazy("Half-width wanted"),

@@ -153,6 +153,10 @@ TEMPLATES = (
     gettext_noop("no judge has a finished run"),
     gettext_noop("no judge shares pairs of both outcomes with the group"),
     gettext_noop("no other candidate is graded in full by the group"),
+    # Answers to questions about cases
+    gettext_noop("no answers"),
+    gettext_noop("one answer has no spread"),
+    gettext_noop("a single option"),
 )
 
 
