@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as rest_exception_handler
 from rest_framework.views import set_rollback
@@ -32,6 +35,28 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         body["errors"] = [{"line": one.line, "field": one.field, "message": one.message} for one in error.errors]
         body["error_total"] = error.total
     return Response(body, status=error.status_code)
+
+
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+class StorableJSONParser(JSONParser):
+    """JSON whose text PostgreSQL can hold and an answer can repeat: a NUL or half a character anywhere is a 400."""
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        """As the framework does, then refuse what cannot be stored."""
+        data = super().parse(stream, media_type, parser_context)
+        if not _storable(data):
+            raise ParseError(_("The text holds a NUL or half a character."))
+        return data
+
+
+def _storable(data: Any) -> bool:
+    if isinstance(data, str):
+        return _NOT_STORABLE.search(data) is None
+    if isinstance(data, dict):
+        return all(_storable(key) and _storable(value) for key, value in data.items())
+    return all(map(_storable, data)) if isinstance(data, list) else True
 
 
 class StrictSerializer(_SerializerBase):
