@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from agreement.calibration.thresholds import LARGEST_K
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.raters import require_verdicts, resolve_rater
@@ -24,3 +25,10 @@ def named_raters(benchmark: Benchmark, parameters: Mapping[str, Any], *names: st
     if len(set(found.values())) != len(found):
         raise WrongParameters(_("Choose different raters: a rater always agrees with itself."))
     return found
+
+
+def checked_k(given: Any) -> int:
+    """The threshold k, a whole number within its bounds."""
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= LARGEST_K:
+        raise WrongParameters(_("k is a whole number from 1 to %(largest)s.") % {"largest": LARGEST_K})
+    return given

@@ -36,6 +36,8 @@ from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark
 from scoring.raters import require_verdicts, resolve_rater
 
+LARGEST_MINIMUM = 100_000
+
 
 class AlternativeForm(ReportForm):
     """A judge, the physicians, and by how much a physician must be ahead."""
@@ -55,7 +57,7 @@ class AlternativeForm(ReportForm):
     minimum = forms.IntegerField(
         label=gettext_lazy("Fewest decisions of a physician"),
         min_value=2,
-        max_value=100_000,
+        max_value=LARGEST_MINIMUM,
         initial=MINIMUM_INSTANCES,
         help_text=gettext_lazy(
             "Physicians with fewer are not tested. From 30 on by t-test, below by Wilcoxon’s ranks."
@@ -79,11 +81,14 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     epsilon, minimum = parameters.get("epsilon", EPSILON), parameters.get("minimum", MINIMUM_INSTANCES)
     if not isinstance(epsilon, int | float) or isinstance(epsilon, bool) or not 0 <= epsilon < 1:
         raise WrongParameters(_("ε is a number from 0 to below 1."))
-    if not isinstance(minimum, int) or isinstance(minimum, bool) or minimum < 2:
-        raise WrongParameters(_("The fewest decisions of a physician are a whole number from 2."))
+    if not isinstance(minimum, int) or isinstance(minimum, bool) or not 2 <= minimum <= LARGEST_MINIMUM:
+        raise WrongParameters(
+            _("The fewest decisions of a physician are a whole number from 2 to %(largest)s.")
+            % {"largest": LARGEST_MINIMUM}
+        )
     return {
         "judge": judge,
-        "group": checked_group(benchmark, str(parameters.get("group") or ALL)),
+        "group": checked_group(benchmark, str(parameters.get("group", ALL))),
         "epsilon": float(epsilon),
         "minimum": minimum,
     }

@@ -50,6 +50,9 @@ class CalibrationForm(ReportForm):
 
 def complete(benchmark: Benchmark, parameters: Parameters) -> dict[str, Any]:
     """Judges are fixed when the report is asked for, as runs, so that computing it again gives the same."""
+    include_aided = parameters.get("include_aided", False)
+    if not isinstance(include_aided, bool):
+        raise WrongParameters(_("“include_aided” is true or false."))
     group = str(parameters.get("group") or "").removeprefix("group:")
     label = resolve_rater(benchmark, f"group:{group}").label
     candidate = Candidate.objects.filter(benchmark=benchmark, name=str(parameters.get("candidate") or "")).first()
@@ -58,7 +61,7 @@ def complete(benchmark: Benchmark, parameters: Parameters) -> dict[str, Any]:
     return {
         "group": label.removeprefix("group:"),
         "candidate": candidate.name,
-        "include_aided": bool(parameters.get("include_aided", False)),
+        "include_aided": include_aided,
         "judges": _judges(benchmark, parameters.get("judges")),
     }
 
@@ -68,7 +71,7 @@ def _judges(benchmark: Benchmark, named: Any) -> list[str]:
         return newest_runs(benchmark)
     if not isinstance(named, list):
         raise WrongParameters(_("Judges are given as a list of raters."))
-    raters = [resolve_rater(benchmark, str(name)) for name in named]
+    raters = [resolve_rater(benchmark, name) for name in dict.fromkeys(map(str, named))]
     require_verdicts(*raters)
     if not all(rater.is_judge for rater in raters):
         raise WrongParameters(_("Only judges and juries can be named as judges."))

@@ -21,7 +21,7 @@ from agreement.kinds.scores_tables import compute, digest_now
 from agreement.models import NamedSlice, Report
 from agreement.offers import Offer, display_name, group_offers, judge_offers, offers
 from agreement.pairs import Pairs, pair
-from agreement.parameters import WrongParameters, named_raters
+from agreement.parameters import WrongParameters, checked_k, named_raters
 from agreement.scoreboard.case_sets import named_slices
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import table_of
@@ -70,9 +70,7 @@ def others_on_offer(benchmark: Benchmark) -> list[Offer]:
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    k = parameters.get("k")
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-        raise WrongParameters(_("k is a whole number from 1."))
+    k = checked_k(parameters.get("k"))
     own = named_raters(benchmark, parameters, "rater")
     return {
         **own,
@@ -111,7 +109,9 @@ def _others(benchmark: Benchmark, given: Any, rater: str) -> list[str]:
         return [label for label in dict.fromkeys(found) if label != rater][:USUAL_OTHERS]
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise WrongParameters(_("“also” is a list of raters."))
-    others = [resolve_rater(benchmark, name) for name in given]
+    if len(set(given)) > MOST_OTHERS + 1:  # one of them may be the rater itself
+        raise WrongParameters(_("Choose at most %(n)s other raters.") % {"n": MOST_OTHERS})
+    others = [resolve_rater(benchmark, name) for name in dict.fromkeys(given)]
     require_verdicts(*others)
     labels = [label for label in dict.fromkeys(other.label for other in others) if label != rater]
     if len(labels) > MOST_OTHERS:
