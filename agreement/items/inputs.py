@@ -128,7 +128,7 @@ def read_items(benchmark: Benchmark, rater_a: str, rater_b: str) -> Items:
         groups=groups,
         side_of=side_of,
         votes=votes,
-        digest=_digest(joined.digest, made, groups, points, lengths, votes),
+        digest=_digest(joined, made, groups, points, lengths, votes),
         **made,
     )
 
@@ -159,12 +159,23 @@ def _votes(benchmark: Benchmark, groups: dict[int, str]) -> Votes:
 
 
 def _digest(
-    of_pairs: str, made: dict[str, Any], groups: dict[int, str], points: Ints, lengths: Ints, votes: Votes
+    joined: Joined, made: dict[str, Any], groups: dict[int, str], points: Ints, lengths: Ints, votes: Votes
 ) -> str:
-    """SHA-256 over everything that a figure or a name in a table depends on."""
-    sha = hashlib.sha256(of_pairs.encode())
-    named = {**made, "groups": sorted(groups.items()), "pseudonyms": sorted(made["pseudonyms"].items())}
-    sha.update(json.dumps(named, sort_keys=True).encode())
-    for column in (points, lengths, *(getattr(votes, name) for name in Votes.__dataclass_fields__)):
+    """SHA-256 over everything that a figure or a name in a table depends on: of cases, responses and criteria only
+    those that somebody decided on, so that what is added beside them makes no report stale.
+    """
+    frame, pairs = joined.frame, joined.pairs
+    responses = np.unique(frame.response_places(np.concatenate([pairs.response, votes.response])))
+    criteria = np.unique(frame.criterion_places(np.concatenate([pairs.criterion, votes.criterion])))
+    touched = {
+        **dict.fromkeys(("positions", "texts", "tags"), criteria),
+        "response_ids": responses,
+        "languages": np.unique(frame.response_case[responses]),
+    }
+    named: dict[str, Any] = {name: [made[name][place] for place in places] for name, places in touched.items()}
+    named |= {"groups": sorted(groups.items()), "pseudonyms": sorted(made["pseudonyms"].items())}
+    sha = hashlib.sha256(joined.digest.encode() + json.dumps(named, sort_keys=True).encode())
+    columns = (points[criteria], lengths[responses], *(getattr(votes, name) for name in Votes.__dataclass_fields__))
+    for column in columns:
         sha.update(len(column).to_bytes(8, "little") + np.ascontiguousarray(column, dtype="<i8").tobytes())
     return sha.hexdigest()

@@ -28,6 +28,7 @@ from agreement.tables import Row
 from annotation.models import Decision
 from rubrics.models import Response
 from tests.agreement.study import Study, coin, make_study, noisy
+from tests.factories import CaseFactory, ResponseFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -288,6 +289,16 @@ def test_a_trained_judge_is_said_to_know_what_it_learned_from(study: Study, monk
             about = row["slice"] == "candidate:beta" or row["slice"].startswith("response:beta/")
             assert (said in row["note"]) == about
     assert said in made.tables["overall"].dicts()[0]["note"]
+
+
+def test_what_is_added_beside_the_pairs_makes_nothing_stale(study: Study) -> None:
+    """A new case that nobody has graded changes no figure; whether a decision has a note is one."""
+    before = read_items(study.benchmark, "group:A", "group:B").digest
+    case = CaseFactory(benchmark=study.benchmark, rubric=[1, 2], language="fr")
+    ResponseFactory(case=case, candidate=study.candidates[0])
+    assert read_items(study.benchmark, "group:A", "group:B").digest == before
+    Decision.objects.filter(pk=Decision.objects.earliest("pk").pk).update(note="A close call.")
+    assert read_items(study.benchmark, "group:A", "group:B").digest != before
 
 
 def test_peers_are_counted_once_with_each() -> None:
