@@ -27,9 +27,10 @@ _ESCAPES = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
-    # At the start of a row a bracket would be read as an option of the line end before it.
+    # At the start of a row a bracket or a star would be read as an option of the line end before it.
     "[": "{[}",
     "]": "{]}",
+    "*": "{*}",
     "κ": r"$\kappa$",
     "α": r"$\alpha$",
     "τ": r"$\tau$",

@@ -54,6 +54,7 @@ def test_a_table_in_latex() -> None:
         ("x--y---z", "x-{}-y-{}-{}-z"),
         ("-{}", r"-\{\}"),
         ("two\nlines\x00", "two lines"),
+        ("*[2ex] starred", "{*}{[}2ex{]} starred"),
         ("κ −1 “q”", r"$\kappa$ $-$1 ``q''"),
         (r"\input{/etc/passwd}", r"\textbackslash{}input\{/etc/passwd\}"),
     ],
