@@ -280,7 +280,10 @@ def test_remarks_of_statistics_are_translated_where_they_are_shown() -> None:
     assert in_words(shown) == shown
     with override("zh-hans"):
         assert in_words(shown) == "mf1, kappa：评分为常数：评分者 B 自始至终给出同一答案；2 个配对未计入：未决"
-        assert in_words("x in the jury learned from decisions on this candidate") == "评审团中的 x 从对该作答者的判定中学习过"
+        assert (
+            in_words("x in the jury learned from decisions on this candidate")
+            == "评审团中的 x 从对该作答者的判定中学习过"
+        )
         wrong = {
             remark
             for path in sorted((ROOT / "consilium" / "statistics").glob("*.py"))
