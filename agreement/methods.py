@@ -115,7 +115,8 @@ def _names(said: str, source: str) -> bool:
 
 def _raters(report: Report) -> Iterator[str]:
     """How each kind of rater came to its outcome, and of each judge what it was asked."""
-    rows: list[Row] = report.result["facts"].get("raters") or []
+    facts = report.result["facts"]
+    rows: list[Row] = [*(facts.get("raters") or []), *(facts.get("raters_beside") or [])]
     if any(row["kind"] == "group" for row in rows):
         final = any(str(row["rater"]).endswith("@final") for row in rows)
         yield (

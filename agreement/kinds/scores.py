@@ -25,6 +25,7 @@ from agreement.parameters import WrongParameters, checked_k, named_raters
 from agreement.scoreboard.case_sets import named_slices
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import table_of
+from agreement.tables import Row
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.raters import require_verdicts, resolve_rater
@@ -141,21 +142,33 @@ def digest(benchmark: Benchmark, given: Parameters) -> str:
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
     rows = table_of(report, "scoreboard").dicts()
-    counts = {name: sum(row.get(name) or 0 for row in rows) for name in ("n_invalid", "n_missing", "n_cannot")}
+    counts = {name: sum(row.get(name) or 0 for row in rows) for name in ("n", "n_invalid", "n_missing", "n_cannot")}
+    n_pairs = sum(row["n_criteria"] for row in rows)
+    length = next((row for row in table_of(report, "length").dicts() if row["slice"] == "all"), None)
+    of_all = f" of {length['n_responses']:,}" if length else ""
     return [
         f"{counted(len(rows), 'candidate')} of the benchmark {report.benchmark.title} were scored by the decisions of "
-        f"{rater_in_words(facts['rater'])}, on {counted(sum(row['n'] for row in rows), 'response')} with a score and "
-        f"{counted(sum(row['n_criteria'] for row in rows), 'criterion', 'criteria')} of responses in all.",
+        f"{rater_in_words(facts['rater'])} on {counted(n_pairs, 'pair')} of a response and a criterion; "
+        f"{counts['n']:,}{of_all} responses have a rubric score.",
         sentences.SCORES,
         sentences.coverage(facts["k"]),
         sentences.threshold(report, facts["k"]),
         sentences.counting(facts["rules"]),
-        f"There were {counts['n_invalid']:,} invalid and {counts['n_missing']:,} missing verdicts or decisions, and "
-        f"{counts['n_cannot']:,} that could not be assessed.",
+        f"There were {counts['n_invalid']:,} invalid and {counts['n_missing']:,} missing verdicts or decisions, "
+        f"{counts['n_cannot']:,} that could not be assessed{_undecided(rows, facts)}.",
         "Worst-at-k is the expected minimum score over k of a case’s samples, drawn without replacement, averaged over "
         "cases with at least k samples (Arora et al. 2025).",
         *_further(report),
     ]
+
+
+def _undecided(rows: list[Row], facts: Mapping[str, Any]) -> str:
+    """How many pairs had no outcome; nothing of a report from before they were counted."""
+    if any(row.get("n_undecided") is None for row in rows):
+        return ""
+    who = {"group": "the annotators of a group were divided", "jury": "the jury was not of one mind"}
+    why = who.get(facts.get("undecided_by", "group"), "the judge’s own verdicts were tied")
+    return f", and {sum(row['n_undecided'] for row in rows):,} on which {why}"
 
 
 def _further(report: Report) -> list[str]:

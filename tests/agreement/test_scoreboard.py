@@ -12,8 +12,10 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services, tasks
+from agreement.changes import changes_since
 from agreement.kinds import kind_of
 from agreement.kinds.scores_tables import compute
+from agreement.methods import methods_of
 from agreement.models import NamedSlice, Report
 from agreement.tables import Result
 from consilium.statistics.bootstrap import CaseBootstrap
@@ -278,6 +280,12 @@ def test_slices_by_the_api(study: Study) -> None:
 def test_the_page_says_whether_k_is_signed_and_links_every_row(study: Study) -> None:
     report = report_of(study)
     assert report.parameters["also"] == ["group:B@checked", "J"]
+    # The judge beside is no news: its run is one of those that went in.
+    assert "newer_run" not in {change.what for change in changes_since(report, report.started_at)}
+    said = methods_of(report).text
+    assert "J: version 1, run" in said
+    assert "96 of 96 responses have a rubric score" in said  # 24 cases, 4 candidates
+    assert "and 0 on which the annotators of a group were divided" in said
     client, page = client_of(study), f"/b/{study.benchmark.slug}/scores/{report.public_id}/"
     html = client.get(page, {"sort": "rubric_accuracy", "slice": "theme:even"}).content.decode()
     assert "k = 3 is not signed" in html
