@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from agreement.calibration.thresholds import LARGEST_K
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
-from scoring.raters import require_verdicts, resolve_rater
+from scoring.raters import Rater, UnknownRater, require_verdicts, resolve_rater
 
 
 class WrongParameters(DomainError):
@@ -19,12 +19,23 @@ class WrongParameters(DomainError):
 
 def named_raters(benchmark: Benchmark, parameters: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """The named raters by their full labels; `UnknownRater` where one is not there."""
-    raters = [resolve_rater(benchmark, str(parameters.get(name) or "")) for name in names]
+    raters = [_named(benchmark, parameters, name) for name in names]
     require_verdicts(*raters)
     found = {name: rater.label for name, rater in zip(names, raters, strict=True)}
     if len(set(found.values())) != len(found):
         raise WrongParameters(_("Choose different raters: a rater always agrees with itself."))
     return found
+
+
+def _named(benchmark: Benchmark, parameters: Mapping[str, Any], name: str) -> Rater:
+    """The rater that one parameter names; what is wrong with it says which parameter it was."""
+    given = parameters.get(name)
+    if not isinstance(given, str) or not given.strip():
+        raise WrongParameters(_("“%(name)s” is missing: it names a rater.") % {"name": name})
+    try:
+        return resolve_rater(benchmark, given)
+    except UnknownRater as unknown:
+        raise UnknownRater(_("“%(name)s”: %(why)s") % {"name": name, "why": unknown}) from None
 
 
 def checked_k(given: Any) -> int:

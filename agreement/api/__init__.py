@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.urls import URLPattern, path
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
@@ -108,9 +109,18 @@ class Reports(APIView):
 
     pagination_class = _Pages  # for the schema
 
-    @extend_schema(responses=ReportSerializer(many=True), operation_id="reports_list")
+    @extend_schema(
+        parameters=[OpenApiParameter("kind", str, enum=list(Report.Kind.values))],
+        responses=ReportSerializer(many=True),
+        operation_id="reports_list",
+    )
     def get(self, request: Request, slug: str) -> Response:
         reports = Report.objects.filter(benchmark=get_benchmark(request.user, slug)).defer("result")
+        kind = request.query_params.get("kind")
+        if kind:
+            if kind not in Report.Kind.values:
+                raise serializers.ValidationError({"kind": [_("There is no kind “%(kind)s”.") % {"kind": kind}]})
+            reports = reports.filter(kind=kind)
         paginator = _Pages()
         page = paginator.paginate_queryset(reports, request, view=self) or []
         return paginator.get_paginated_response([ReportSerializer(one).data for one in page])

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agreement.planning import plan as planning
-from agreement.planning.form import PlanForm
+from agreement.planning.form import PlanForm, usual
 from rubrics.access import get_benchmark
 
 
@@ -34,10 +34,10 @@ class Planning(APIView):
         parameters=[
             OpenApiParameter("judge", str, required=True),
             OpenApiParameter("reference", str, required=True),
-            OpenApiParameter("measure", str, enum=["rubric_score", "rubric_accuracy", "cacs_at_k"], required=True),
-            OpenApiParameter("k", int, required=True),
+            OpenApiParameter("measure", str, enum=["rubric_score", "rubric_accuracy", "cacs_at_k"]),
+            OpenApiParameter("k", int),
             OpenApiParameter("half_width", float, required=True),
-            OpenApiParameter("n_planned", int, required=True),
+            OpenApiParameter("n_planned", int),
             OpenApiParameter("other", str),
         ],
         responses=LabelPlanSerializer,
@@ -45,7 +45,7 @@ class Planning(APIView):
     )
     def get(self, request: Request, slug: str) -> Response:
         benchmark = get_benchmark(request.user, slug)
-        form = PlanForm(benchmark, request.query_params)
+        form = PlanForm(benchmark, {**usual(benchmark), **request.query_params.dict()})
         if not form.is_valid():
             faults = {name: [str(one) for one in errors] for name, errors in form.errors.items()}
             raise serializers.ValidationError(faults)

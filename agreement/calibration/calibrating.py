@@ -13,6 +13,7 @@ from agreement.calibration import judge_error
 from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, NothingToCalibrate, read_inputs
 from agreement.compare import Progress, unheard
+from agreement.offers import display_name
 from consilium.lib import remarks
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.calibration import Calibration, calibrate
@@ -130,7 +131,7 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples:
             _("k is undefined for %(candidate)s by %(rater)s: %(reason)s.%(said)s")
             % {
                 "candidate": candidate,
-                "rater": inputs.rater.label,
+                "rater": display_name(inputs.rater.label),
                 "reason": remarks.in_words(made.reason),
                 "said": said,
             }

@@ -80,6 +80,13 @@ class PlanForm(forms.Form):
         return Question(**{name: given[name] for name in names})
 
 
+def usual(benchmark: Benchmark) -> dict[str, Any]:
+    """The measure, k and number of cases that are meant where a request names none; how narrow, it has to say."""
+    fresh = PlanForm(benchmark)
+    names = ("measure", "k", "n_planned")
+    return {name: fresh.fields[name].initial for name in names}
+
+
 def filled(benchmark: Benchmark, given: Any) -> dict[str, Any]:
     """What a link gives, and the usual for the rest; empty where nothing is given at all."""
     fresh = PlanForm(benchmark)

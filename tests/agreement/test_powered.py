@@ -277,6 +277,9 @@ def test_a_plan_that_cannot_be_made_says_why(study: Study, tmp_path: Path) -> No
     assert wrong.status_code == 422
     assert client.get(f"{address}budget.csv", {"half_width": "0"}).status_code == 422
     assert client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", {"k": 1}).status_code == 400
+    # What is not said is as the page has it; how narrow, has to be said.
+    least = {"judge": "Judge", "reference": "group:A@checked", "half_width": 12}
+    assert client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", least).status_code == 200
     narrow = client.get(address, {"judge": "Judge", "half_width": "0.01"}).content.decode()
     assert "out of reach: physicians on all 24 cases give" in narrow
     with pytest.raises(CommandError, match="half-width"):

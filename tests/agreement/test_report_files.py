@@ -179,7 +179,8 @@ def test_the_command_computes_any_kind_and_refuses_in_words(study: Study, tmp_pa
     assert "SHA256SUMS" in os.listdir(tmp_path)
     for given, words in (
         (["--kind=scores", "--param=rater"], "NAME=VALUE"),
-        (["--kind=scores", "--param=rater=nobody", "--param=k=2"], "nobody"),
+        (["--kind=scores", "--param=k=2"], "“rater” is missing"),
+        (["--kind=scores", "--param=rater=nobody", "--param=k=2"], "“rater”: “nobody”"),
         (["--kind=scores", "--param=rater=echo", "--param=k=2", "--param=q=1"], "takes no parameter q"),
         (["--id=none"], "no report"),
     ):

@@ -40,7 +40,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
         which = parser.add_mutually_exclusive_group(required=True)
-        which.add_argument("--kind", choices=list(KINDS), help="the kind of a new report")
+        which.add_argument("--kind", choices=[str(kind) for kind in KINDS], help="the kind of a new report")
         which.add_argument("--id", help="a report that is there, by the id in its address")
         parser.add_argument(
             "--param",
