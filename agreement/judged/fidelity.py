@@ -198,7 +198,8 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
     made["mean"], made["gap"] = _joint(a, b, ceiling, bootstrap)
     pairs_behind, invalid = n_counted(tallied_a).sum(axis=0), _invalid(tallied_a)
     cases = (n_counted(tallied_a) > 0).sum(axis=0)
-    verdicts, undecided = _met_by_judge(tallied_a), _undecided(frame, sides.undecided)
+    verdicts, undecided = _met(tallied_a, Standing.FP), _undecided(frame, sides.undecided)
+    met_a, met_b = (_met(tallied, Standing.FN) for tallied in (tallied_a, tallied_b))
     missing = n_missing(tallied_a).sum(axis=0)
     pooled = ceiling.pooled(axis=0)
     rows, margins = [], []
@@ -214,6 +215,8 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
         row["met_judge"] = verdicts[i]
         row["met_a"] = int(pooled.tp[i] + pooled.fn[i]) / n
         row["met_b"] = int(pooled.tp[i] + pooled.fp[i]) / n
+        # In no column: what each group says where the judge has its say, to set beside what the judge says there.
+        row["met_a_judged"], row["met_b_judged"] = met_a[i], met_b[i]
         row["n_invalid"] = int(invalid[i])
         row["note"] = _note({figure: column[i] for figure, column in made.items()}, verdicts[i])
         row["n_undecided"], row["n_missing"] = undecided.get(name, 0), int(missing[i])
@@ -258,10 +261,12 @@ def _invalid(tallied: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(tallied[..., Standing.INVALID_ON_MET : LAST_COUNTED + 1].sum(axis=(0, -1)))
 
 
-def _met_by_judge(tallied: NDArray[np.int64]) -> list[float | None]:
-    """The judge's positive rate among its valid verdicts, for each slice."""
+def _met(tallied: NDArray[np.int64], alone: Standing) -> list[float | None]:
+    """The positive rate over the pairs with a valid verdict, for each slice: of the judge, which ``alone`` said met in
+    `Standing.FP`, or of the group, which did in `Standing.FN`.
+    """
     total = tallied.sum(axis=0)
-    met, valid = total[:, Standing.TP] + total[:, Standing.FP], total[:, : Standing.TN + 1].sum(axis=1)
+    met, valid = total[:, Standing.TP] + total[:, alone], total[:, : Standing.TN + 1].sum(axis=1)
     return [int(m) / int(n) if n else None for m, n in zip(met, valid, strict=True)]
 
 
@@ -277,11 +282,14 @@ def _note(made: dict[str, Figure], met_judge: float | None) -> str:
 
 
 def _robustness(candidates: list[Row], labels: dict[str, str]) -> list[Row]:
-    """Do two graders put the candidates in one order? By the share of criteria met, in points of 100."""
+    """Do two graders put the candidates in one order? By the share of criteria met, in points of 100, of both over the
+    same pairs: beside the judge, those with a valid verdict.
+    """
     rows = []
     for first, second in (("judge", "a"), ("judge", "b"), ("a", "b")):
+        there = f"{second}_judged" if first == "judge" else second
         rated = [
-            (100 * row[f"met_{first}"], 100 * row[f"met_{second}"])
+            (100 * row[f"met_{first}"], 100 * row[f"met_{there}"])
             for row in candidates
             if row[f"met_{first}"] is not None
         ]
