@@ -192,10 +192,9 @@ def _errors(report: Report) -> Iterator[Figure]:
     if not rows:
         return
     k = report.result["facts"]["k"]
-    roles = role_words()
     truth = {row["candidate"]: row["by_physicians"] for row in rows}
     order = sorted(truth, key=lambda name: (-truth[name], name))
-    series = {row["role"]: f"{row['judge']} ({roles[row['role']]})" for row in rows}
+    series = {row["role"]: judge_in_role(row["judge"], row["role"]) for row in rows}
     judged = {(row["candidate"], row["role"]): row for row in rows}
     points = []
     for name in order:
@@ -231,3 +230,8 @@ def _errors(report: Report) -> Iterator[Figure]:
 def role_words() -> dict[str, str]:
     """What the roles of judges are called."""
     return {"worst": _("worst judge"), "best": _("best judge"), "only": _("only judge")}
+
+
+def judge_in_role(judge: str, role: str) -> str:
+    """A judge and the role in which its errors are carried on."""
+    return _("%(judge)s (%(role)s)") % {"judge": judge, "role": role_words()[role]}

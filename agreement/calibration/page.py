@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from agreement.calibration.figures import role_words, rows_of
+from agreement.calibration.figures import judge_in_role, role_words, rows_of
 from agreement.calibration.thresholds import threshold_choices
 from agreement.models import Report, ThresholdChoice
 from agreement.numbers import Tile, number
@@ -206,7 +206,6 @@ def _error(report: Report) -> list[Context]:
     k = report.result["facts"]["k"]
     rows = rows_of(report, "judge_error")
     roles = list(dict.fromkeys((row["role"], row["judge"]) for row in rows))
-    words = role_words()
     by = {(row["measure"], row["candidate"], row["role"]): row for row in rows}
     blocks = []
     for measure, label in (("cacs_at_k", f"CACS@{k}"), ("rubric_accuracy", _("Rubric Accuracy"))):
@@ -237,7 +236,7 @@ def _error(report: Report) -> list[Context]:
     if not rows:
         return []
     for block in blocks:
-        block["judges"] = [f"{judge} ({words[role]})" for role, judge in roles]
+        block["judges"] = [judge_in_role(judge, role) for role, judge in roles]
     return blocks
 
 
@@ -245,10 +244,9 @@ def _order(report: Report) -> Context:
     """Neighbours in the order by CACS, and in how many draws each role's judge turns them."""
     rows = rows_of(report, "judge_order")
     roles = list(dict.fromkeys((row["role"], row["judge"]) for row in rows))
-    words = role_words()
     by = {(row["candidate"], row["role"]): row for row in rows}
     return {
-        "judges": [f"{judge} ({words[role]})" for role, judge in roles],
+        "judges": [judge_in_role(judge, role) for role, judge in roles],
         "rows": [
             {
                 "upper": row["candidate"],

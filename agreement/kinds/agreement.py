@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from django import forms
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from agreement import compare, sentences
 from agreement.compare import Progress, unheard
@@ -64,7 +64,7 @@ class AgreementForm(ReportForm):
     """Two raters; the first is the reference."""
 
     kind = Report.Kind.AGREEMENT
-    rater_a = forms.ChoiceField(label=gettext_lazy("Reference"))
+    rater_a = forms.ChoiceField(label=pgettext_lazy("rater", "Reference"))
     rater_b = forms.ChoiceField(label=gettext_lazy("Compared with it"))
     field_order = ["rater_a", "rater_b", "seed"]
 

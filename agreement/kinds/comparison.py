@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from agreement import sentences
 from agreement.compare import Progress, unheard
@@ -44,7 +44,7 @@ class ComparisonForm(ReportForm):
     """A reference, and two that are held against it."""
 
     kind = Report.Kind.COMPARISON
-    reference = forms.ChoiceField(label=gettext_lazy("Reference"))
+    reference = forms.ChoiceField(label=pgettext_lazy("rater", "Reference"))
     judge_a = forms.ChoiceField(label=gettext_lazy("Judge A"))
     judge_b = forms.ChoiceField(label=gettext_lazy("Judge B"))
     field_order = [*NAMES, "seed"]

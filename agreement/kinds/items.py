@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose, grouped
@@ -32,7 +32,7 @@ from consilium.statistics.mutual_information import PERMUTATIONS
 from rubrics.models import Benchmark
 from scoring.raters import require_verdicts
 
-SHOWN = 50  # rows of a long table on the page; all of them are in its file
+SHOWN = 20  # rows of a long table on the page; all of them are in its file
 DRAWN = 3  # attributes whose values are drawn
 MOST_DRAWN = 24  # values in one figure
 SIGNIFICANT = 0.05  # of an attribute that the headline names
@@ -57,7 +57,7 @@ class ItemsForm(ReportForm):
     """Two raters, at least one of them a group if physicians are to be in it."""
 
     kind = Report.Kind.ITEMS
-    rater_a = forms.ChoiceField(label=gettext_lazy("Reference"))
+    rater_a = forms.ChoiceField(label=pgettext_lazy("rater", "Reference"))
     rater_b = forms.ChoiceField(label=gettext_lazy("Compared with it"))
     field_order = ["rater_a", "rater_b", "seed"]
 
