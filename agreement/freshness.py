@@ -5,15 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db import connection
+
 from agreement.changes import Change, changes_since
 from agreement.kinds import kind_of
 from agreement.models import Report
 from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark
+
+# Decisions of a rater; beyond them nobody waits for a page while all are read and hashed again, seconds for a million.
+MOST_HASHED = 1_000_000
+# A rater decides at most every criterion of every response.
+_DECISIONS = """
+    WITH cases AS (SELECT id FROM rubrics_case WHERE benchmark_id = %(benchmark)s),
+    responses AS (SELECT case_id, count(*) AS n FROM rubrics_response r JOIN cases ON cases.id = case_id GROUP BY 1),
+    criteria AS (SELECT case_id, count(*) AS n FROM rubrics_criterion k JOIN cases ON cases.id = case_id GROUP BY 1)
+    SELECT COALESCE(sum(responses.n * criteria.n), 0) FROM responses JOIN criteria USING (case_id)
+"""
 
 
 @dataclass(frozen=True)
 class Freshness:
-    """``fresh`` is None where a kind cannot hash its inputs by itself and something was recorded meanwhile.
+    """``fresh`` is None where something was recorded meanwhile and the inputs are not hashed again, because there are
+    more of them than `MOST_HASHED` or the kind cannot hash them by itself.
 
     ``reason`` says why the inputs cannot be read any more, where they cannot.
     """
@@ -26,10 +40,10 @@ class Freshness:
 
 
 def freshness_of(report: Report) -> Freshness:
-    """Read and hash the inputs of a finished report as they stand now."""
+    """Read and hash the inputs of a finished report as they stand now; of a very large study ask the record alone."""
     since = report.started_at or report.created_at
     digest = kind_of(report).digest
-    if digest is None:
+    if digest is None or _decisions(report.benchmark) > MOST_HASHED:
         changes = changes_since(report, since)
         return Freshness(None if changes else True, since, "", changes)
     try:
@@ -39,3 +53,9 @@ def freshness_of(report: Report) -> Freshness:
     if now == report.input_digest:
         return Freshness(True, since, now)
     return Freshness(False, since, now, changes_since(report, since))
+
+
+def _decisions(benchmark: Benchmark) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(_DECISIONS, {"benchmark": benchmark.pk})
+        return int(cursor.fetchone()[0])

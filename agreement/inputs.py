@@ -11,7 +11,7 @@ import numpy as np
 from agreement.frame import Frame, read_frame
 from agreement.pairs import Pairs, chained, pair
 from annotation.ratings import faulty_pairs
-from consilium.lib.ratings import Ratings, windows
+from consilium.lib.ratings import Ratings, Span, windows
 from rubrics.models import Benchmark
 from scoring.raters import Rater, nothing_together, resolve_rater
 from scoring.score_sheet import due_pairs
@@ -87,7 +87,7 @@ class Reading:
     def parts(self, window: int = WINDOW) -> Iterator[tuple[Pairs, float]]:
         """The pairs of each window, with the share of the work that is done after it; to be run through once."""
         rater_a, rater_b = self._raters
-        judges = (rater_a.undecided_by != "group", rater_b.undecided_by != "group")
+        judges = _judges(rater_a, rater_b)
         n_criteria = np.bincount(self.frame.criterion_case, minlength=len(self.frame.cases))
         for span, done in windows(self.frame.response_ids, n_criteria[self.frame.response_case], window):
             a, b, due = rater_a.ratings(span), rater_b.ratings(span), due_pairs(rater_b, span)
@@ -103,6 +103,17 @@ class Reading:
         """Of everything that `parts` has read, and of what names and labels `Frame.described` says it has."""
         names = (*(rater.label for rater in self._raters), described)
         return digest_of(*self._read, self._due, self._faulty, names=names)
+
+
+def _judges(rater_a: Rater, rater_b: Rater) -> tuple[bool, bool]:
+    """Which of the two are judges, for `pair`."""
+    return rater_a.undecided_by != "group", rater_b.undecided_by != "group"
+
+
+def pairs_of(benchmark: Benchmark, rater_a: Rater, rater_b: Rater, span: Span) -> Pairs:
+    """The pairs of a few responses alone, read as they stand now."""
+    a, b, due = rater_a.ratings(span), rater_b.ratings(span), due_pairs(rater_b, span)
+    return pair(a, b, due_of_b=due, faulty=faulty_pairs(benchmark).within(span), judges=_judges(rater_a, rater_b))
 
 
 def join(benchmark: Benchmark, reference: str, other: str) -> Joined:

@@ -16,6 +16,7 @@ from annotation.models import ExpertGroup, Physician
 from annotation.ratings import STAGES
 from consilium.lib.ratings import OUTCOME_SQL, copy_columns
 from rubrics.models import Benchmark, Case
+from scoring.raters import Rater
 
 Ints = NDArray[np.int64]
 
@@ -107,7 +108,7 @@ def read_items(benchmark: Benchmark, rater_a: str, rater_b: str) -> Items:
         cursor.execute(_RESPONSES, params)
         responses = cursor.fetchall()
     criteria = [newest.get(pk, (0, 1, (), "")) for pk in frame.criterion_ids.tolist()]
-    side_of, groups = _groups(benchmark, joined)
+    side_of, groups = groups_among(benchmark, joined.rater_a, joined.rater_b)
     votes = _votes(benchmark, groups)
     pseudonyms = dict(Physician.objects.filter(benchmark=benchmark).order_by("pk").values_list("pk", "pseudonym"))
     languages = dict(Case.objects.filter(benchmark=benchmark).values_list("pk", "language"))
@@ -133,11 +134,11 @@ def read_items(benchmark: Benchmark, rater_a: str, rater_b: str) -> Items:
     )
 
 
-def _groups(benchmark: Benchmark, joined: Joined) -> tuple[dict[int, str], dict[int, str]]:
+def groups_among(benchmark: Benchmark, rater_a: Rater, rater_b: Rater) -> tuple[dict[int, str], dict[int, str]]:
     """Which rater each group among them is (a or b), and the groups' names; a group that is both stands as a."""
     known = {group.name: group.pk for group in ExpertGroup.objects.filter(benchmark=benchmark).order_by("pk")}
     side_of: dict[int, str] = {}
-    for side, rater in (("a", joined.rater_a), ("b", joined.rater_b)):
+    for side, rater in (("a", rater_a), ("b", rater_b)):
         kind, _colon, name = rater.label.partition(":")
         base, _at, stage = name.rpartition("@")
         name = base if stage in STAGES else name

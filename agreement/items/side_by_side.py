@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from django.db.models import F, Q
 
 from agreement.evidence import WORDS
-from agreement.items.inputs import Items
+from agreement.inputs import pairs_of
+from agreement.items.inputs import groups_among
 from agreement.pairs import Standing
 from annotation.models import Amendment, Decision, Ruling
 from annotation.reading import Block, Piece, blocks
-from rubrics.models import Benchmark, Response
+from consilium.lib.ratings import Span
+from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
 from scoring.models import Verdict
+from scoring.raters import Rater
 
 _AGREE = (Standing.TP, Standing.TN)
 
@@ -79,39 +82,46 @@ class MarkedBlock:
 
 
 def criterion_rows(
-    benchmark: Benchmark, items: Items, this: Response, other: Response | None
+    benchmark: Benchmark, raters: tuple[Rater, Rater], this: Response, other: Response | None
 ) -> tuple[list[CriterionRow], dict[int, list[tuple[int, int]]]]:
     """The criteria that both raters decided on one of the responses, in the order of the rubric; and the places in the
-    text of each response that were given as evidence, by its id.
+    text of each response that were given as evidence, by its id. Nothing but these responses is read.
     """
     shown = [this] if other is None else [this, other]
-    said = _said(items, shown)
+    said = _said(benchmark, raters, shown)
     spans: dict[int, list[tuple[int, int]]] = {response.pk: [] for response in shown}
-    for response, criterion, side, remark, evidence in _remarks(benchmark, items, shown):
+    for response, criterion, side, remark, evidence in _remarks(benchmark, raters, shown):
         if (response, criterion) in said:
             said[response, criterion].remarks[side].append(remark)
             spans[response] += evidence
-    frame, rows = items.joined.frame, []
-    place_of = {pk: place for place, pk in enumerate(frame.criterion_ids.tolist())}
-    for criterion in {criterion for _, criterion in said}:
-        place = place_of[criterion]
-        rows.append(
-            CriterionRow(
-                position=items.positions[place],
-                text=items.texts[place],
-                points=int(items.points[place]),
-                this=said.get((this.pk, criterion), Said()),
-                other=said.get((other.pk, criterion), Said()) if other else Said(),
-            )
+    rows = [
+        CriterionRow(
+            position=position,
+            text=text,
+            points=points,
+            this=said.get((this.pk, criterion), Said()),
+            other=said.get((other.pk, criterion), Said()) if other else Said(),
         )
+        for criterion, (position, points, text) in _criteria({criterion for _response, criterion in said}).items()
+    ]
     rows.sort(key=lambda row: (row.position == 0, row.position, row.text))
     return rows, spans
 
 
-def _said(items: Items, shown: Sequence[Response]) -> dict[tuple[int, int], Said]:
-    pairs, found = items.joined.pairs, {}
+def _criteria(ids: set[int]) -> dict[int, tuple[int, int, str]]:
+    """Position and points of each criterion in the newest rubric that holds it, 0 and 1 where none does; its text."""
+    found = {pk: (0, 1, text) for pk, text in Criterion.objects.filter(pk__in=ids).values_list("pk", "text")}
+    shown = (Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED)
+    items = RubricItem.objects.filter(criterion__in=ids, rubric__status__in=shown).order_by("rubric__version", "pk")
+    for pk, position, points in items.values_list("criterion", "position", "points"):
+        found[pk] = position, points, found[pk][2]
+    return found
+
+
+def _said(benchmark: Benchmark, raters: tuple[Rater, Rater], shown: Sequence[Response]) -> dict[tuple[int, int], Said]:
+    found = {}
     for response in shown:
-        mine = pairs.chosen(pairs.response == response.pk)
+        mine = pairs_of(benchmark, *raters, Span(response.pk, response.pk))
         for i, criterion in enumerate(mine.criterion.tolist()):
             standing = int(mine.standing[i])
             found[response.pk, criterion] = Said(
@@ -129,9 +139,10 @@ def _said(items: Items, shown: Sequence[Response]) -> dict[tuple[int, int], Said
 _Found = tuple[int, int, str, Remark, list[tuple[int, int]]]
 
 
-def _remarks(benchmark: Benchmark, items: Items, shown: Sequence[Response]) -> Iterator[_Found]:
+def _remarks(benchmark: Benchmark, pair: tuple[Rater, Rater], shown: Sequence[Response]) -> Iterator[_Found]:
     """Response, criterion, which rater, the remark, and the places of its evidence in the text."""
-    raters = {"a": items.joined.rater_a, "b": items.joined.rater_b}
+    raters = dict(zip("ab", pair, strict=True))
+    side_of_group, _names = groups_among(benchmark, *pair)
     physician = {
         rater.label.removeprefix("physician:").rpartition("@")[0]: side
         for side, rater in raters.items()
@@ -140,7 +151,7 @@ def _remarks(benchmark: Benchmark, items: Items, shown: Sequence[Response]) -> I
     both = next((side for side, rater in raters.items() if rater.label == "consensus"), "")
 
     def side_of(group: int, pseudonym: str = "") -> str:
-        return physician.get(pseudonym) or items.side_of.get(group) or both
+        return physician.get(pseudonym) or side_of_group.get(group) or both
 
     decisions = (
         Decision.objects.filter(

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from agreement import access
-from agreement.items import read_items
+from agreement.changes import changes_since
 from agreement.items.side_by_side import criterion_rows, marked
 from agreement.models import Report
 from agreement.numbers import number
@@ -18,6 +18,7 @@ from agreement.offers import display_name
 from agreement.stored import pairs_url, table_of
 from consilium.lib.errors import DomainError
 from rubrics.models import JobStatus, Response
+from scoring.raters import resolve_rater
 
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest
@@ -38,7 +39,10 @@ def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) 
     place = order.index(response_id)
     row = dict(zip(tail.columns, tail.rows[place], strict=True))
     try:
-        items = read_items(report.benchmark, report.parameters["rater_a"], report.parameters["rater_b"])
+        raters = (
+            resolve_rater(report.benchmark, report.parameters["rater_a"]),
+            resolve_rater(report.benchmark, report.parameters["rater_b"]),
+        )
     except DomainError:
         raise Http404 from None
     responses = {
@@ -48,7 +52,7 @@ def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) 
         ).select_related("case", "candidate")
     }
     this, other = responses[response_id], responses.get(row["beside"])
-    rows, spans = criterion_rows(report.benchmark, items, this, other)
+    rows, spans = criterion_rows(report.benchmark, raters, this, other)
     context = {
         "benchmark": report.benchmark,
         "report": report,
@@ -68,6 +72,6 @@ def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) 
         "total": len(order),
         "previous": order[place - 1] if place else None,
         "following": order[place + 1] if place + 1 < len(order) else None,
-        "changed": items.digest != report.input_digest,
+        "changed": bool(changes_since(report, report.started_at or report.created_at)),
     }
     return render(request, "agreement/pair.html", context)

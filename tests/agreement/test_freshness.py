@@ -162,6 +162,18 @@ def test_what_other_raters_do_leaves_a_report_fresh(study: Study) -> None:
     assert freshness_of(report).fresh is True
 
 
+def test_of_a_very_large_study_the_record_alone_is_asked(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """11 cases × 3 responses × 3 criteria: 99 decisions of a rater at most."""
+    report = ask(study)
+    monkeypatch.setattr("agreement.freshness.MOST_HASHED", 98)
+    assert (freshness_of(report).fresh, freshness_of(report).digest) == (True, "")
+    Decision.objects.filter(pk=Decision.objects.earliest("pk").pk).update(outcome="cannot_assess")
+    found = freshness_of(report)
+    assert (found.fresh, [change.what for change in found.changes]) == (None, ["decisions_changed"])
+    monkeypatch.setattr("agreement.freshness.MOST_HASHED", 99)
+    assert freshness_of(report).fresh is False
+
+
 def test_a_report_whose_rater_is_gone_says_so(study: Study) -> None:
     report = ask(study, "scores")
     JudgeRun.objects.update(status="cancelled")
