@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from django import forms
@@ -18,9 +18,9 @@ from agreement.kinds.shared import raters_table
 from agreement.models import Report
 from agreement.numbers import Number, number
 from agreement.offers import Offer, display_name, offers
-from agreement.parameters import WrongParameters, named_raters
+from agreement.parameters import WrongParameters, checked_k, named_raters
 from agreement.powered import scores as powered
-from agreement.sentences import SCORES, counted, listed, rater_in_words, threshold
+from agreement.sentences import SCORES, capital, counted, listed, rater_in_words, threshold
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
 from consilium.figures import charts
@@ -68,9 +68,7 @@ class PoweredForm(ReportForm):
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    k = parameters.get("k")
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-        raise WrongParameters(_("k is a whole number from 1."))
+    k = checked_k(parameters.get("k"))
     named = named_raters(benchmark, parameters, "judge", "reference")
     if not resolve_rater(benchmark, named["judge"]).is_judge:
         raise WrongParameters(_("Predictions are a judge’s, a jury’s or a run’s."))
@@ -149,11 +147,13 @@ def body(report: Report, sort: str) -> Context:
         own = [row for row in rows if row["measure"] == measure]
         overall = [row for row in own if row["slice"] == OVERALL]
         parts = [row for row in own if row["slice"] != OVERALL and row["low"] is not None]
+        shared = _shared(overall)
         sections.append(
             {
                 "measure": measure,
                 "label": measure_name(measure, facts["k"]),
-                "rows": [_row(report, row) for row in overall],
+                "rows": [_row(report, row, shared) for row in overall],
+                "shared_remarks": capital(remarks.in_words("; ".join(shared))),
                 "slices": [_row(report, row) for row in parts[:SHOWN_SLICES]],
                 "n_more": max(0, len(parts) - SHOWN_SLICES),
                 "figure": f"overall_{measure}",
@@ -167,7 +167,15 @@ def body(report: Report, sort: str) -> Context:
     }
 
 
-def _row(report: Report, row: Row) -> Context:
+def _shared(rows: list[Row]) -> list[str]:
+    """The remarks that all of several rows have, so that the page says them once."""
+    if len(rows) < 2:
+        return []
+    first, *others = [str(row["note"]).split("; ") for row in rows]
+    return [remark for remark in first if remark and all(remark in other for other in others)]
+
+
+def _row(report: Report, row: Row, said: Collection[str] = ()) -> Context:
     digits = digits_of(row["measure"])
     overall = row["slice"] == OVERALL
     return {
@@ -175,7 +183,7 @@ def _row(report: Report, row: Row) -> Context:
         "url": pairs_url(report, f"candidate:{row['candidate']}" if overall else row["slice"]),
         "power": Number(row["lambda"], digits=2).shown,
         "ratio": Number(row["width_ratio"], digits=2).shown,
-        "remarks": remarks.in_words(row["note"]),
+        "own_remarks": remarks.in_words("; ".join(part for part in str(row["note"]).split("; ") if part not in said)),
         "figures": {
             "value": number({**row, "value_low": row["low"], "value_high": row["high"]}, "value", digits=digits),
             "physicians": number({**row, "note": remarks_of_none(row)}, "physicians", digits=digits),
@@ -252,8 +260,8 @@ def methods(report: Report) -> list[str]:
         "Its variance is linearised over cases, and its 95% interval that of Student’s t with two degrees of freedom "
         "less than there are cases with a graded response; there is none with fewer than 10 such cases.",
         *_drawn(facts["sampling"]),
-        "An invalid or missing verdict counts against the candidate, and one on which the judge is divided predicts "
-        "not met. A response on which a decision of the physicians is open, or was not assessed, is taken as not "
+        "An invalid or missing verdict counts against the candidate, and as a prediction so does one on which the "
+        "judge is divided. A response on which a decision of the physicians is open, or was not assessed, is taken as not "
         "graded.",
         SCORES,
         "Rubric Accuracy is 100 times the share of the criteria with positive points that are met, pooled over "
