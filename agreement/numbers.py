@@ -35,11 +35,13 @@ class Number:
 
     @property
     def interval(self) -> str:
-        """Both ends, with room around the dash where an end is negative; empty where there is no interval."""
+        """Both ends, with a word between them where an end is negative; empty where there is no interval."""
         if self.low is None or self.high is None:
             return ""
-        dash = "–" if min(self.low, self.high) >= 0 else " to "
-        return self._written(self.low) + dash + self._written(self.high)
+        low, high = self._written(self.low), self._written(self.high)
+        return (
+            f"{low}–{high}" if min(self.low, self.high) >= 0 else _("%(low)s to %(high)s") % {"low": low, "high": high}
+        )
 
     @property
     def cell(self) -> SafeString:

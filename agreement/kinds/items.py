@@ -276,7 +276,7 @@ def figures(report: Report) -> Iterator[Figure]:
     first = [row["attribute"] for row in told[:DRAWN]]
     points = [
         charts.Point(
-            f"{attribute_name(name)}: {row['value']}",
+            _("%(attribute)s: %(value)s") % {"attribute": attribute_name(name), "value": row["value"]},
             100 * row["rate"],
             None if row["rate_low"] is None else 100 * row["rate_low"],
             None if row["rate_high"] is None else 100 * row["rate_high"],

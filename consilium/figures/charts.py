@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from consilium.figures.style import HEIGHT, ROW, WIDTH, Palette, configuration
 
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
@@ -119,7 +121,7 @@ def _legend_columns(series: Sequence[str]) -> int:
 def _words(point: Point) -> str:
     name = f"{point.label}, {point.series}" if point.series else point.label
     interval = (
-        f", 95% interval {_shown(point.low)} to {_shown(point.high)}"
+        _(", 95%% interval %(low)s to %(high)s") % {"low": _shown(point.low), "high": _shown(point.high)}
         if point.low is not None and point.high is not None
         else ""
     )
