@@ -15,7 +15,7 @@ from agreement.frame import Frame, Index
 from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.pairs import MISSING, Pairs, Standing
-from agreement.scoreboard.case_sets import OF_CANDIDATE, cases_of
+from agreement.scoreboard.case_sets import cases_of, parted
 from consilium.lib.ratings import Outcome
 from rubrics.models import Benchmark, Response, RubricItem
 from scoring.score_sheet import OVERALL
@@ -94,8 +94,8 @@ def _selection(benchmark: Benchmark, frame: Frame, name: str, response: Index, c
     """The pairs of a slice, also of one by a map, a language or a name (`agreement.scoreboard.case_sets`), or of a
     candidate's part of it: ``theme:x / candidate:NAME``.
     """
-    part, joint, candidate = name.rpartition(OF_CANDIDATE)
-    if joint:
+    part, candidate = parted(name)
+    if part:
         own = frame.selection(f"candidate:{candidate}", response, criterion)
         return own & _selection(benchmark, frame, part, response, criterion)
     try:

@@ -21,7 +21,15 @@ GROUPED = ("specialty", "task")
 SUBSET = "subset:"
 # A candidate's part of a slice, by name: ``theme:x / candidate:NAME``.
 OF_CANDIDATE = " / candidate:"
+# Slices of one candidate already: what looks like another in their names belongs to the candidate's own.
+_OF_ONE = ("candidate:", "response:", "criterion:")
 Labels = Mapping[int, Mapping[str, Any]]
+
+
+def parted(name: str) -> tuple[str, str]:
+    """The slice that a candidate's part is of, and the candidate; both empty where ``name`` is no such part."""
+    part, joint, candidate = name.partition(OF_CANDIDATE)
+    return (part, candidate) if joint and not name.startswith(_OF_ONE) else ("", "")
 
 
 def named_slices(benchmark: Benchmark) -> QuerySet[NamedSlice]:

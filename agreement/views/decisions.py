@@ -15,7 +15,7 @@ from agreement import access
 from agreement.evidence import behind, decided
 from agreement.kinds import kind_of
 from agreement.offers import display_name
-from agreement.scoreboard.case_sets import OF_CANDIDATE
+from agreement.scoreboard.case_sets import parted
 from consilium.lib.errors import DomainError
 from rubrics.models import JobStatus
 
@@ -47,9 +47,9 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
         evidence = behind(report, slice_name, side=side, show=show)
     except (KeyError, DomainError):
         raise Http404 from None
-    part, joint, candidate = slice_name.rpartition(OF_CANDIDATE)
-    if not joint:
-        part, candidate = "", slice_name.removeprefix("candidate:") if slice_name.startswith("candidate:") else ""
+    part, candidate = parted(slice_name)
+    if slice_name.startswith("candidate:"):
+        candidate = slice_name.removeprefix("candidate:")
     page = Paginator(range(len(evidence)), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "benchmark": report.benchmark,

@@ -13,6 +13,7 @@ from django.utils import timezone
 from agreement import services
 from agreement.models import Report
 from agreement.stored import table_of
+from rubrics.models import Candidate
 from tests.agreement.study import Study, coin, make_study, noisy
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +70,19 @@ def test_differences_come_first_and_what_is_shown_is_what_was_decided(study: Stu
     assert order == sorted(order, key=["differ", "agree", "left_out"].index)
     only = open_page(study, report, show="left_out").context["rows"]
     assert {row.group for row in only} == {"left_out"}
+
+
+def test_a_candidate_may_be_called_like_a_part_of_a_slice(study: Study, report: Report) -> None:
+    """One of its own names holds the words that join a slice and a candidate."""
+    named = "theme:x / candidate:alpha"
+    Candidate.objects.filter(pk=study.candidates[1].pk).update(name=named)
+    for slice_name, mine in (
+        (f"candidate:{named}", {named}),
+        ("difficulty:low / candidate:alpha", {"alpha"}),
+        (f"difficulty:low / candidate:{named}", {named}),
+    ):
+        rows = open_page(study, report, slice=slice_name).context["rows"]
+        assert {row.response.candidate.name for row in rows} == mine
 
 
 def test_the_page_costs_the_same_for_one_candidate_and_for_all(study: Study, report: Report) -> None:
