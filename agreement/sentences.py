@@ -40,7 +40,8 @@ def rater_in_words(label: str) -> str:
         return f"the judge run {name}"
     if label == "consensus":
         return "the consensus of both expert groups"
-    return label if label.startswith("the ") else f"the {judge_in_words(label)}"
+    named = judge_in_words(label)
+    return label if label.startswith("the ") or named == label else f"the {named}"
 
 
 def judge_in_words(name: str) -> str:

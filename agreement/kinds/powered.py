@@ -261,8 +261,8 @@ def methods(report: Report) -> list[str]:
         "less than there are cases with a graded response; there is none with fewer than 10 such cases.",
         *_drawn(facts["sampling"]),
         "An invalid or missing verdict counts against the candidate, and as a prediction so does one on which the "
-        "judge is divided. A response on which a decision of the physicians is open, or was not assessed, is taken as not "
-        "graded.",
+        "judge is divided. A response on which a decision of the physicians is open, or was not assessed, is taken as "
+        "not graded.",
         SCORES,
         "Rubric Accuracy is 100 times the share of the criteria with positive points that are met, pooled over "
         f"criteria; CACS@{facts['k']} is 100 times the mean of max(0, s − {facts['k']} + 1) / (N − {facts['k']} + 1), "

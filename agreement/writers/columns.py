@@ -123,8 +123,8 @@ _ROWS_NAMED = 4  # rows that share a remark are named up to this number, and cou
 def printed_columns(table: Tabular) -> list[PrintedColumn]:
     """The columns that a printed table has, in the order of the table.
 
-    Left out are remarks, the ends of intervals (they stand with their figure), columns without any value, and counts of
-    what never happened. Of more than `MOST_COLUMNS` go, until it fits: all counts but two; figures without an
+    Left out are remarks, the ends of intervals (they stand with their figure), columns without any value, counts of
+    what never happened, and worst-at-k where k is 1 throughout, since it is then the rubric score. Of more than `MOST_COLUMNS` go, until it fits: all counts but two; figures without an
     interval beside others that have one; all ranks but the first.
     """
     place_of = {name: place for place, name in enumerate(table.columns)}
@@ -136,6 +136,8 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
     for name, place in place_of.items():
         base = name.removesuffix("_low").removesuffix("_high")
         if name == REMARKS or (base != name and base in place_of):
+            continue
+        if name.startswith("worst_") and "worst_k" in place_of and seen[place_of["worst_k"]].largest <= 1:
             continue
         low, high = place_of.get(f"{name}_low"), place_of.get(f"{name}_high")
         is_text = name in table.text

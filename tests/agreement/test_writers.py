@@ -90,6 +90,13 @@ def test_a_table_too_wide_for_print_keeps_counts_figures_and_one_rank() -> None:
     assert made.endswith("\n- a: x\n- a, b: y\n")
 
 
+@pytest.mark.parametrize(("k", "printed"), [(1, False), (2, True)])
+def test_the_worst_of_one_sample_is_the_score_and_not_printed_twice(k: int, printed: bool) -> None:
+    columns = ("candidate", "rubric_score", "worst_k", "worst_at_k", "worst_at_k_rank")
+    table = Table(columns, [["alpha", 0.5, k, 0.5 / k, 1.0]], ("candidate",))
+    assert ("Worst-at-k" in "".join(markdown.stream_markdown(table, caption=""))) is printed
+
+
 def test_a_table_in_markdown() -> None:
     assert "".join(markdown.stream_markdown(SMALL, caption="A*B")) == (
         "**A\\*B**\n\n"

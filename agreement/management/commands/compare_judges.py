@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds import comparison
+from agreement.numbers import PValue
 from agreement.tables import Row
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
@@ -80,8 +81,8 @@ class Command(BaseCommand):
                 "" if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}",
                 f"{row['only_a_right']:,}",
                 f"{row['only_b_right']:,}",
-                _number(row["p_clustered"]),
-                _number(row["p_exact"]),
+                PValue.of(row, "p_clustered").shown or "–",
+                PValue.of(row, "p_exact").shown or "–",
             )
         text = io.StringIO()
         console = Console(file=text, width=140, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
