@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from consilium.lib.identifiers import new_public_id
@@ -168,3 +169,8 @@ class NamedSlice(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @cached_property
+    def n_cases(self) -> int:
+        """How many cases it has; of a list the database counts them (`scoreboard.case_sets.counted_slices`)."""
+        return len(self.case_ids)

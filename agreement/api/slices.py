@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 from agreement import access
 from agreement.models import NamedSlice
 from agreement.scoreboard import subsets
+from agreement.scoreboard.case_sets import counted_slices
 from agreement.views.subsets import case_table
 from consilium.lib.api import StrictSerializer
 from rubrics.access import get_benchmark
@@ -69,13 +70,10 @@ class SliceSerializer(serializers.Serializer[NamedSlice]):
     title = serializers.CharField()
     rule = serializers.ChoiceField(choices=NamedSlice.Rule.choices)
     parameters = serializers.DictField()
-    n_cases = serializers.SerializerMethodField()
+    n_cases = serializers.IntegerField()
     input_digest = serializers.CharField()
     created_at = serializers.DateTimeField()
     retired_at = serializers.DateTimeField(allow_null=True)
-
-    def get_n_cases(self, named: NamedSlice) -> int:
-        return len(named.case_ids)
 
 
 class SliceDetailSerializer(SliceSerializer):
@@ -97,7 +95,7 @@ class Slices(APIView):
 
     @extend_schema(responses=SliceSerializer(many=True), operation_id="slices_list")
     def get(self, request: Request, slug: str) -> Response:
-        found = NamedSlice.objects.filter(benchmark=get_benchmark(request.user, slug)).order_by("slug")
+        found = counted_slices(get_benchmark(request.user, slug))
         return Response([SliceSerializer(one).data for one in found])
 
     @extend_schema(request=NewSliceSerializer, responses={201: SliceDetailSerializer}, operation_id="slices_create")

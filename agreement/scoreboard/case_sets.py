@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from numpy.typing import NDArray
 
 from agreement.models import NamedSlice
@@ -35,6 +35,12 @@ def parted(name: str) -> tuple[str, str]:
 def named_slices(benchmark: Benchmark) -> QuerySet[NamedSlice]:
     """The named slices that are on offer."""
     return NamedSlice.objects.filter(benchmark=benchmark, retired_at=None)
+
+
+def counted_slices(benchmark: Benchmark) -> QuerySet[NamedSlice]:
+    """All named slices, retired ones too, by slug: each with the number of its cases instead of their ids."""
+    found = NamedSlice.objects.filter(benchmark=benchmark).annotate(n_cases=F("case_ids__len")).defer("case_ids")
+    return found.order_by("slug")
 
 
 def case_sets(benchmark: Benchmark, cases: Labels, subsets: Iterable[NamedSlice]) -> dict[str, list[int]]:

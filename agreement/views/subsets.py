@@ -16,6 +16,7 @@ from agreement import access
 from agreement.models import NamedSlice
 from agreement.offers import display_name, run_names
 from agreement.scoreboard import subsets
+from agreement.scoreboard.case_sets import counted_slices
 from agreement.scoreboard.form import SubsetForm
 from agreement.tables import Table
 from consilium.lib.errors import DomainError
@@ -63,13 +64,12 @@ def slices(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _rows(benchmark: Benchmark) -> list[dict[str, Any]]:
     """The slices, those on offer first."""
-    found = NamedSlice.objects.filter(benchmark=benchmark).select_related("created_by").order_by("slug")
-    shown = sorted(found, key=lambda one: one.retired_at is not None)
+    shown = sorted(counted_slices(benchmark).select_related("created_by"), key=lambda one: one.retired_at is not None)
     runs = run_names(str(one.parameters.get("rater", "")) for one in shown)
     return [
         {
             "slice": one,
-            "n_cases": len(one.case_ids),
+            "n_cases": one.n_cases,
             "rater": display_name(str(one.parameters.get("rater", "")), runs),
             "candidates": one.parameters.get("candidates", []),
         }
