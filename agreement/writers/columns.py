@@ -124,8 +124,9 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
     """The columns that a printed table has, in the order of the table.
 
     Left out are remarks, the ends of intervals (they stand with their figure), columns without any value, counts of
-    what never happened, and worst-at-k where k is 1 throughout, since it is then the rubric score. Of more than `MOST_COLUMNS` go, until it fits: all counts but two; figures without an
-    interval beside others that have one; all ranks but the first.
+    what never happened, and worst-at-k where k is 1 throughout, since it is then the rubric score. Of more than
+    `MOST_COLUMNS` go, until it fits: all counts but two; figures without an interval beside others that have one; all
+    ranks but the first.
     """
     place_of = {name: place for place, name in enumerate(table.columns)}
     seen = [_Seen() for _name in place_of]
