@@ -311,7 +311,7 @@ KIND = Kind(
             "Groups, judges, single physicians or the consensus. "
             "The reference is what an invalid verdict counts against."
         ),
-        gettext_lazy("There is only one rater with decisions so far."),
+        gettext_lazy("This takes two raters with decisions."),
     ),
     template="agreement/body_agreement.html",
     body=body,

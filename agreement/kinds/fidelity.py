@@ -30,7 +30,7 @@ from consilium.lib import remarks
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.noninferiority import DEFAULT_MARGIN
 from rubrics.models import Benchmark
-from scoring.raters import require_verdicts
+from scoring.raters import require_verdicts, resolve_rater
 
 NAMES = ("judge", "group_a", "group_b")
 # The three comparisons, by which two raters they are of.
@@ -76,7 +76,19 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     margin = DEFAULT_MARGIN if margin is None else margin
     if not isinstance(margin, int | float) or isinstance(margin, bool) or not 0 < margin < 1:
         raise WrongParameters(_("The margin is a number between 0 and 1."))
-    return {**named_raters(benchmark, parameters, *NAMES), "margin": float(margin)}
+    named = named_raters(benchmark, parameters, *NAMES)
+    _two_of_physicians(benchmark, named["group_a"], named["group_b"])
+    return {**named, "margin": float(margin)}
+
+
+def _two_of_physicians(benchmark: Benchmark, *labels: str) -> None:
+    """Refuse a ceiling that is none: of judges, or of one group with itself at another stage."""
+    for label in labels:
+        if resolve_rater(benchmark, label).is_judge:
+            words = {"rater": label}
+            raise WrongParameters(_("The human ceiling is that of physicians, and %(rater)s is none.") % words)
+    if len({label.rpartition("@")[0] or label for label in labels}) < len(labels):
+        raise WrongParameters(_("The human ceiling takes two groups: these are two stages of one."))
 
 
 def compute(

@@ -370,7 +370,7 @@ KIND = Kind(
             "On which criteria, responses and attributes two raters differ, and how each physician decides: "
             "what to discuss, what to reword."
         ),
-        gettext_lazy("There is only one rater with decisions so far."),
+        gettext_lazy("This takes two raters with decisions."),
     ),
     template="agreement/body_items.html",
     body=body,

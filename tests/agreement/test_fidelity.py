@@ -91,6 +91,21 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
         assert row["met_judge"] == pytest.approx(sum(valid) / len(valid))
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [("group:A@checked", "group:A@first", "two stages of one"), ("group:A", "second", "second is none")],
+)
+def test_one_group_or_a_judge_makes_no_human_ceiling(study: Study, a: str, b: str, words: str) -> None:
+    study.judge("second", noisy(study, "A", 9, 0.2))
+    with pytest.raises(WrongParameters, match=words):
+        services.create_report(
+            benchmark=study.benchmark,
+            kind="fidelity",
+            parameters={"judge": "echo", "group_a": a, "group_b": b},
+            at=timezone.now(),
+        )
+
+
 def test_rank_agreement_of_the_graders_is_that_of_scipy(study: Study) -> None:
     report = ask(study)
     names = {one.pk: one.candidate.name for one in study.responses()}
