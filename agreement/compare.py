@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from agreement.pairs import (
     n_missing,
     valid_counts,
 )
+from agreement.tables import MadeRows, Row
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
@@ -42,7 +43,6 @@ FIGURES = ("mf1", "f1_met", "f1_not_met", "raw", "kappa", "ac1", "alpha", "preva
 WITH_INTERVAL = ("mf1", "raw", "kappa", "ac1", "alpha")
 NO_PAIRS = "the raters share no pair that both answered met or not met"
 
-Row = dict[str, Any]
 Progress = Callable[[float], None]
 
 
@@ -74,16 +74,8 @@ class Comparison:
         """All rows in the order of the file; those of responses are made when they are read."""
         return _Chained(self.head, self.responses, self.others)
 
-    def starting(self, *prefixes: str) -> list[Row]:
-        """Rows of the slices whose name begins with one of ``prefixes``."""
-        return [row for row in self.rows if row["slice"].startswith(prefixes)]
 
-    def tags(self) -> list[Row]:
-        """Rows of everything but candidates, responses and the whole."""
-        return self.others
-
-
-class _Chained(Sequence[Row]):
+class _Chained(MadeRows[Row]):
     """Sequences one after another, none of them copied."""
 
     def __init__(self, *parts: Sequence[Row]) -> None:
@@ -92,18 +84,11 @@ class _Chained(Sequence[Row]):
     def __len__(self) -> int:
         return sum(map(len, self._parts))
 
-    @overload
-    def __getitem__(self, place: int) -> Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Row]: ...
-    def __getitem__(self, place: int | slice) -> Row | list[Row]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        rest = place + len(self) if place < 0 else place
+    def made(self, place: int) -> Row:
         for part in self._parts:
-            if 0 <= rest < len(part):
-                return part[rest]
-            rest -= len(part)
+            if place < len(part):
+                return part[place]
+            place -= len(part)
         raise IndexError(place)
 
 
@@ -217,7 +202,7 @@ def _summed(tallies: NDArray[Any], index: NDArray[np.int64], size: int) -> NDArr
     return summed
 
 
-class ResponseRows(Sequence[Row]):
+class ResponseRows(MadeRows[Row]):
     """One row a response that has a pair, by name. A response belongs to one case, so there is no interval.
 
     Responses with the same tally have the same figures, and those are computed once.
@@ -248,13 +233,7 @@ class ResponseRows(Sequence[Row]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, place: int) -> Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Row]: ...
-    def __getitem__(self, place: int | slice) -> Row | list[Row]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
+    def made(self, place: int) -> Row:
         where = int(self._places[place])
         row = {**self._rows[self._like[place]], "slice": f"response:{self._frame.response_name(where)}"}
         setting = self._frame.response_setting(where)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from agreement.models import Report, ReportRows, ReportTable
-from agreement.tables import Table
+from agreement.tables import MadeRows, Table
 
 ROWS_A_PIECE = 5000
 
@@ -29,7 +29,7 @@ def store_tables(report: Report, tables: Mapping[str, Table]) -> None:
             ReportRows.objects.create(table=made, start=start, rows=table.rows[start : start + ROWS_A_PIECE])
 
 
-class _StoredRows(Sequence[list[Any]]):
+class _StoredRows(MadeRows[list[Any]]):
     """The rows of a stored table, one piece in memory at a time."""
 
     def __init__(self, table: ReportTable) -> None:
@@ -40,16 +40,7 @@ class _StoredRows(Sequence[list[Any]]):
     def __len__(self) -> int:
         return self._table.n_rows
 
-    @overload
-    def __getitem__(self, place: int) -> list[Any]: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[list[Any]]: ...
-    def __getitem__(self, place: int | slice) -> list[Any] | list[list[Any]]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        place = place + len(self) if place < 0 else place
-        if not 0 <= place < len(self):
-            raise IndexError(place)
+    def made(self, place: int) -> list[Any]:
         if not self._start <= place < self._start + len(self._piece):
             piece = self._table.pieces.filter(start__lte=place).latest("start")
             self._start, self._piece = piece.start, piece.rows

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from consilium.lib.csvfile import stream_csv
 
 Row = dict[str, Any]
+T = TypeVar("T")
 
 
-class _Picked(Sequence[list[Any]]):
-    """Rows by column name as rows in the order of the columns, each made when it is read."""
+class MadeRows(Sequence[T]):
+    """Rows that are made or read when they are asked for: how many there are (`__len__`), and each by its place."""
+
+    @abstractmethod
+    def made(self, place: int) -> T:
+        """The row at ``place``, from 0 to below the length."""
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        if isinstance(place, slice):
+            return [self.made(one) for one in range(*place.indices(len(self)))]
+        place = place + len(self) if place < 0 else place
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        return self.made(place)
+
+
+class _Picked(MadeRows[list[Any]]):
+    """Rows by column name as rows in the order of the columns."""
 
     def __init__(self, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
         self._columns, self._rows = columns, rows
@@ -20,13 +42,7 @@ class _Picked(Sequence[list[Any]]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, place: int) -> list[Any]: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[list[Any]]: ...
-    def __getitem__(self, place: int | slice) -> list[Any] | list[list[Any]]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
+    def made(self, place: int) -> list[Any]:
         row = self._rows[place]
         return [row[name] for name in self._columns]
 

@@ -118,7 +118,7 @@ def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, 
         tables={
             "agreement": Table.of(compare.COLUMNS, made.rows, compare.TEXT_COLUMNS),
             "candidates": Table.of(EXTENDED, made.head, compare.TEXT_COLUMNS),
-            "slices": Table.of(EXTENDED, made.tags(), compare.TEXT_COLUMNS),
+            "slices": Table.of(EXTENDED, made.others, compare.TEXT_COLUMNS),
             "distribution": bins,
             "raters": behind,
         },

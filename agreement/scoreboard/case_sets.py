@@ -39,8 +39,8 @@ def named_slices(benchmark: Benchmark) -> QuerySet[NamedSlice]:
 
 def counted_slices(benchmark: Benchmark) -> QuerySet[NamedSlice]:
     """All named slices, retired ones too, by slug: each with the number of its cases instead of their ids."""
-    found = NamedSlice.objects.filter(benchmark=benchmark).annotate(n_cases=F("case_ids__len")).defer("case_ids")
-    return found.order_by("slug")
+    found = NamedSlice.objects.filter(benchmark=benchmark).defer("case_ids").order_by("slug")
+    return found.annotate(n_cases=F("case_ids__len"))  # type: ignore[no-redef]  # stands in for the cached property
 
 
 def case_sets(benchmark: Benchmark, cases: Labels, subsets: Iterable[NamedSlice]) -> dict[str, list[int]]:
