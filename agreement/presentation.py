@@ -92,9 +92,18 @@ def _may_be_stale(done: list[Report], raters_of: Mapping[int, list[Row]]) -> set
     if not began:
         return set()
     changes = last_changes(done[0].benchmark, min(began.values()))
+    return {report.pk for report, at in began.items() if changes.after(at, _rests_on(report, raters_of[report.pk]))}
+
+
+def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
+    """Whose work went into a report, as rows of raters.csv; empty where it may have been anybody's."""
     # A scoreboard has the work of all physicians beside its candidates, whoever its rater is.
-    rests_on = {one: [] if one.kind == Report.Kind.SCORES else raters_of[one.pk] for one in began}
-    return {report.pk for report, at in began.items() if changes.after(at, rests_on[report])}
+    if report.kind == Report.Kind.SCORES:
+        return []
+    if report.kind == Report.Kind.ALTERNATIVE:  # its raters are the judge alone: physicians are no raters of its tables
+        group = str(report.parameters["group"])
+        return [*raters, {"rater": f"{group}@first", "kind": "group", "judge": ""}] if ":" in group else []
+    return raters
 
 
 def body(report: Report, *, sort: str = "", part: str = "") -> Context:

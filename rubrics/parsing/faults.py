@@ -39,6 +39,6 @@ class Faults:
             self.first.append(LineError(line, _printable(field, 200), _sound(message)))
 
     def refuse_if_any(self) -> None:
-        """Raise `ImportRefused` if a fault was found."""
+        """Raise `ImportRefused` if a fault was found; those that are kept in the order of the file."""
         if self.total:
-            raise ImportRefused(self.first, self.total)
+            raise ImportRefused(sorted(self.first, key=lambda fault: fault.line), self.total)

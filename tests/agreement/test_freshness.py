@@ -20,7 +20,7 @@ from annotation.models import Assignment, Check, Decision
 from rubrics.models import Candidate, Case, Response
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
 from tests.agreement.study import Study, coin, make_study, noisy
-from tests.factories import CandidateFactory, JudgeRunFactory, ResponseFactory
+from tests.factories import CandidateFactory, CaseFactory, JudgeRunFactory, ResponseFactory
 
 # The record dates a row by the beginning of its transaction, so each write needs its own.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -162,6 +162,15 @@ def test_what_other_raters_do_leaves_a_report_fresh(study: Study) -> None:
     assert freshness_of(report).fresh is True
 
 
+@pytest.mark.parametrize("kind", ASKED)
+def test_what_nobody_has_decided_on_makes_no_report_stale(study: Study, kind: str) -> None:
+    report = ask(study, kind)
+    newcomer = CandidateFactory(benchmark=study.benchmark, name="newcomer")
+    for case in (*Case.objects.filter(benchmark=study.benchmark)[:2], CaseFactory(benchmark=study.benchmark)):
+        ResponseFactory(case=case, candidate=newcomer)
+    assert freshness_of(report).fresh is True
+
+
 def test_of_a_very_large_study_the_record_alone_is_asked(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """11 cases × 3 responses × 3 criteria: 99 decisions of a rater at most."""
     report = ask(study)
@@ -200,6 +209,20 @@ def test_the_list_says_which_reports_may_be_stale_in_as_many_queries_however_man
     with CaptureQueriesContext(connection) as many:
         client.get(address)
     assert len(many) == len(few)
+
+
+def test_the_list_knows_whose_decisions_an_alternative_annotator_test_rests_on(study: Study, client: Client) -> None:
+    for group in ("A", "B"):
+        asked = {"judge": "echo", "group": f"group:{group}", "epsilon": 0.2, "minimum": 2}
+        Report.objects.create(
+            benchmark=study.benchmark, kind="alternative", status="done", parameters=asked,
+            created_at=timezone.now(), started_at=timezone.now(),
+        )  # fmt: skip
+    decision = Decision.objects.filter(assignment__batch__group__name="A", outcome="met").first()
+    decision.outcome = "not_met"
+    decision.save()
+    html = client.get(f"/b/{study.benchmark.slug}/agreement/").content.decode()
+    assert html.count("May be stale") == 1
 
 
 def test_the_api_says_the_same(study: Study, client: Client) -> None:
