@@ -116,6 +116,9 @@ def read_inputs(
     rater = resolve_rater(benchmark, f"group:{group}")
     written = _physicians_candidate(benchmark, candidate)
     ratings, positive = rater.ratings(), positive_pairs(benchmark)
+    # Of responses that the group decided nothing of nothing is counted: they make no calibration stale.
+    own_rows = np.isin(positive.response, ratings.response)
+    positive = Ratings(positive.response[own_rows], positive.criterion[own_rows], positive.outcome[own_rows])
     frame, faulty = read_frame(benchmark), faulty_pairs(benchmark)
     own = Response.objects.filter(candidate=written)
     usable = own if include_aided else own.exclude(writing_mode=Response.WritingMode.AIDED)
