@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any
 
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
@@ -41,12 +43,39 @@ class Offer:
         return self.kind in ("judge", "jury", "run")
 
 
+# Under this name an object of a benchmark keeps what was on offer.
+_KEPT = "_offers"
+Read = Callable[..., list[Offer]]
+
+
+def look_once(benchmark: Benchmark) -> None:
+    """For a page of many forms: from here on this object of a benchmark is asked only once what is on offer."""
+    benchmark.__dict__.setdefault(_KEPT, {})
+
+
+def _kept_by_benchmark(read: Read) -> Read:
+    """Asks an object that `look_once` was told of only once."""
+
+    @wraps(read)
+    def reading(benchmark: Benchmark, **options: Any) -> list[Offer]:
+        kept: dict[Any, list[Offer]] | None = benchmark.__dict__.get(_KEPT)
+        if kept is None:
+            return read(benchmark, **options)
+        key = (read.__name__, *options.items())
+        if key not in kept:
+            kept[key] = read(benchmark, **options)
+        return list(kept[key])
+
+    return reading
+
+
 def _handed_in(benchmark: Benchmark) -> QuerySet[Assignment]:
     """Work that counts as somebody's rating."""
     rows = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
     return rows.filter(purpose=Assignment.Purpose.WORK).exclude(status=Assignment.Status.RELEASED)
 
 
+@_kept_by_benchmark
 def group_offers(benchmark: Benchmark, *, stages: bool = True) -> list[Offer]:
     """Groups with submitted work: at the stage ``checked``, then at the others if ``stages``."""
     with_work = _handed_in(benchmark)
@@ -64,6 +93,7 @@ def group_offers(benchmark: Benchmark, *, stages: bool = True) -> list[Offer]:
     ]
 
 
+@_kept_by_benchmark
 def judge_offers(benchmark: Benchmark) -> list[Offer]:
     """Judges with a finished run by name, which stands for the newest run, and juries all of whose members have one."""
     finished = _graded(benchmark).filter(status=JudgeRun.Status.FINISHED).select_related("judge").defer("snapshot")
@@ -113,6 +143,7 @@ def _members(names: Sequence[str], rule: str) -> str:
     return _("jury of %(members)s") % {"members": joined}
 
 
+@_kept_by_benchmark
 def offers(benchmark: Benchmark) -> list[Offer]:
     """Everything that may be compared: groups, their consensus, judges, earlier runs, physicians."""
     groups = group_offers(benchmark)

@@ -58,8 +58,12 @@ def table_of(report: Report, name: str) -> Table:
 
 
 def _read(report: Report, name: str) -> Table:
-    found = ReportTable.objects.filter(report=report, name=name).first()
-    if found is not None:
+    stored: dict[str, ReportTable] = report.__dict__.get("_stored") or {}
+    if not stored:
+        stored = {table.name: table for table in ReportTable.objects.filter(report=report)}
+        report.__dict__["_stored"] = stored
+    if name in stored:
+        found = stored[name]
         return Table(tuple(found.columns), _StoredRows(found), tuple(found.text))
     # Reports of earlier versions keep their tables within the result.
     kept = report.result.get("tables", {})[name]

@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from agreement.offers import look_once
 from agreement.planning import plan as planning
 from agreement.planning import presentation as planning_presentation
 from agreement.planning.form import PlanForm, filled
@@ -35,6 +36,7 @@ FILES: dict[str, tuple[Callable[[Drawing], str | bytes], str]] = {
 def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
     """The form, and the plan once it is asked for."""
     benchmark = get_benchmark(request.user, slug)
+    look_once(benchmark)
     given = filled(benchmark, request.GET)
     form = PlanForm(benchmark, given or None)
     context: dict[str, Any] = {"benchmark": benchmark, "form": form}
@@ -58,6 +60,7 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
 def _plan(request: SignedInRequest, slug: str) -> planning.Plan | HttpResponse:
     """The plan that an address asks for, or what is wrong with it."""
     benchmark = get_benchmark(request.user, slug)
+    look_once(benchmark)
     form = PlanForm(benchmark, filled(benchmark, request.GET))
     if not form.is_valid():
         said = [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]

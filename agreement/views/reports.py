@@ -20,7 +20,7 @@ from agreement.export_form import ExportForm
 from agreement.forms import ReportForm
 from agreement.kinds import Kind, kinds_in
 from agreement.models import Report
-from agreement.offers import offers
+from agreement.offers import look_once, offers
 from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark
 from rubrics.models import JobStatus
@@ -46,6 +46,7 @@ class Asking:
 def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
     """The reports of a section, and the forms that ask for new ones."""
     benchmark = get_benchmark(request.user, slug)
+    look_once(benchmark)
     kinds = kinds_in(section)
     sent = request.POST.get("kind") if request.method == "POST" else None
     asking: list[Asking] = []

@@ -337,3 +337,17 @@ def test_lists_cost_the_same_with_more_reports(study: Study) -> None:
     with CaptureQueriesContext(connection) as many:
         client.get(address)
     assert len(many) == len(few)
+    # Six forms stand on the page; what they offer is read once, not for each.
+    assert sum("scoring_judgerunitem" in query["sql"] for query in many.captured_queries) == 1
+
+
+def test_a_page_reads_only_the_tables_that_it_shows(study: Study) -> None:
+    """A row for each response stands in agreement.csv alone, which no page shows."""
+    report = ask(study)
+    client = signed_in(study.admin)
+    with CaptureQueriesContext(connection) as page:
+        client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/")
+    table = report.tables.get(name="agreement")
+    read = [query["sql"] for query in page.captured_queries if "agreement_reportrows" in query["sql"]]
+    assert read
+    assert not any(f'"table_id" = {table.pk} ' in sql for sql in read)
