@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose
+from agreement.judged import many_raters
 from agreement.judged.alternative import ALL, alternative, checked_group, read_bench, tables_of
 from agreement.judged.learned import learned_candidates, learners
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
@@ -21,7 +22,7 @@ from agreement.numbers import PValue, Tile, number
 from agreement.offers import display_name, group_offers, judge_offers, offers
 from agreement.parameters import WrongParameters, named_raters
 from agreement.sentences import counted, learned, rater_in_words
-from agreement.stored import pairs_url, table_of
+from agreement.stored import pairs_url, table_names, table_of
 from agreement.tables import Result, Row
 from consilium.figures import charts
 from consilium.figures.style import Palette
@@ -117,6 +118,7 @@ def compute(
     return Result(
         tables={
             **tables,
+            **many_raters.tables_of(bench, seed=seed),
             "raters": behind,
         },
         facts={
@@ -137,7 +139,7 @@ def compute(
                 "reason": summary["note"] if summary["winning_rate"] is None else "",
             },
         },
-        digest=bench.digest,
+        digest=many_raters.digest_of(bench),
     )
 
 
@@ -190,7 +192,26 @@ def body(report: Report, sort: str) -> Context:
         "n_few": sum(row["test"] == "wilcoxon" for row in rows),
         "enough": ENOUGH_FOR_T,
         "physicians": [_row(report, row) for row in rows],
+        **_many_raters(report),
     }
+
+
+def _many_raters(report: Report) -> Context:
+    """The judge against all physicians beside their ceiling; nothing of a report from before these tables."""
+    if "meta_judge" not in table_names(report):
+        return {}
+    judged, ceiling = (
+        [_meta(row) for row in table_of(report, name).dicts()] for name in ("meta_judge", "meta_ceiling")
+    )
+    return {
+        "meta": [(_("Judge and physicians"), judged[0]), (_("Physicians and one another"), ceiling[0])],
+        "meta_categories": list(zip(judged[1:], ceiling[1:], strict=True)),
+    }
+
+
+def _meta(row: Row) -> Context:
+    names = ("mf1", "f1_met", "f1_not_met", "precision_met", "recall_met", "raw", "kappa")
+    return {**row, "figures": {name: number(row, name) for name in names}}
 
 
 def verdict(summary: Row, judge: str) -> str:
@@ -281,12 +302,13 @@ def figures(report: Report) -> Iterator[Figure]:
 def pairs(report: Report, side: str) -> Read:
     bench = read_bench(report.benchmark, judge=report.parameters["judge"], group=report.parameters["group"])
     physician = side or bench.labelled.names[0]
-    return (f"physician:{physician}@first", bench.judge.label), bench.pairs_of(physician), bench.frame, bench.digest
+    digest = many_raters.digest_of(bench)
+    return (f"physician:{physician}@first", bench.judge.label), bench.pairs_of(physician), bench.frame, digest
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
     """Of the inputs as they stand now."""
-    return read_bench(benchmark, judge=given["judge"], group=given["group"]).digest
+    return many_raters.digest_of(read_bench(benchmark, judge=given["judge"], group=given["group"]))
 
 
 def methods(report: Report) -> list[str]:
@@ -312,8 +334,23 @@ def methods(report: Report) -> list[str]:
         f"The winning rate is {rate:.2f}; {PASSING} is asked for."
         if rate is not None
         else f"The winning rate is undefined: it takes {MINIMUM_ANNOTATORS} tested physicians.",
+        _of_all_pairs(report),
         learned(facts),
     ]
+
+
+def _of_all_pairs(report: Report) -> str:
+    """What the tables over all pairs of raters are; empty of a report from before them."""
+    if "meta_judge" not in table_names(report):
+        return ""
+    judged, ceiling = (table_of(report, name).dicts()[0] for name in ("meta_judge", "meta_ceiling"))
+    of_judge, of_physicians = counted(judged["n_pairs"], "pair"), counted(ceiling["n_pairs"], "ordered pair")
+    return (
+        "Over all pairs of raters, as in HealthBench’s meta-evaluation (Arora et al. 2025), the judge was compared "
+        f"with every physician ({of_judge}) and each physician with every other one on the same item "
+        f"({of_physicians}): precision, recall and F1 of each class, and Macro-F1, which is there called balanced F1; "
+        "there an invalid or missing verdict counts as the opposite."
+    )
 
 
 KIND = Kind(
