@@ -172,7 +172,9 @@ def body(report: Report, sort: str) -> Context:
             Tile(
                 _("Winning rate ω"),
                 number(summary, "winning_rate", digits=2),
-                detail=_("ahead of %(wins)s of %(n)s physicians") % {"wins": wins, "n": summary["n_tested"]},
+                detail=_("ahead of %(wins)s of %(n)s physicians") % {"wins": wins, "n": summary["n_tested"]}
+                if summary["winning_rate"] is not None
+                else "",
             ),
             Tile(_("ω, over cases"), number(summary, "winning_rate_clustered", digits=2)),
             Tile(_("Average advantage ρ"), number(summary, "advantage")),
@@ -217,8 +219,10 @@ def _meta(row: Row) -> Context:
 def verdict(summary: Row, judge: str) -> str:
     """Whether the judge may stand in, in words; and plainly not where the test does not say so."""
     if summary["passes"] is None:
-        return _(
-            "No verdict: %(n)s physicians have enough decisions to be tested, and the test asks for %(needed)s."
+        return ngettext(
+            "No verdict: %(n)s physician has enough decisions to be tested, and the test asks for %(needed)s.",
+            "No verdict: %(n)s physicians have enough decisions to be tested, and the test asks for %(needed)s.",
+            summary["n_tested"],
         ) % {"n": summary["n_tested"], "needed": MINIMUM_ANNOTATORS}
     given = {"judge": judge, "rate": f"{summary['winning_rate']:.2f}", "epsilon": f"{summary['epsilon']:g}"}
     if summary["passes"]:
