@@ -10,10 +10,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement import compare
 from agreement.kinds.agreement import compute
+from agreement.management.written import write_tables
 from agreement.tables import Row
-from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 from scoring.provenance import printed
 
 
@@ -36,21 +36,14 @@ class Command(BaseCommand):
             raise CommandError("--rater is given twice: the reference, then the other")
         if options["seed"] < 0:
             raise CommandError("--seed must be 0 or more")
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         try:
             made = compute(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
         table = made.tables["agreement"]
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            for name, written in (("agreement", table), ("raters", made.tables["raters"])):
-                write_csv(out / f"{name}.csv", written.columns, written.rows, text_columns=written.text)
-        except OSError as error:
-            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        write_tables(out, {"agreement": table, "raters": made.tables["raters"]})
         self.stdout.write(self._summary(made.tables["candidates"].dicts(), made.facts, options["seed"]))
         for line in printed(made.facts["raters"]):
             self.stdout.write(line)

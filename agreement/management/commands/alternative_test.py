@@ -14,11 +14,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.judged import alternative as computing
 from agreement.kinds import alternative
 from agreement.label_files import read_judge, read_labels
+from agreement.management.written import write_tables
 from agreement.tables import Row, Table
-from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError, ImportRefused
 from consilium.statistics.alternative_annotator import EPSILON, MINIMUM_INSTANCES
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 
 
 class Command(BaseCommand):
@@ -56,19 +56,12 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            for name, table in tables.items():
-                write_csv(out / f"{name}.csv", table.columns, table.rows, text_columns=table.text)
-        except OSError as error:
-            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        files = write_tables(out, tables)
         self.stdout.write(self._summary(tables["physicians"].dicts(), tables["summary"].dicts()[0]))
-        self.stdout.write(f"Written to {out}: " + ", ".join(f"{name}.csv" for name in tables))
+        self.stdout.write(f"Written to {out}: {files}")
 
     def _of_benchmark(self, options: dict[str, Any]) -> dict[str, Table]:
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         given = {name: options[name] for name in ("judge", "group", "epsilon", "minimum")}
         return alternative.compute(benchmark, **alternative.complete(benchmark, given), seed=options["seed"]).tables
 

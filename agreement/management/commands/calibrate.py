@@ -14,7 +14,7 @@ from agreement.calibration import calibrating, judge_error
 from agreement.calibration.calibrating import KEYS, CalibrationTables, calibrate_group
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,9 +40,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["seed"] < 0:
             raise CommandError("--seed must be 0 or more")
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         try:
             made = calibrate_group(
                 benchmark,

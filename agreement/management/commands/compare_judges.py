@@ -9,12 +9,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds import comparison
+from agreement.management.written import write_tables
 from agreement.numbers import PValue
 from agreement.tables import Row
-from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
 from consilium.statistics.bootstrap import RESAMPLES
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 from scoring.provenance import printed
 
 
@@ -38,9 +38,7 @@ class Command(BaseCommand):
             raise CommandError("--judge is given twice: judge A, then judge B")
         if options["seed"] < 0:
             raise CommandError("--seed must be 0 or more")
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         given = {"reference": options["reference"], "judge_a": judges[0], "judge_b": judges[1]}
         try:
             complete = comparison.complete(benchmark, given)
@@ -48,18 +46,13 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            for name, table in made.tables.items():
-                write_csv(out / f"{name}.csv", table.columns, table.rows, text_columns=table.text)
-        except OSError as error:
-            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        files = write_tables(out, made.tables)
         self.stdout.write(self._summary(made.tables["comparison"].dicts(), made.facts, options["seed"]))
         for note in made.notes:
             self.stdout.write(note)
         for line in printed(made.facts["raters"]):
             self.stdout.write(line)
-        self.stdout.write(f"Written to {out}: " + ", ".join(f"{name}.csv" for name in made.tables))
+        self.stdout.write(f"Written to {out}: {files}")
 
     def _summary(self, rows: list[Row], facts: Row, seed: int) -> str:
         """The figures over all pairs and for each candidate, as text."""

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from agreement.exports import export_decisions
 from consilium.lib.errors import DomainError
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 
 
 class Command(BaseCommand):
@@ -29,9 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file and say how much is in it."""
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         try:
             export = export_decisions(benchmark=benchmark, rater=options["rater"], out=options["out"])
         except DomainError as error:

@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds.items import compute
+from agreement.management.written import write_tables
 from agreement.tables import Row
-from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 from scoring.provenance import printed
 
 TABLES = ("criteria", "physicians", "attributes", "where", "tail", "raters")
@@ -38,27 +38,19 @@ class Command(BaseCommand):
             raise CommandError("--rater is given twice: the reference, then the other")
         if options["seed"] < 0:
             raise CommandError("--seed must be 0 or more")
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         try:
             made = compute(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            for name in TABLES:
-                table = made.tables[name]
-                write_csv(out / f"{name}.csv", table.columns, table.rows, text_columns=table.text)
-        except OSError as error:
-            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        files = write_tables(out, {name: made.tables[name] for name in TABLES})
         self.stdout.write(
             self._summary(made.tables["attributes"].dicts(), made.tables["overall"].dicts()[0], made.facts)
         )
         for line in printed(made.facts["raters"]):
             self.stdout.write(line)
-        self.stdout.write(f"Written to {out}: {', '.join(f'{name}.csv' for name in TABLES)}")
+        self.stdout.write(f"Written to {out}: {files}")
 
     def _summary(self, attributes: list[Row], overall: Row, facts: Row) -> str:
         """What tells of disagreement, and the counts of what is low."""

@@ -14,7 +14,7 @@ from agreement.planning import plan as planning
 from agreement.powered.scores import MEASURES
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 
 
 class Command(BaseCommand):
@@ -39,9 +39,7 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, required=True, help="folder for the files; made if missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         if not options["half_width"] > 0:
             raise CommandError("--half-width must be above 0")
         if options["k"] < 1 or options["seed"] < 0:

@@ -18,6 +18,7 @@ from agreement.freshness import Freshness, freshness_of
 from agreement.kinds import KINDS, kind_of
 from agreement.models import Report
 from consilium.lib.errors import DomainError
+from rubrics.management.asked import benchmark_called
 from rubrics.models import Benchmark, JobStatus
 
 PAUSE = 0.5  # seconds between looks at a report that a worker computes
@@ -53,9 +54,7 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, help="folder for the files, made if missing; or a FILE.zip")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         if options["id"]:
             report = self._existing(benchmark, options["id"])
             self._say_whether_fresh(freshness_of(report))

@@ -9,7 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import User
 from consilium.lib.errors import DomainError
-from rubrics.models import Benchmark, BenchmarkRole
+from rubrics.management.asked import benchmark_called
+from rubrics.models import BenchmarkRole
 from rubrics.services import grant_role
 
 
@@ -26,9 +27,7 @@ class Command(BaseCommand):
 
     def handle(self, *, benchmark: str, email: str, role: str, **options: Any) -> None:
         """Look both up, then grant."""
-        row = Benchmark.objects.filter(slug=benchmark).first()
-        if row is None:
-            raise CommandError(f"There is no benchmark “{benchmark}”.")
+        row = benchmark_called(benchmark)
         person = User.objects.filter(email__iexact=email).first()
         if person is None:
             raise CommandError(f"Nobody has the address {email}; make an account with add_person first.")

@@ -9,7 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from consilium.lib.errors import DomainError
-from rubrics.models import Benchmark, Response
+from rubrics.management.asked import benchmark_called
+from rubrics.models import Response
 from scoring.judgements import JudgementExport, export_judgements
 
 
@@ -29,9 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file and say what is not in it."""
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         if options["sample"] < 0:
             raise CommandError("--sample must be 0 or more")
         try:

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from consilium.lib.errors import DomainError
 from consilium.llm.prompts import TEMPLATES
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 from scoring.supervision import PROMPT, Wanted, export_supervision
 from scoring.trained.decisions import DEV_SHARE
 
@@ -43,9 +43,7 @@ class Command(BaseCommand):
         parser.add_argument("--overwrite", action="store_true", help="replace an earlier export in DIR")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         wanted = Wanted(
             group=options["group"].removeprefix("group:"),
             held_out=tuple(name for names in options["held_out"] for name in names),

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from consilium.lib.errors import DomainError
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 from scoring.models import JudgeRun, RunSlice, Verdict
 from scoring.services.judges import find_judge
 from scoring.services.runs import RunFrame, create_run
@@ -51,9 +51,7 @@ class Command(BaseCommand):
         parser.add_argument("--wait", action="store_true", help="stay until the run has ended")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         if options["sample"] is not None and options["sample"] < 1:
             raise CommandError("--sample is at least 1; leave it out for all responses.")
         if options["seed"] < 0:

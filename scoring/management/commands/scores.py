@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 from scoring import provenance
 from scoring.raters import resolve_rater
 from scoring.scores import (
@@ -48,9 +48,7 @@ class Command(BaseCommand):
             raise CommandError("--k must be 1 or more")
         if options["seed"] < 0:
             raise CommandError("--seed must be 0 or more")
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         try:
             rater = resolve_rater(benchmark, options["rater"])
             made = compute_scores(benchmark, rater, options["k"], seed=options["seed"])

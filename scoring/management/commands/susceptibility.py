@@ -12,7 +12,7 @@ from django.utils import timezone
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
 from consilium.statistics.estimate import Figure
-from rubrics.models import Benchmark
+from rubrics.management.asked import benchmark_called
 from scoring.injections import FAMILIES
 from scoring.management.commands.judge import Command as JudgeCommand
 from scoring.management.commands.judge import amount
@@ -49,9 +49,7 @@ class Command(JudgeCommand):
         parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {FILE}; made if missing; waits")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise CommandError(f"There is no benchmark “{options['benchmark']}”.")
+        benchmark = benchmark_called(options["benchmark"])
         try:
             run = create_susceptibility_run(
                 benchmark=benchmark,

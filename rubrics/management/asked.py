@@ -1,0 +1,15 @@
+"""What commands are asked about, looked up by name."""
+
+from __future__ import annotations
+
+from django.core.management.base import CommandError
+
+from rubrics.models import Benchmark
+
+
+def benchmark_called(slug: str) -> Benchmark:
+    """The benchmark of that short name; `CommandError` where there is none."""
+    found = Benchmark.objects.filter(slug=slug).first()
+    if found is None:
+        raise CommandError(f"There is no benchmark “{slug}”.")
+    return found
