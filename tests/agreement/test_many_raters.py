@@ -79,4 +79,5 @@ def test_all_pairs_of_raters_are_those_of_the_official_code(report: Report) -> N
     page = f"/b/real/agreement/{report.public_id}/"
     html = client.get(page).content.decode()
     assert "Physicians and one another" in html and "33 categories" in html
+    assert "107 physicians</summary>" in html
     assert "Up to date" in client.get(f"{page}freshness").content.decode()
