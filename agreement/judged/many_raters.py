@@ -57,12 +57,11 @@ def _categories(bench: Bench) -> tuple[list[str], NDArray[np.int64]]:
 def _files(bench: Bench) -> tuple[LabelFile, JudgeFile]:
     labelled, items = bench.labelled, bench.verdicts
     names, category = _categories(bench)
-    keys = zip(items.response.tolist(), items.criterion.tolist(), strict=True)
     labels = LabelFile(
         item=labelled.item,
         physician=labelled.annotator,
         met=labelled.met,
-        keys=[(str(response), str(criterion)) for response, criterion in keys],
+        keys=[()] * len(items.response),  # only their number matters here
         physicians=labelled.names,
         categories=names,
         category=category,
