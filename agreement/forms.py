@@ -7,8 +7,9 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
-from agreement.offers import Offer
+from agreement.offers import Offer, offers
 from rubrics.models import Benchmark
 
 LARGEST_SEED = 2**63 - 1
@@ -65,3 +66,21 @@ def choose(form: forms.Form, name: str, choices: list[tuple[Any, Any]]) -> None:
     field = form.fields[name]
     assert isinstance(field, forms.ChoiceField)
     field.choices = choices
+
+
+class TwoRatersForm(ReportForm):
+    """Two raters; the first is the reference. It begins with the groups as they were checked."""
+
+    rater_a = forms.ChoiceField(label=pgettext_lazy("rater", "Reference"))
+    rater_b = forms.ChoiceField(label=_("Compared with it"))
+    field_order = ["rater_a", "rater_b", "seed"]
+
+    def offer(self, benchmark: Benchmark) -> None:
+        found = offers(benchmark)
+        self.ready = len(found) > 1
+        groups = [offer for offer in found if offer.kind == "group" and offer.rater.endswith("@checked")]
+        first = [*groups, *(offer for offer in found if offer not in groups)]
+        for name, offer in zip(("rater_a", "rater_b"), first, strict=False):
+            self.fields[name].initial = offer.rater
+        for name in ("rater_a", "rater_b"):
+            choose(self, name, grouped(found))

@@ -6,21 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from django import forms
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 
 from agreement import compare, sentences
 from agreement.compare import Progress, unheard
 from agreement.counting import count
-from agreement.forms import ReportForm, choose, grouped
+from agreement.forms import TwoRatersForm
 from agreement.inputs import join
 from agreement.judged.learned import learned_candidates, learners, remark, remark_on_candidate
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, told_apart
 from agreement.models import Report
 from agreement.numbers import Tile, number
-from agreement.offers import display_name, offers
+from agreement.offers import display_name
 from agreement.parameters import named_raters
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
@@ -60,24 +59,10 @@ _LABELS = {
 }
 
 
-class AgreementForm(ReportForm):
+class AgreementForm(TwoRatersForm):
     """Two raters; the first is the reference."""
 
     kind = Report.Kind.AGREEMENT
-    rater_a = forms.ChoiceField(label=pgettext_lazy("rater", "Reference"))
-    rater_b = forms.ChoiceField(label=gettext_lazy("Compared with it"))
-    field_order = ["rater_a", "rater_b", "seed"]
-
-    def offer(self, benchmark: Benchmark) -> None:
-        found = offers(benchmark)
-        self.ready = len(found) > 1
-        choices = grouped(found)
-        groups = [offer for offer in found if offer.kind == "group" and offer.rater.endswith("@checked")]
-        first = [*groups, *(offer for offer in found if offer not in groups)]
-        for name, offer in zip(("rater_a", "rater_b"), first, strict=False):
-            self.fields[name].initial = offer.rater
-        for name in ("rater_a", "rater_b"):
-            choose(self, name, choices)
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,20 +6,19 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from django import forms
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from agreement.compare import Progress, unheard
-from agreement.forms import ReportForm, choose, grouped
+from agreement.forms import TwoRatersForm
 from agreement.items import analyse, read_items
 from agreement.judged.learned import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, judged_by, raters_table
 from agreement.models import Report
 from agreement.numbers import PValue, Tile, number
-from agreement.offers import display_name, offers
+from agreement.offers import display_name
 from agreement.parameters import named_raters
 from agreement.sentences import counted, listed, rater_in_words
 from agreement.stored import pairs_url, table_of
@@ -53,23 +52,10 @@ UNITS = {
 }
 
 
-class ItemsForm(ReportForm):
+class ItemsForm(TwoRatersForm):
     """Two raters, at least one of them a group if physicians are to be in it."""
 
     kind = Report.Kind.ITEMS
-    rater_a = forms.ChoiceField(label=pgettext_lazy("rater", "Reference"))
-    rater_b = forms.ChoiceField(label=gettext_lazy("Compared with it"))
-    field_order = ["rater_a", "rater_b", "seed"]
-
-    def offer(self, benchmark: Benchmark) -> None:
-        found = offers(benchmark)
-        self.ready = len(found) > 1
-        groups = [offer for offer in found if offer.kind == "group" and offer.rater.endswith("@checked")]
-        first = [*groups, *(offer for offer in found if offer not in groups)]
-        for name, offer in zip(("rater_a", "rater_b"), first, strict=False):
-            self.fields[name].initial = offer.rater
-        for name in ("rater_a", "rater_b"):
-            choose(self, name, grouped(found))
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
