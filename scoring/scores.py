@@ -34,7 +34,6 @@ SCOREBOARD_COLUMNS = (
     *(f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high")),
     *("k", "n_invalid", "n_missing", "n_cannot", "note", "n_undecided", "n_criteria"),
 )
-SCOREBOARD_TEXT = ("candidate", "kind", "note")
 
 
 @dataclass(frozen=True, eq=False)
