@@ -10,20 +10,25 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 from django.db.models import Count
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from annotation.models import Adjudication, Assignment, Decision, Ruling
 from rubrics.models import Case
-from scoring.models import JudgeRun, Verdict
+from scoring.models import JudgeRun, TrainedModel, Verdict
+from scoring.services.judges import create_trained_judge
+from scoring.trained.fitting import fit
+from tests.factories import BenchmarkRoleFactory, UserFactory
 from tests.processes import Worker
+from tests.scoring.conftest import learnable
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NewPage = Callable[..., Page]
 REAL_DATA = Path(os.environ["CONSILIUM_REAL_DATA"])
 SLUG = "healthbench"
+JUDGE = "Learned elsewhere"
 GROUPS = {
     "North": {"annotator": ["n1", "n2"], "checker": ["nc"], "adjudicator": ["na"]},
     "South": {"annotator": ["s1", "s2"], "checker": ["sc"], "adjudicator": ["sa"]},
@@ -126,10 +131,18 @@ def adjudicate_everything(page: Page) -> int:
             return ruled
 
 
+def train_elsewhere(admin: User) -> None:
+    """A judge, trained on the decisions of another benchmark."""
+    taught = learnable("taught", ["a", "b", "c", "d", "e"])
+    BenchmarkRoleFactory(benchmark=taught, user=admin, role="researcher")
+    judge = create_trained_judge(benchmark=taught, name=JUDGE, group="A", by=admin, at=timezone.now(), ring=False)
+    fit(TrainedModel.objects.get(judge=judge).pk, clock=timezone.now)
+
+
 def run_judge(admin: Page) -> None:
-    """The judge that was trained on the demo benchmark, over the North batch, by the worker."""
+    """The judge that was trained on another benchmark, over the North batch, by the worker."""
     admin.goto(f"/b/{SLUG}/judges/runs/new/")
-    judge = admin.get_by_label("Judge").locator("option").filter(has_text="Demo judge").get_attribute("value")
+    judge = admin.get_by_label("Judge").locator("option").filter(has_text=JUDGE).get_attribute("value")
     batch = admin.get_by_label("Batch").locator("option").filter(has_text="North").get_attribute("value")
     admin.get_by_label("Judge").select_option(judge)
     admin.get_by_label("Batch").select_option(batch)
@@ -144,7 +157,7 @@ def report(admin: Page, first: str, second: str, folder: Path) -> dict[str, dict
     form.locator("[name=agreement-rater_a]").select_option(first)
     form.locator("[name=agreement-rater_b]").select_option(second)
     form.get_by_role("button", name="Compute").click()
-    link = admin.locator("a[href$='tables/agreement.csv']").first
+    link = admin.get_by_role("link", name="agreement.csv").first
     expect(link).to_be_visible(timeout=60_000)
     with admin.expect_download() as download:
         link.click()
@@ -183,8 +196,9 @@ def macro_f1(a: dict[tuple[int, int], bool], b: dict[tuple[int, int], bool]) -> 
 
 
 def test_from_a_file_to_a_figure(new_page: NewPage, celery_worker: Worker, tmp_path: Path) -> None:
-    call_command("load_demo", verbosity=0)
-    admin = new_page(User.objects.get(email="admin@example.org"))
+    user = UserFactory(is_staff=True)
+    train_elsewhere(user)
+    admin = new_page(user)
     make_benchmark(admin)
     few = (
         Case.objects.filter(benchmark__slug=SLUG, responses__candidate__kind="physician")
@@ -212,5 +226,5 @@ def test_from_a_file_to_a_figure(new_page: NewPage, celery_worker: Worker, tmp_p
     run_judge(admin)
     run = JudgeRun.objects.get(benchmark__slug=SLUG)
     verdicts = {(row.response_id, row.criterion_id): row.outcome == "met" for row in Verdict.objects.filter(run=run)}
-    rows = report(admin, "group:North@final", "Demo judge", tmp_path)
+    rows = report(admin, "group:North@final", JUDGE, tmp_path)
     assert float(rows["all"]["mf1"]) == pytest.approx(macro_f1(north, verdicts), abs=1e-12)
