@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
@@ -45,8 +46,12 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
     side, show = request.GET.get("side", ""), request.GET.get("show", "")
     try:
         evidence = behind(report, slice_name, side=side, show=show)
-    except (KeyError, DomainError):
+    except KeyError:
         raise Http404 from None
+    except DomainError as error:
+        # The figure was there, and its raters are not any more: the reader is told why.
+        messages.error(request, str(error))
+        return redirect("agreement:report", slug, section, public_id)
     part, candidate = parted(slice_name)
     if slice_name.startswith("candidate:"):
         candidate = slice_name.removeprefix("candidate:")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from agreement import access
@@ -43,8 +44,9 @@ def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) 
             resolve_rater(report.benchmark, report.parameters["rater_a"]),
             resolve_rater(report.benchmark, report.parameters["rater_b"]),
         )
-    except DomainError:
-        raise Http404 from None
+    except DomainError as error:
+        messages.error(request, str(error))
+        return redirect("agreement:report", slug, report.section, public_id)
     responses = {
         one.public_id: one
         for one in Response.objects.filter(

@@ -189,6 +189,11 @@ def test_a_report_whose_rater_is_gone_says_so(study: Study) -> None:
     found = freshness_of(report)
     assert (found.fresh, found.digest) == (False, "")
     assert "echo" in found.reason
+    client = Client()
+    client.force_login(study.admin)
+    behind = client.get(f"{place(report)}decisions/", follow=True)
+    assert behind.redirect_chain == [(place(report), 302)]
+    assert "echo” is neither a rater" in behind.content.decode()
 
 
 def test_the_list_says_which_reports_may_be_stale_in_as_many_queries_however_many_there_are(
