@@ -10,8 +10,13 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _sessions_in_memory(settings: Any) -> None:
-    """One query less in each of thousands of requests; nothing here is about sessions."""
+def _sessions_in_memory(request: pytest.FixtureRequest, settings: Any) -> None:
+    """One query less in each of thousands of requests; nothing here is about sessions.
+
+    Not for a browser: the live server was built before, and would know nobody of those who are signed in.
+    """
+    if "live_server" in request.fixturenames:
+        return
     settings.SESSION_ENGINE = "django.contrib.sessions.backends.cache"
 
 

@@ -67,16 +67,3 @@ def client_of(world: World, role: str, language: str = "en") -> Client:
         client.force_login(user)
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
     return client
-
-
-def documents(world: World) -> list[Page]:
-    """The pages that are a whole document: no fragments, no files."""
-    clients: dict[str, Client] = {}
-    found = []
-    for page in pages(world):
-        if page.role not in clients:
-            clients[page.role] = client_of(world, page.role)
-        answer = clients[page.role].get(page.url)
-        if answer.status_code == 200 and not answer.streaming and b"<html" in answer.content:
-            found.append(page)
-    return found

@@ -16,9 +16,9 @@ import pytest
 from django.conf import settings
 
 from tests.access.pages import Page as Listed
-from tests.access.pages import documents
+from tests.access.pages import pages
 from tests.access.world import build_world
-from tests.axe import axe_violations
+from tests.axe import SCRIPT, axe_violations
 from tests.chaos import FULL
 
 if TYPE_CHECKING:
@@ -41,26 +41,38 @@ OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clie
 def test_no_page_has_a_violation_in_any_theme_or_language(new_page: NewPage, live_server: Any) -> None:
     world = build_world()
     by_role: dict[str, list[Listed]] = defaultdict(list)
-    for one in documents(world):
-        by_role[one.role].append(one)
+    for one in pages(world):
+        if "." not in one.url.rpartition("/")[2]:  # no file
+            by_role[one.role].append(one)
     looks = [everything] if FULL else [in_light_english, in_the_dark, in_chinese]
     turn = 0
     faults: list[str] = []
     for role, listed in by_role.items():
         page = new_page(world.users[role], reduced_motion="reduce", viewport={"width": WIDTHS[0], "height": 900})
+        page.add_init_script(path=SCRIPT)
         for one in listed:
-            found = looks[turn % len(looks)](page, f"{live_server.url}{one.url}")
+            try:
+                found = looks[turn % len(looks)](page, f"{live_server.url}{one.url}")
+            except NoDocument:
+                continue
             turn += 1
             faults += [f"{one.name} as {role} ({how}): {line}" for how, line in found]
-    assert sum(map(len, by_role.values())) > 50
+    assert turn > 75
     assert not faults, "\n" + "\n".join(faults)
+
+
+class NoDocument(Exception):
+    """A fragment, data, or only the way to another address."""
 
 
 def read_in(page: Page, language: str, url: str) -> None:
     # For the whole site: a cookie of an address further up would hide one of an address below it.
     site = urljoin(url, "/")
     page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": language, "url": site}])
-    page.goto(url)
+    answer = page.goto(url)
+    assert answer is not None
+    if answer.status != 200 or answer.url != url or page.evaluate("document.doctype === null"):
+        raise NoDocument
 
 
 def wear(page: Page, theme: str) -> None:
