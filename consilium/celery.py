@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from typing import Any
 
@@ -25,11 +24,16 @@ class RingingTask(DjangoTask):
 
     def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
         """Send after the transaction; a broker that is away is logged, not raised."""
-        transaction.on_commit(functools.partial(self.delay, *args, **kwargs), robust=True)
+        self.apply_async_on_commit(args, kwargs)
 
     def apply_async_on_commit(self, *args: Any, **kwargs: Any) -> None:
         """As ``delay_on_commit``, with the options of ``apply_async``."""
-        transaction.on_commit(functools.partial(self.apply_async, *args, **kwargs), robust=True)
+
+        # A function with a name: Django logs what a failed hook is called, and would fail itself on a partial.
+        def ring() -> None:
+            self.apply_async(*args, **kwargs)
+
+        transaction.on_commit(ring, robust=True)
 
 
 app = Celery("consilium", task_cls=RingingTask)
