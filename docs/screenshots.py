@@ -53,11 +53,19 @@ def report(page: Page) -> None:
     page.wait_for_load_state()
 
 
+def scores(page: Page) -> None:
+    """The scoreboard of the judge."""
+    page.goto("/b/demo/scores/")
+    page.locator("h2.newest a").first.click()
+    page.wait_for_load_state()
+
+
 # File, who looks, what they open, and how much of the page is shown (None: what fits the window).
 PICTURES: tuple[tuple[str, str, Callable[[Page], None], int | None], ...] = (
     ("grading", "annotator-a1@example.org", grading, None),
     ("batch", "admin@example.org", batch, 766),
     ("report", "researcher@example.org", report, 1330),
+    ("scores", "researcher@example.org", scores, 1330),
 )
 
 
