@@ -41,7 +41,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NewPage = Callable[..., Page]
-RUNS = int(os.environ.get("CONSILIUM_CHAOS_RUNS", "50" if FULL else "3"))
+RUNS = int(os.environ.get("CONSILIUM_CHAOS_RUNS", "50" if FULL else "2"))
 CRITERIA = 8
 ACTS = 14 if FULL else 9
 KEYS = {"m": "met", "n": "not_met", "c": "cannot_assess"}
