@@ -10,8 +10,12 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import psycopg
 import pytest
+from django.conf import settings
 
+from consilium.embedded import EmbeddedServer
+from consilium.embedded.server import SUPERUSER, binaries
 from tests.processes import ROOT
 from tests.waiting import wait_until
 
@@ -82,11 +86,43 @@ class Up:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """One home for the module: the second start finds what the first one made. The server's user may enter it."""
+    """One home for the module: the second start finds what the first one made. The server's user may enter it.
+
+    All migrations one after the other take as long as all these tests; they are run where the tests' own template of a
+    database is made. So all but one have run here.
+    """
     folder = tmp_path_factory.mktemp("up")
     for above in (folder, folder.parent):
         above.chmod(0o755)
+    if settings.EMBEDDED:
+        copy_template(EmbeddedServer(folder / "home"))
     return folder / "home"
+
+
+def copy_template(server):
+    """The template's tables, without that of sessions."""
+    there = settings.DATABASES["default"]
+    server.ensure()
+    with subprocess.Popen(
+        [binaries() / "pg_dump", "-h", there["HOST"], "-U", there["USER"], "--no-owner", there["TEST"]["TEMPLATE"]],
+        stdout=subprocess.PIPE,
+    ) as dump:
+        subprocess.run(
+            [binaries() / "psql", "-h", server.socket_folder, "-U", SUPERUSER, "-q", "-v", "ON_ERROR_STOP=1", SUPERUSER],
+            stdin=dump.stdout, stdout=subprocess.DEVNULL, check=True,
+        )  # fmt: skip
+    assert dump.returncode == 0
+    with psycopg.connect(host=str(server.socket_folder), user=SUPERUSER, dbname=SUPERUSER) as connection:
+        connection.execute("DROP TABLE django_session")
+        assert connection.execute("DELETE FROM django_migrations WHERE app = 'sessions'").rowcount == 1
+    server.leave()
+
+
+def sessions_table(home):
+    """Name of the table of sessions, None where there is none."""
+    folder = str(EmbeddedServer(home).socket_folder)
+    with psycopg.connect(host=folder, user=SUPERUSER, dbname=SUPERUSER) as connection:
+        return connection.execute("SELECT to_regclass('django_session')::text").fetchone()[0]
 
 
 @pytest.fixture
@@ -101,6 +137,7 @@ def up(home):
 def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(up):
     up.wait_until_ready()
     assert up.get("/healthz") == (200, "ok\n")
+    assert sessions_table(up.home) == "django_session"  # what had not been migrated has been
     status, page = up.get("/accounts/login/")
     assert status == 200
     # Style sheets come with a digest in their name, as in production, and are there.
