@@ -108,9 +108,11 @@ def copy_template(server):
         stdout=subprocess.PIPE,
     ) as dump:
         subprocess.run(
-            [binaries() / "psql", "-h", server.socket_folder, "-U", SUPERUSER, "-q", "-v", "ON_ERROR_STOP=1", SUPERUSER],
-            stdin=dump.stdout, stdout=subprocess.DEVNULL, check=True,
-        )  # fmt: skip
+            [binaries() / "psql", "-h", server.socket_folder, "-U", SUPERUSER, "-qv", "ON_ERROR_STOP=1", SUPERUSER],
+            stdin=dump.stdout,
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
     assert dump.returncode == 0
     with psycopg.connect(host=str(server.socket_folder), user=SUPERUSER, dbname=SUPERUSER) as connection:
         connection.execute("DROP TABLE django_session")
