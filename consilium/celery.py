@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from celery import Celery
@@ -24,16 +25,16 @@ class RingingTask(DjangoTask):
 
     def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
         """Send after the transaction; a broker that is away is logged, not raised."""
-        self.apply_async_on_commit(args, kwargs)
+        _after_commit(lambda: self.delay(*args, **kwargs))
 
     def apply_async_on_commit(self, *args: Any, **kwargs: Any) -> None:
         """As ``delay_on_commit``, with the options of ``apply_async``."""
+        _after_commit(lambda: self.apply_async(*args, **kwargs))
 
-        # A function with a name: Django logs what a failed hook is called, and would fail itself on a partial.
-        def ring() -> None:
-            self.apply_async(*args, **kwargs)
 
-        transaction.on_commit(ring, robust=True)
+def _after_commit(ring: Callable[[], object]) -> None:
+    # Not a partial: Django logs what a failed hook is called, and would fail itself on one that has no name.
+    transaction.on_commit(ring, robust=True)
 
 
 app = Celery("consilium", task_cls=RingingTask)
