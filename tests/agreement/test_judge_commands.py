@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -102,15 +101,3 @@ def test_label_files_need_no_database(tmp_path: Path) -> None:
     assert [float(rows[who]["rho_judge"]) for who in ("h1", "h2", "h3")] == [1, 0.75, pytest.approx(2 / 3)]
     assert [float(rows[who]["difference"]) for who in ("h1", "h2", "h3")] == [0, 0, 0]
     assert "No verdict" not in said.getvalue() and "may not stand in" in said.getvalue()
-
-
-@pytest.mark.skipif(not os.environ.get("CONSILIUM_REAL_DATA"), reason="needs the published labels")
-def test_on_the_published_labels(tmp_path: Path) -> None:
-    folder = Path(os.environ["CONSILIUM_REAL_DATA"]) / "physician_labels"
-    said = io.StringIO()
-    files = [f"--labels={folder / 'meta_gold.jsonl'}", f"--judge={folder / 'judge_labels.jsonl'}", f"--out={tmp_path}"]
-    call_command("alternative_test", *files, stdout=said)
-    (summary,) = read(tmp_path / "summary.csv")
-    assert (summary["n_instances"], summary["n_physicians"], summary["n_tested"]) == ("120", "107", "1")
-    assert summary["winning_rate"] == summary["passes"] == "" and "No verdict." in said.getvalue()
-    assert "1 of the 3 tested annotators needed" in summary["note"]
