@@ -32,12 +32,24 @@ class User(AbstractUser):
 
 
 class PhysicianProfile(models.Model):
-    """Credentials of a physician, kept apart from decisions; they leave the house only as counts."""
+    """Credentials of a physician, kept apart from decisions; they leave the house only as counts.
+
+    The name for acknowledgements is what its owner wants printed, and only where they have opted in.
+    """
+
+    class Seniority(models.TextChoices):
+        TRAINEE = "trainee", _("In training")
+        SPECIALIST = "specialist", _("Specialist")
+        SENIOR = "senior", _("Senior or consultant")
+        OTHER = "other", _("Other")
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="physician_profile")
     specialty = models.CharField(_("specialty"), max_length=100, blank=True)
     licence_country = models.CharField(_("country of licence"), max_length=2, blank=True)
     years_in_practice = models.PositiveSmallIntegerField(_("years in practice"), null=True, blank=True)
+    seniority = models.CharField(_("seniority"), max_length=12, choices=Seniority.choices, blank=True)
+    acknowledge = models.BooleanField(_("name me in acknowledgements"), default=False)
+    acknowledged_as = models.CharField(_("name to print"), max_length=200, blank=True)
 
     def __str__(self) -> str:
         return str(self.user)

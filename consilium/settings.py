@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "annotation",
     "scoring",
     "agreement",
+    "releases",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

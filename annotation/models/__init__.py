@@ -6,6 +6,7 @@ from annotation.models.outcomes import Outcome, RulingOutcome
 from annotation.models.qualification import KeyedDecision, KeyedResponse, QualificationAttempt, QualificationRule
 from annotation.models.review import Adjudication, Amendment, Attention, Check, Ruling
 from annotation.models.work import Assignment, Batch, BatchItem, Comment, Decision, Involvement, Part, Skip, Slot
+from annotation.models.writing import WritingTask, WritingTerms
 
 __all__ = [
     "Adjudication",
@@ -34,4 +35,6 @@ __all__ = [
     "RulingOutcome",
     "Skip",
     "Slot",
+    "WritingTask",
+    "WritingTerms",
 ]

@@ -26,6 +26,7 @@ class Batch(models.Model):
         GRADE = "grade", _("Grade responses")
         LABEL = "label", _("Answer questions about cases")
         QUALIFY = "qualify", _("Qualification")
+        WRITE = "write", _("Write responses")
 
     class CheckPolicy(models.TextChoices):
         NONE = "none", _("No secondary check")

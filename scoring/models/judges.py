@@ -92,6 +92,9 @@ class JudgeRun(models.Model):
     frame = models.JSONField(default=dict)  # by which filter the responses were chosen
     snapshot = models.JSONField(default=dict)  # the judge in full, as it was when the run began
     prompt_hash = models.CharField(max_length=64, blank=True)
+    # The run it goes on from, on newer versions of rubrics: verdicts whose request is the same came from there.
+    continues = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="continued_by")
+    carried = models.PositiveIntegerField(default=0)  # verdicts that came from there
     replicates = models.PositiveSmallIntegerField(default=1)
     expected = models.PositiveIntegerField(default=0)  # verdicts due: criteria of all items × replicates
     # The most that it may spend, in the currency of the prices that its snapshot holds.

@@ -1,0 +1,40 @@
+"""Benchmarks, cases, rubrics and criteria, candidates and what they answered."""
+
+from rubrics.models.audits import AuditItem, CaseAudit
+from rubrics.models.banks import Bank, BankItem
+from rubrics.models.benchmarks import AuthoringRole, Benchmark, BenchmarkQuerySet, BenchmarkRole, slug_characters
+from rubrics.models.cases import Case, CaseQuerySet, Criterion, Difficulty, Register, Rubric, RubricItem, RubricQuerySet
+from rubrics.models.drafts import AuthoringTime, PrivacyWaiver, RubricContributor, RubricDraft, RubricReview
+from rubrics.models.jobs import ImportJob, JobStatus
+from rubrics.models.responses import Candidate, Response
+from rubrics.models.revisions import RevisionRequest
+
+__all__ = [
+    "AuditItem",
+    "AuthoringRole",
+    "AuthoringTime",
+    "Bank",
+    "BankItem",
+    "Benchmark",
+    "BenchmarkQuerySet",
+    "BenchmarkRole",
+    "Candidate",
+    "Case",
+    "CaseAudit",
+    "CaseQuerySet",
+    "Criterion",
+    "Difficulty",
+    "ImportJob",
+    "JobStatus",
+    "PrivacyWaiver",
+    "Register",
+    "Response",
+    "RevisionRequest",
+    "Rubric",
+    "RubricContributor",
+    "RubricDraft",
+    "RubricItem",
+    "RubricQuerySet",
+    "RubricReview",
+    "slug_characters",
+]

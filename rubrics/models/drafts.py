@@ -1,0 +1,114 @@
+"""Rubrics that are being written: the text as it stands, who wrote it, and what reviewers say of it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib.audit import audited
+from rubrics.models.cases import Case, Rubric
+
+
+class RubricDraft(models.Model):
+    """What stands in the editor, saved while it is written. Criteria become rows when the rubric is published.
+
+    It stays after that, as the record of what was approved: the digest says which content a review is about.
+    """
+
+    rubric = models.OneToOneField(Rubric, on_delete=models.CASCADE, related_name="draft")
+    content = models.JSONField(default=dict, encoder=DjangoJSONEncoder)  # as `rubrics.drafting` reads it
+    digest = models.CharField(max_length=64)  # SHA-256 of what would be published
+    version = models.PositiveIntegerField(default=1)  # counts saves; a save names the one it saw
+    client_id = models.UUIDField(null=True, blank=True)  # of the last save, so that a repeated one changes nothing
+    saved_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    saved_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"Draft of {self.rubric}"
+
+
+class RubricContributor(models.Model):
+    """Somebody who wrote on a draft, and how long they were at it; they cannot approve it."""
+
+    rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="contributors")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="rubrics_written")
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["rubric", "user"], name="rubrics_contributor_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} on {self.rubric}"
+
+
+@audited
+class RubricReview(models.Model):
+    """What a second physician says of a draft: approved, or returned with the reason. Each round is a row."""
+
+    class Outcome(models.TextChoices):
+        APPROVED = "approved", _("Approved")
+        RETURNED = "returned", _("Returned")
+
+    rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="reviews")
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="rubric_reviews")
+    outcome = models.CharField(max_length=10, choices=Outcome.choices)
+    digest = models.CharField(max_length=64)  # of the draft that was read
+    comment = models.TextField(_("comment"), blank=True)
+    item_comments = models.JSONField(default=dict, blank=True)  # {id of the item in the draft: text}
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["rubric", "reviewer", "digest"], name="rubrics_review_once"),
+            models.CheckConstraint(
+                condition=models.Q(outcome="approved") | ~models.Q(comment=""), name="rubrics_return_has_a_comment"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reviewer}: {self.outcome}"
+
+
+class PrivacyWaiver(models.Model):
+    """Somebody looked at what seems to name a person, and says why it may stay."""
+
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="privacy_waivers")
+    kind = models.CharField(max_length=30)  # of `rubrics.parsing.privacy`
+    quote = models.TextField()
+    reason = models.TextField()
+    waived_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    waived_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["case", "kind", "quote"], name="rubrics_waiver_once"),
+            models.CheckConstraint(condition=~models.Q(reason=""), name="rubrics_waiver_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason[:40]}"
+
+
+class AuthoringTime(models.Model):
+    """How long a person had a case before them, by what they did; browsers report it (`rubrics.authoring_time`)."""
+
+    class Activity(models.TextChoices):
+        WRITE = "write", _("Writing")
+        REVIEW = "review", _("Reviewing")
+        AUDIT = "audit", _("Auditing")
+
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="authoring_times")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="authoring_times")
+    activity = models.CharField(max_length=10, choices=Activity.choices)
+    seconds = models.PositiveIntegerField(default=0)
+    reported_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["case", "user", "activity"], name="rubrics_authoringtime_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.seconds} s"

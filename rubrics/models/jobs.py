@@ -1,0 +1,65 @@
+"""Files that were uploaded, and the states of work that a Celery worker does for a row."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib.identifiers import new_public_id
+from rubrics.models.benchmarks import Benchmark
+
+
+class JobStatus(models.TextChoices):
+    """States of work that a Celery worker does for a row: the row is there before any task is."""
+
+    PENDING = "pending", _("Waiting")
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
+    REFUSED = "refused", _("Refused")
+    FAILED = "failed", _("Failed")
+
+
+class ImportJob(models.Model):
+    """A file that was uploaded, and what became of it. All of it is imported, or nothing."""
+
+    class Kind(models.TextChoices):
+        CASES = "cases", _("Cases")
+        RESPONSES = "responses", _("Responses")
+        DECISIONS = "decisions", _("Physicians’ decisions")
+        VERDICTS = "verdicts", _("Judge verdicts")
+        META_EVAL = "meta_eval", _("Meta-evaluation labels")
+        BANK = "bank", _("Bank of criteria")
+        RUBRICS = "rubrics", _("Rubrics as a table")
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="imports")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    file = models.FileField(upload_to="imports/")
+    file_name = models.CharField(max_length=255)
+    options = models.JSONField(default=dict, blank=True)
+    status = models.CharField(max_length=10, choices=JobStatus.choices, default=JobStatus.PENDING)
+    bytes_total = models.BigIntegerField(default=0)
+    bytes_read = models.BigIntegerField(default=0)
+    counts = models.JSONField(default=dict, blank=True)  # {"cases": {"created": n, "unchanged": n}, …}
+    errors = models.JSONField(default=list, blank=True)  # [{"line", "field", "message"}, …], at most 50
+    error_total = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="imports")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    # Numbers the claims: only the worker of the latest may write how it ended.
+    attempts = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [
+            # The sweep asks every few seconds for the few rows that still want work.
+            models.Index(
+                fields=["created_at"], condition=models.Q(status__in=["pending", "running"]), name="rubrics_import_open"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.file_name}"

@@ -1,0 +1,74 @@
+"""Candidates and what they answered."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib.identifiers import new_public_id
+from rubrics.models.benchmarks import Benchmark
+from rubrics.models.cases import Case
+
+
+class Candidate(models.Model):
+    """Who answered: a model, a physician, or the reference completions that came with the cases."""
+
+    class Kind(models.TextChoices):
+        MODEL = "model", _("Model")
+        PHYSICIAN = "physician", _("Physician")
+        REFERENCE = "reference", _("Reference")
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="candidates")
+    name = models.CharField(_("name"), max_length=200)
+    kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices, default=Kind.MODEL)
+    metadata = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["benchmark", "name"], name="rubrics_candidate_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Response(models.Model):
+    """What a candidate answered to a case. A blinded page knows it by ``public_id`` alone."""
+
+    class WritingMode(models.TextChoices):
+        UNKNOWN = "", _("Not a physician's, or not known")
+        UNAIDED = "unaided", _("Unaided")
+        AIDED = "aided", _("With model references shown")
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="responses")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="responses")
+    setting = models.CharField(_("setting"), max_length=40, default="chat")
+    sample = models.PositiveIntegerField(_("sample"), default=0)
+    text = models.TextField(_("text"))
+    external_id = models.CharField(_("external id"), max_length=200, blank=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="responses"
+    )
+    derived_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="derived")
+    writing_mode = models.CharField(max_length=10, choices=WritingMode.choices, default=WritingMode.UNKNOWN, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["case", "candidate", "setting", "sample"], name="rubrics_response_once")
+        ]
+        indexes = [models.Index(fields=["candidate", "case"], name="rubrics_response_candidate")]
+        triggers = [
+            # Evidence is kept as offsets into the text, and who wrote it decides who may grade it.
+            pgtrigger.ReadOnly(
+                name="content_stands", fields=["public_id", "case", "candidate", "setting", "sample", "text", "author"]
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.candidate} on {self.case}"

@@ -1,0 +1,50 @@
+"""Requests to reword a criterion."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib.identifiers import new_public_id
+from rubrics.models.cases import Criterion, Rubric
+from rubrics.models.responses import Response
+
+
+class RevisionRequest(models.Model):
+    """Somebody found a criterion at fault; its rubric waits for a new version, or for a reason to leave it."""
+
+    class Status(models.TextChoices):
+        OPEN = "open", _("Open")
+        DONE = "done", _("Revised")
+        DISMISSED = "dismissed", _("Left as it is")
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="revision_requests")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="revision_requests")
+    response = models.ForeignKey(Response, null=True, on_delete=models.PROTECT, related_name="+")  # where it was found
+    reason = models.TextField(_("reason"))
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
+    answer = models.TextField(_("answer"), blank=True)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    closed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    closed_at = models.DateTimeField(null=True, blank=True)
+    # The version that takes it up: a draft at first, then the one in which it was answered.
+    taken_up_in = models.ForeignKey(Rubric, null=True, blank=True, on_delete=models.SET_NULL, related_name="takes_up")
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            # One open request for what was found at one place; found elsewhere again, it is another.
+            models.UniqueConstraint(
+                fields=["rubric", "criterion", "response"],
+                condition=models.Q(status="open"),
+                nulls_distinct=False,
+                name="rubrics_one_open_revision",
+            ),
+            models.CheckConstraint(condition=~models.Q(reason=""), name="rubrics_revision_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.criterion_id}: {self.reason[:40]}"

@@ -1,0 +1,19 @@
+"""Judges, their runs and verdicts; responses asked of models; screening by score."""
+
+from scoring.models.generation import GenerationItem, GenerationRun
+from scoring.models.judges import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, TrainedModel, Verdict
+from scoring.models.screening import ScreenedCase, Screening
+
+__all__ = [
+    "GenerationItem",
+    "GenerationRun",
+    "Judge",
+    "JudgeCall",
+    "JudgeRun",
+    "JudgeRunItem",
+    "RunSlice",
+    "ScreenedCase",
+    "Screening",
+    "TrainedModel",
+    "Verdict",
+]
