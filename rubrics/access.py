@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
-from rubrics.models import Benchmark, BenchmarkRole, Candidate, Case, ImportJob, Response
+from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, ImportJob, Response
 
 
 def get_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
@@ -38,6 +38,38 @@ def get_response(user: User | AnonymousUser, slug: str, public_id: str) -> Respo
     """A response of a benchmark that ``user`` runs."""
     responses = Response.objects.filter(case__benchmark=get_benchmark(user, slug)).select_related("case", "candidate")
     return get_object_or_404(responses, public_id=public_id)
+
+
+def get_written_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
+    """The benchmark, for its authors and those who run it. What they reach by it shows no candidate and no verdict."""
+    return get_object_or_404(Benchmark.objects.written_by(user), slug=slug)
+
+
+def get_case_to_write(user: User | AnonymousUser, slug: str, public_id: str) -> Case:
+    """A case of a benchmark whose author ``user`` is, or which they run."""
+    return get_object_or_404(Case.objects.filter(benchmark=get_written_benchmark(user, slug)), public_id=public_id)
+
+
+def is_author(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
+    """Whether ``user`` may review: a physician who writes for the benchmark. Who only runs it may not."""
+    roles = AuthoringRole.objects.filter(benchmark=benchmark, user=user.pk, active=True)
+    return roles.filter(role=AuthoringRole.Role.AUTHOR).exists()
+
+
+def may_see_what_graders_said(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
+    """Whether an author may read what other physicians said of a criterion or response.
+
+    Not while they have a part in a group with a batch that is not closed: blinding and independence come first. Asked
+    from below the app that holds groups, by the names of its relations: nothing is imported.
+    """
+    if user.pk is None:
+        return False
+    return not User.objects.filter(
+        pk=user.pk,
+        memberships__active=True,
+        memberships__group__benchmark=benchmark,
+        memberships__group__batches__status__in=["open", "paused"],
+    ).exists()
 
 
 def get_administered_role(user: User | AnonymousUser, slug: str, role: int) -> BenchmarkRole:

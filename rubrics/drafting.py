@@ -1,0 +1,179 @@
+"""What stands in the editor of a rubric: its items as they are written, read from JSON and checked.
+
+A draft may be half done: texts may be empty and points 0. What must hold before it can be sent to review is asked by
+`unready`; what a benchmark asks beyond that are its rules (`rubrics.rules`), and advice is lint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from consilium.lib.errors import LineError
+from rubrics.models import RubricItem
+
+MOST_ITEMS = 500
+LONGEST_TEXT = 20_000
+LONGEST_TAG = 300
+MOST_TAGS = 50
+LOWEST, HIGHEST = -10, 10
+
+
+@dataclass(frozen=True, slots=True)
+class DraftItem:
+    """A criterion as it stands in the editor. ``id`` is the browser's name for it, unique within the draft.
+
+    ``criterion`` is the row that it came from (`Criterion.pk`): where the text is still the same, that row is used
+    again when the rubric is published, with all its decisions and verdicts.
+    """
+
+    id: str
+    text: str = ""
+    points: int = 0
+    tags: tuple[str, ...] = ()
+    source: str = ""  # the guideline or paper it rests on
+    element: str = ""  # of the case it hangs on
+    expectation: str = ""  # what it checks
+    bank: str = ""  # BANK/KEY of the bank item it was taken from
+    criterion: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As it is stored and sent to the browser."""
+        return {**asdict(self), "tags": list(self.tags)}
+
+
+@dataclass(slots=True)
+class Reading:
+    """The items of a draft, and what is wrong with what was sent; ``line`` is the place of an item, from 1."""
+
+    items: list[DraftItem] = field(default_factory=list)
+    faults: list[LineError] = field(default_factory=list)
+
+
+TEXTS = {"text": LONGEST_TEXT, "source": 2_000, "element": 2_000, "expectation": 2_000, "bank": 200}
+KEYS = frozenset(DraftItem.__dataclass_fields__)
+
+
+def read_items(value: Any) -> Reading:
+    """Items from JSON, strictly: types are not coerced, unknown keys are faults, nothing is dropped silently."""
+    found = Reading()
+    if not isinstance(value, list):
+        found.faults.append(LineError(0, "items", _("This must be a list of criteria.")))
+        return found
+    if len(value) > MOST_ITEMS:
+        message = _("A rubric has at most %(n)d criteria.") % {"n": MOST_ITEMS}
+        found.faults.append(LineError(0, "items", message))
+        return found
+    seen: set[str] = set()
+    used: set[int] = set()
+    for place, element in enumerate(value, start=1):
+        item = _item(element, place, found.faults)
+        if item is None:
+            continue
+        if item.id in seen:
+            found.faults.append(LineError(place, "id", _("Two criteria have the same id.")))
+        if item.criterion is not None and item.criterion in used:
+            found.faults.append(LineError(place, "criterion", _("The same criterion stands twice in the rubric.")))
+        seen.add(item.id)
+        if item.criterion is not None:
+            used.add(item.criterion)
+        found.items.append(item)
+    return found
+
+
+def _item(element: Any, place: int, faults: list[LineError]) -> DraftItem | None:
+    if not isinstance(element, Mapping):
+        faults.append(LineError(place, "", _("Each criterion must be an object.")))
+        return None
+    before = len(faults)
+    faults += [LineError(place, str(key)[:80], _("There is no such field.")) for key in element if key not in KEYS]
+    values: dict[str, Any] = {}
+    name = element.get("id")
+    if isinstance(name, str) and 0 < len(name) <= 40:
+        values["id"] = name
+    else:
+        faults.append(LineError(place, "id", _("Each criterion needs an id of at most 40 characters.")))
+    for key, longest in TEXTS.items():
+        text = element.get(key, "")
+        if not isinstance(text, str):
+            faults.append(LineError(place, key, _("This must be a text.")))
+        elif len(text) > longest:
+            faults.append(LineError(place, key, _("This is longer than %(n)d characters.") % {"n": longest}))
+        elif "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+            faults.append(LineError(place, key, _("The text holds a character that cannot be stored.")))
+        else:
+            values[key] = text
+    points = element.get("points", 0)
+    if isinstance(points, bool) or not isinstance(points, int) or not LOWEST <= points <= HIGHEST:
+        faults.append(LineError(place, "points", _("Points are a whole number from -10 to 10.")))
+    else:
+        values["points"] = points
+    tags = element.get("tags", [])
+    if (
+        not isinstance(tags, list)
+        or len(tags) > MOST_TAGS
+        or not all(isinstance(tag, str) and 0 < len(tag.strip()) <= LONGEST_TAG and "\x00" not in tag for tag in tags)
+    ):
+        message = _("Tags are a list of at most %(n)d texts of at most %(length)d characters.")
+        faults.append(LineError(place, "tags", message % {"n": MOST_TAGS, "length": LONGEST_TAG}))
+    else:
+        values["tags"] = tuple(dict.fromkeys(tag.strip() for tag in tags))
+    criterion = element.get("criterion")
+    if criterion is not None and (isinstance(criterion, bool) or not isinstance(criterion, int) or criterion < 1):
+        faults.append(LineError(place, "criterion", _("This must be the number of a criterion, or empty.")))
+    else:
+        values["criterion"] = criterion
+    return DraftItem(**values) if len(faults) == before else None
+
+
+def items_of(content: Mapping[str, Any]) -> list[DraftItem]:
+    """The items of a stored draft."""
+    return [DraftItem(**{**row, "tags": tuple(row["tags"])}) for row in content.get("items", [])]
+
+
+def from_rubric(items: Sequence[RubricItem]) -> list[DraftItem]:
+    """A draft that begins as a published rubric stands; ``items`` with their criteria, in order."""
+    return [
+        DraftItem(
+            id=f"c{item.criterion_id}",
+            text=item.criterion.text,
+            points=item.points,
+            tags=tuple(item.tags),
+            source=item.source_note,
+            element=item.case_element,
+            expectation=item.expectation,
+            bank=item.bank_item,
+            criterion=item.criterion_id,
+        )
+        for item in items
+    ]
+
+
+def digest_of(items: Sequence[DraftItem]) -> str:
+    """SHA-256 of all that would be published; ids of the browser are no part of it."""
+    rows = [
+        [item.text, item.points, list(item.tags), item.source, item.element, item.expectation, item.bank]
+        for item in items
+    ]
+    return hashlib.sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+
+
+def unready(items: Sequence[DraftItem]) -> list[LineError]:
+    """What keeps these items from being a rubric, whatever the benchmark's rules are."""
+    faults = []
+    if not items:
+        faults.append(LineError(0, "items", _("The rubric has no criterion yet.")))
+    elif all(item.points <= 0 for item in items):
+        # Rubric score, Rubric Accuracy and CACS divide by the positive ones.
+        faults.append(LineError(0, "points", _("No criterion has positive points, so no score would be defined.")))
+    for place, item in enumerate(items, start=1):
+        if not item.text.strip():
+            faults.append(LineError(place, "text", _("The criterion has no text.")))
+        if item.points == 0:
+            faults.append(LineError(place, "points", _("A criterion is worth at least one point, or costs one.")))
+    return faults

@@ -1,0 +1,99 @@
+"""Drafts of rubrics: beginning one, and saving what is written."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F, Max
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import Conflict, DomainError
+from rubrics.drafting import DraftItem, digest_of, from_rubric
+from rubrics.models import Case, Criterion, Rubric, RubricContributor, RubricDraft
+
+Status = Rubric.Status
+TRACK = "gold"
+
+
+class StaleDraft(Conflict):
+    """Somebody, or another tab, has saved in between; ``draft`` is what stands."""
+
+    def __init__(self, draft: RubricDraft) -> None:
+        super().__init__(_("This rubric was changed elsewhere since you opened it."))
+        self.draft = draft
+
+
+@transaction.atomic
+def open_draft(*, case: Case, by: User, at: datetime) -> Rubric:
+    """The version that is being written or reviewed; a new one begins as the published rubric stands.
+
+    Opening it makes nobody a contributor: only saving does.
+    """
+    if case.excluded_at is not None:
+        raise DomainError(_("This case was excluded, so its rubric cannot change."))
+    Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # two who open it at once get the same draft
+    versions = Rubric.objects.filter(case=case, track=TRACK)
+    standing = versions.filter(status__in=[Status.DRAFT, Status.IN_REVIEW], draft__isnull=False).first()
+    if standing is not None:
+        return standing
+    published = versions.filter(status=Status.PUBLISHED).first()
+    items = from_rubric(list(published.items.select_related("criterion").order_by("position"))) if published else []
+    rubric = Rubric.objects.create(
+        case=case,
+        track=TRACK,
+        version=(versions.aggregate(last=Max("version"))["last"] or 0) + 1,
+        provenance="written here",
+        based_on=published,
+        created_by=by,
+        created_at=at,
+    )
+    RubricDraft.objects.create(
+        rubric=rubric, content=_content(items), digest=digest_of(items), saved_by=by, saved_at=at
+    )
+    return rubric
+
+
+@transaction.atomic
+def save_draft(
+    *, rubric: Rubric, items: Sequence[DraftItem], version: int, client_id: uuid.UUID | None, by: User, at: datetime
+) -> RubricDraft:
+    """Store the items in place of those that stand, if ``version`` is the one that stands; else `StaleDraft`.
+
+    The same ``client_id`` again changes nothing and answers as the first time. Only a rubric in state draft is
+    written to. Items may be half done; that they belong to this case is checked.
+    """
+    # Locks out a review that is sent off meanwhile; the row of the rubric is not changed.
+    standing = Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)
+    draft = RubricDraft.objects.select_for_update().get(rubric=rubric)
+    if client_id is not None and draft.client_id == client_id:
+        return draft
+    if standing.status != Status.DRAFT:
+        raise Conflict(_("This rubric is in review or published, so it cannot be written to."))
+    if draft.version != version:
+        raise StaleDraft(draft)
+    named = {item.criterion for item in items if item.criterion is not None}
+    if named and Criterion.objects.filter(pk__in=named, case=rubric.case_id).count() != len(named):
+        raise DomainError(_("A criterion of another case cannot stand in this rubric."))
+    RubricDraft.objects.filter(pk=draft.pk).update(
+        content=_content(items),
+        digest=digest_of(items),
+        version=F("version") + 1,
+        client_id=client_id,
+        saved_by=by,
+        saved_at=at,
+    )
+    contributor, made = RubricContributor.objects.get_or_create(
+        rubric=rubric, user=by, defaults={"first_at": at, "last_at": at}
+    )
+    if not made:
+        RubricContributor.objects.filter(pk=contributor.pk).update(last_at=at)
+    draft.refresh_from_db()
+    return draft
+
+
+def _content(items: Sequence[DraftItem]) -> dict[str, object]:
+    return {"items": [item.as_json() for item in items]}

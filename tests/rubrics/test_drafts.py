@@ -1,0 +1,71 @@
+"""Drafts of rubrics: one at a time, never overwritten, and read strictly."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.utils import timezone
+
+from rubrics.drafting import DraftItem, digest_of, read_items, unready
+from rubrics.rules import AuthoringRules, broken_rules
+from rubrics.services.drafts import StaleDraft, open_draft, save_draft
+from tests import factories
+
+
+@pytest.mark.parametrize(
+    ("element", "field"),
+    [
+        ({"id": "a", "points": True}, "points"),
+        ({"id": "a", "points": 11}, "points"),
+        ({"id": "a", "points": 2.0}, "points"),
+        ({"id": "a", "text": 3}, "text"),
+        ({"id": "a", "text": "\x00"}, "text"),
+        ({"id": "a", "text": "\ud800"}, "text"),
+        ({"id": "a", "tags": "axis:accuracy"}, "tags"),
+        ({"id": "a", "criterion": "1"}, "criterion"),
+        ({"id": "a", "status": "published"}, "status"),
+        ({"text": "no id"}, "id"),
+        ("text", ""),
+    ],
+)
+def test_what_is_no_criterion_is_refused_by_its_place_and_field(element: object, field: str) -> None:
+    reading = read_items([{"id": "first", "text": "One", "points": 1}, element])
+    assert [(fault.line, fault.field) for fault in reading.faults] == [(2, field)]
+
+
+def test_a_draft_may_be_half_done_and_is_then_not_ready() -> None:
+    items = read_items([{"id": "a"}]).items
+    assert [fault.field for fault in unready(items)] == ["points", "text", "points"]
+
+
+def test_rules_of_the_benchmark_name_the_criterion() -> None:
+    items = [DraftItem("a", "Names the dose", -3), DraftItem("b", "Names the drug", 9, ("axis:safety",))]
+    rules = AuthoringRules(only_positive=True, highest=5, fewest=3, safety=2)
+    found = [(fault.line, fault.field) for fault in broken_rules(items, rules)]
+    assert found == [(1, "points"), (2, "points"), (0, "items"), (0, "tags")]
+
+
+def test_ids_of_the_browser_are_no_part_of_what_is_approved() -> None:
+    assert digest_of([DraftItem("a", "x", 1)]) == digest_of([DraftItem("b", "x", 1)])
+    assert digest_of([DraftItem("a", "x", 1)]) != digest_of([DraftItem("a", "x", 2)])
+
+
+@pytest.mark.django_db
+def test_a_save_names_the_version_that_it_saw() -> None:
+    case, by, at = factories.CaseFactory(rubric=[5]), factories.UserFactory(), timezone.now()
+    item = case.rubrics.get().items.get()
+    rubric = open_draft(case=case, by=by, at=at)
+    assert open_draft(case=case, by=by, at=at) == rubric and rubric.version == 2
+    began = rubric.draft.content["items"]
+    assert [(row["text"], row["criterion"]) for row in began] == [(item.criterion.text, item.criterion_id)]
+    assert not rubric.contributors.exists()
+    key = uuid.uuid4()
+    items = [DraftItem("a", "Names the dose", 5)]
+    saved = save_draft(rubric=rubric, items=items, version=1, client_id=key, by=by, at=at)
+    assert saved.version == 2
+    assert save_draft(rubric=rubric, items=[], version=1, client_id=key, by=by, at=at).version == 2
+    with pytest.raises(StaleDraft) as stale:
+        save_draft(rubric=rubric, items=[], version=1, client_id=uuid.uuid4(), by=by, at=at)
+    assert stale.value.draft.content["items"][0]["text"] == "Names the dose"
+    assert rubric.contributors.get().user == by
