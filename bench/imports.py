@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/imports.py [--cases 5000] [--repeats 3]
 
-The file has HealthBench's shape and, at 5,000 cases, about its size (48,562 criteria there); its text is made up. The
+The file has HealthBench's shape and, at 5,000 cases, its size (48,562 criteria); its text is made up. The
 alternative parses each line with `json` and copies cases, criteria and rubric items into three tables without keys,
 constraints or triggers: what the disk and the parser alone would take. Both run against the same server, in turn.
 """
@@ -24,13 +24,23 @@ WORDS = [
 ]  # fmt: skip
 
 
+def criteria_of_each(cases: int, rng: random.Random) -> list[int]:
+    """5 to 14 criteria a case, and in all as many for each case as HealthBench has: 48,562 of 5,000."""
+    counts = [rng.randint(5, 14) for _ in range(cases)]
+    wanted = round(cases * 48_562 / 5_000)
+    while (gap := wanted - sum(counts)) != 0:
+        place = rng.randrange(cases)
+        counts[place] = min(14, max(5, counts[place] + (1 if gap > 0 else -1)))
+    return counts
+
+
 def write_cases(path: Path, *, cases: int, rng: random.Random) -> int:
     """Write a HealthBench-shaped file; returns the number of criteria."""
 
     def text(low: int, high: int) -> str:
         return " ".join(rng.choice(WORDS) for _ in range(rng.randint(low, high)))
 
-    criteria = 0
+    counts = criteria_of_each(cases, rng)
     with path.open("w", encoding="utf-8") as file:
         for number in range(cases):
             turns = [
@@ -43,9 +53,8 @@ def write_cases(path: Path, *, cases: int, rng: random.Random) -> int:
                     "points": rng.choice((-8, -5, 3, 5, 7, 10)),
                     "tags": ["level:example", f"axis:{rng.choice(('accuracy', 'completeness', 'context_awareness'))}"],
                 }
-                for i in range(rng.randint(5, 14))
+                for i in range(counts[number])
             ]
-            criteria += len(rubrics)
             row = {
                 "prompt_id": f"case-{number:06d}",
                 "prompt": turns,
@@ -55,7 +64,7 @@ def write_cases(path: Path, *, cases: int, rng: random.Random) -> int:
                 "canary": "made up",
             }
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return criteria
+    return sum(counts)
 
 
 def bare_copy(path: Path) -> float:
