@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.work import Batch
+from consilium.lib.audit import audited_fields
 from consilium.lib.identifiers import new_public_id
 from rubrics.models import Candidate, Case, Response
 
@@ -38,6 +39,8 @@ class WritingTerms(models.Model):
         return f"{self.batch}: {self.mode}"
 
 
+# Not the text: it is saved every few seconds, and what counts of it becomes a response, which never changes.
+@audited_fields("WritingTaskEvent", "batch", "case", "writer", "status", "release_reason", "response")
 class WritingTask(models.Model):
     """One physician's response to one case: not started → draft → submitted, or released to somebody else.
 
@@ -49,6 +52,11 @@ class WritingTask(models.Model):
         DRAFT = "draft", _("Draft")
         SUBMITTED = "submitted", _("Submitted")
         RELEASED = "released", _("Released")
+
+    class Release(models.TextChoices):
+        PASSED_ON = "passed_on", _("Handed over")
+        TAKEN_BACK = "taken_back", _("Taken back")
+        HAS_READ = "has_read", _("Has read an answer to the case meanwhile")
 
     OPEN = (Status.NOT_STARTED, Status.DRAFT)
 
@@ -73,6 +81,7 @@ class WritingTask(models.Model):
     saved_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     released_at = models.DateTimeField(null=True, blank=True)
+    release_reason = models.CharField(max_length=10, choices=Release.choices, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["position", "pk"]
