@@ -95,6 +95,7 @@ class Notification(models.Model):
         COMMENT = "comment", _("Comments")
         HELD_BACK = "held_back", _("Work held back")
         INVITATION = "invitation", _("Being added to a benchmark")
+        RUBRIC = "rubric", _("Rubrics you write or review")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")

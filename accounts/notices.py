@@ -20,6 +20,8 @@ PARTS = {
     "adjudicator": gettext_lazy("adjudicator"),
     "admin": gettext_lazy("admin"),
     "researcher": gettext_lazy("researcher"),
+    "author": gettext_lazy("author"),
+    "auditor": gettext_lazy("senior auditor"),
 }
 VOICES = {
     "annotator": gettext_lazy("A new comment by the annotator of a response"),
@@ -34,6 +36,7 @@ ABOUT = {
     Kind.COMMENT: gettext_lazy("Somebody wrote about a response that you grade, check or run."),
     Kind.HELD_BACK: gettext_lazy("You, or a physician of a benchmark that you run, gets no new work for now."),
     Kind.INVITATION: gettext_lazy("You were added to a benchmark or to an expert group."),
+    Kind.RUBRIC: gettext_lazy("A rubric waits for your review, or one that you wrote came back or was published."),
 }
 
 
@@ -64,6 +67,8 @@ def words_of(notification: Notification, *, in_mail: bool = False) -> Words:
             return Words(_("%(who)s in “%(batch)s”.") % {"who": who, **batch})
         case Kind.HELD_BACK:
             return _held_back(values, in_mail=in_mail)
+        case Kind.RUBRIC:
+            return _rubric(values)
         case _:
             part = PARTS.get(values.get("part", ""), values.get("part", ""))
             return Words(_("You were added as %(part)s.") % {"part": part})
@@ -107,6 +112,22 @@ def _due(values: dict[str, Any]) -> Words:
     else:
         rest = ngettext("You have %(count)d response open.", "You have %(count)d responses open.", count)
     return Words(f"{text} {rest % facts}")
+
+
+def _rubric(values: dict[str, Any]) -> Words:
+    count = int(values.get("count", 1))
+    if values.get("what") == "waiting":
+        return Words(
+            ngettext("%(count)d rubric waits for your review.", "%(count)d rubrics wait for your review.", count)
+            % {"count": count}
+        )
+    if values.get("what") == "returned":
+        text = _("The rubric of the case %(case)s came back to you from its review.")
+        return Words(text % {"case": values.get("case", "")}, _("The reason stands above its criteria."))
+    if count > 1:
+        return Words(_("%(count)d rubrics that you wrote were published.") % {"count": count})
+    text = _("Version %(version)d of the rubric of the case %(case)s was published.")
+    return Words(text % {"version": int(values.get("version", 1)), "case": values.get("case", "")})
 
 
 def _held_back(values: dict[str, Any], *, in_mail: bool) -> Words:

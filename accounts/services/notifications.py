@@ -25,6 +25,7 @@ DEFAULTS: dict[str, str] = {
     Kind.COMMENT: Delivery.DIGEST,
     Kind.HELD_BACK: Delivery.AT_ONCE,
     Kind.INVITATION: Delivery.AT_ONCE,
+    Kind.RUBRIC: Delivery.DIGEST,
 }
 UNSUBSCRIBE_SALT = "accounts.unsubscribe"
 DAILY = "daily"  # in an unsubscribe token: every kind that the daily mail holds
