@@ -1,0 +1,308 @@
+"""The life of a version of a rubric: draft → in review → published → superseded, and the way back to draft.
+
+Publishing happens inside the approval that makes it possible. Texts are never changed by it: an item whose text is that
+of an earlier criterion of the case is that criterion again, with all its decisions and verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import User
+from consilium.lib.errors import Conflict, DomainError, LineError
+from consilium.lib.transitions import transition
+from rubrics import published as publications
+from rubrics.access import is_author
+from rubrics.drafting import DraftItem, digest_of, from_rubric, items_of, unready
+from rubrics.models import (
+    AuthoringRole,
+    Case,
+    Criterion,
+    RevisionRequest,
+    Rubric,
+    RubricDraft,
+    RubricItem,
+    RubricReview,
+)
+from rubrics.rules import broken_rules, rules_of
+from rubrics.services import rubric_notices
+
+Status = Rubric.Status
+APPROVED, RETURNED = RubricReview.Outcome.APPROVED, RubricReview.Outcome.RETURNED
+LONGEST_COMMENT = 10_000
+
+
+class NotReady(DomainError):
+    """A draft that cannot go to review; ``errors`` name the criteria by their place, 0 the rubric as a whole."""
+
+    def __init__(self, errors: Sequence[LineError]) -> None:
+        self.errors = list(errors)
+        count = len(self.errors)
+        text = ngettext(
+            "%(n)d thing keeps this rubric from review.", "%(n)d things keep this rubric from review.", count
+        )
+        super().__init__(text % {"n": count})
+
+
+def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem]) -> list[LineError]:
+    """All that keeps these items from review: half-done criteria, rules of the benchmark, what may name a person."""
+    case = rubric.case
+    faults = [*unready(items), *broken_rules(items, rules_of(case.benchmark)), *_privacy(case, items)]
+    before = rubric.based_on
+    if not faults and before is not None:
+        stood = from_rubric(list(before.items.select_related("criterion").order_by("position")))
+        if digest_of(stood) == digest_of(items):
+            faults.append(LineError(0, "items", _("Nothing differs from the published version.")))
+    return faults
+
+
+def _privacy(case: Case, items: Sequence[DraftItem]) -> list[LineError]:
+    try:
+        from rubrics.privacy import open_findings
+    except ImportError:
+        return []
+    found = open_findings(case, items)
+    return [row if isinstance(row, LineError) else LineError(0, "privacy", str(row)) for row in found]
+
+
+# To review and back ---------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, tell: bool = True) -> Rubric:
+    """Ask other physicians to read the draft; `NotReady` names what is in the way. ``note``: what changed, and why.
+
+    A new version of a published rubric needs a note. Where approvals of this very text stand already it may be
+    published at once. ``tell=False`` where the caller sends many and tells of them together.
+    """
+    row, draft = _locked(rubric)
+    if row.status != Status.DRAFT:
+        raise Conflict(_("This rubric is in review or published by now."))
+    _counts(row.case)
+    note = note.strip()[:LONGEST_COMMENT] or row.note
+    faults = what_is_in_the_way(row, items_of(draft.content))
+    if row.based_on_id is not None and not note:
+        faults.append(LineError(0, "note", _("Say what changed, and why.")))
+    if faults:
+        raise NotReady(faults)
+    transition(row, source=[Status.DRAFT], target=Status.IN_REVIEW, note=note)
+    if not _publish_if_approved(row, draft, by, at, tell=tell) and tell:
+        rubric_notices.tell_of_waiting([row], but=by, at=at)
+    return row
+
+
+@transaction.atomic
+def take_back(*, rubric: Rubric, by: User, at: datetime) -> Rubric:
+    """Back to draft before anybody has decided, to write on it. Approvals hold while the text stays the same."""
+    row, _draft = _locked(rubric)
+    if row.status != Status.IN_REVIEW:
+        raise Conflict(_("This rubric is not in review any more."))
+    transition(row, source=[Status.IN_REVIEW], target=Status.DRAFT)
+    return row
+
+
+@transaction.atomic
+def return_draft(
+    *, rubric: Rubric, reviewer: User, comment: str, item_comments: Mapping[str, str], at: datetime
+) -> RubricReview:
+    """Send a rubric back to its authors with a reason, and comments on single criteria (id in the draft → text)."""
+    row, draft = _locked(rubric)
+    _may_review(row, reviewer)
+    comments = _comments(draft, item_comments)
+    comment = comment.strip()[:LONGEST_COMMENT]
+    if not comment and comments:
+        comment = _("See the comments beside the criteria.")
+    if not comment:
+        raise DomainError(_("Say what should change."))
+    review = _review(row, draft, reviewer, RETURNED, comment, comments, at)
+    transition(row, source=[Status.IN_REVIEW], target=Status.DRAFT)
+    rubric_notices.tell_of_return(row, but=reviewer, at=at)
+    return review
+
+
+@transaction.atomic
+def discard_draft(*, rubric: Rubric, by: User, at: datetime) -> None:
+    """Throw a draft away; the published version, where there is one, stands as it is.
+
+    What was said in reviews of it stays on record. Requests to reword a criterion wait for the next draft.
+    """
+    row, _draft = _locked(rubric)
+    if row.status != Status.DRAFT:
+        raise Conflict(_("Only a draft can be discarded; take this rubric back from review first."))
+    row.reviews.all().delete()
+    row.delete()
+
+
+# Approval and publishing ----------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def approve(
+    *,
+    rubric: Rubric,
+    reviewer: User,
+    digest: str,
+    comment: str,
+    at: datetime,
+    item_comments: Mapping[str, str] | None = None,
+    tell: bool = True,
+) -> Rubric:
+    """Approve the text whose ``digest`` was read; `Conflict` where another stands. Publishes once enough approve.
+
+    The reviewer is an author of the benchmark who wrote nothing of this version. The rubric that comes back is
+    published, or still in review.
+    """
+    row, draft = _locked(rubric)
+    _may_review(row, reviewer)
+    if draft.digest != digest:
+        raise Conflict(_("The rubric was changed since you opened it. Read it again before you approve it."))
+    _counts(row.case)
+    faults = what_is_in_the_way(row, items_of(draft.content))  # rules or the case may have changed meanwhile
+    if faults:
+        raise NotReady(faults)
+    comment = comment.strip()[:LONGEST_COMMENT]
+    _review(row, draft, reviewer, APPROVED, comment, _comments(draft, item_comments or {}), at)
+    _publish_if_approved(row, draft, reviewer, at, tell=tell)
+    return row
+
+
+def approvals_missing(rubric: Rubric, draft: RubricDraft) -> int:
+    """How many more physicians must approve the text that stands, at least."""
+    needed = rules_of(rubric.case.benchmark).reviewers
+    approvers, physicians = _physicians(rubric, draft)
+    return max(needed - len(approvers), 2 - len(physicians), 0)
+
+
+def _physicians(rubric: Rubric, draft: RubricDraft) -> tuple[set[int], set[int]]:
+    """Who approved the text that stands, and which physicians stand behind it: they, and the authors who wrote it."""
+    writers = set(rubric.contributors.values_list("user", flat=True))
+    approvals = rubric.reviews.filter(outcome=APPROVED, digest=draft.digest)
+    approvers = set(approvals.values_list("reviewer", flat=True)) - writers
+    authors = AuthoringRole.objects.filter(
+        benchmark=rubric.case.benchmark_id, user__in=writers, role=AuthoringRole.Role.AUTHOR
+    )
+    return approvers, approvers | set(authors.values_list("user", flat=True))
+
+
+def _publish_if_approved(row: Rubric, draft: RubricDraft, by: User, at: datetime, *, tell: bool) -> bool:
+    if approvals_missing(row, draft):
+        return False
+    publish(rubric=row, draft=draft, by=by, at=at)
+    if tell:
+        rubric_notices.tell_of_publishing([row], but=by, at=at)
+    return True
+
+
+@transaction.atomic
+def publish(*, rubric: Rubric, draft: RubricDraft, by: User, at: datetime) -> None:
+    """Make the draft the version that counts, in place of the one before. Called where enough have approved.
+
+    Requests to reword a criterion that is no longer there are answered by this version; others stay open.
+    """
+    before = Rubric.objects.filter(case=rubric.case_id, track=rubric.track, status=Status.PUBLISHED).first()
+    if before is not None:
+        transition(before, source=[Status.PUBLISHED], target=Status.SUPERSEDED)
+    items = items_of(draft.content)
+    criteria = criteria_for(rubric.case_id, items, before)
+    RubricItem.objects.bulk_create(
+        RubricItem(
+            rubric=rubric,
+            criterion_id=criterion,
+            position=position,
+            points=item.points,
+            tags=list(item.tags),
+            source_note=item.source,
+            case_element=item.element,
+            expectation=item.expectation,
+            bank_item=item.bank,
+        )
+        for position, (item, criterion) in enumerate(zip(items, criteria, strict=True), start=1)
+    )
+    transition(rubric, source=[Status.IN_REVIEW], target=Status.PUBLISHED, published_at=at)
+    answer = _("Version %(n)d") % {"n": rubric.version}
+    requests = RevisionRequest.objects.filter(rubric__case=rubric.case_id, status=RevisionRequest.Status.OPEN)
+    requests.exclude(criterion__in=criteria).update(
+        status=RevisionRequest.Status.DONE, answer=answer, closed_by=by, closed_at=at, taken_up_in=rubric
+    )
+    if before is not None:
+        publications.tell(before, rubric, at)
+
+
+def criteria_for(case: int, items: Sequence[DraftItem], before: Rubric | None) -> list[int]:
+    """The criterion of each item, new rows where none has the very same text.
+
+    The row that an item came from goes first; then one of the version before; then the latest of any.
+    """
+    known = dict(Criterion.objects.filter(case=case).order_by("pk").values_list("pk", "text"))
+    stood = set(before.items.values_list("criterion", flat=True)) if before is not None else set()
+    chosen: list[int | None] = [
+        item.criterion if item.criterion is not None and known.get(item.criterion) == item.text else None
+        for item in items
+    ]
+    used = {pk for pk in chosen if pk is not None}
+    by_text: dict[str, list[int]] = {}
+    for pk in sorted(known.keys() - used, key=lambda pk: (pk in stood, pk)):
+        by_text.setdefault(known[pk], []).append(pk)
+    for place, item in enumerate(items):
+        if chosen[place] is None and by_text.get(item.text):
+            chosen[place] = by_text[item.text].pop()
+    missing = [item.text for item, pk in zip(items, chosen, strict=True) if pk is None]
+    fresh = iter(Criterion.objects.bulk_create(Criterion(case_id=case, text=text) for text in missing))
+    return [pk if pk is not None else next(fresh).pk for pk in chosen]
+
+
+# What all of them need ------------------------------------------------------------------------------------------------
+
+
+def _locked(rubric: Rubric) -> tuple[Rubric, RubricDraft]:
+    """The rubric and its draft as they stand, held against others until the transaction ends."""
+    rows = Rubric.objects.select_for_update(no_key=True, of=("self",))
+    row = rows.select_related("case__benchmark", "based_on").filter(pk=rubric.pk).first()
+    draft = RubricDraft.objects.select_for_update().filter(rubric=rubric.pk).first()
+    if row is None or draft is None:
+        raise Conflict(_("There is no draft of this rubric any more."))
+    return row, draft
+
+
+def _counts(case: Case) -> None:
+    if case.excluded_at is not None:
+        raise DomainError(_("This case was excluded, so its rubric cannot change."))
+
+
+def _may_review(rubric: Rubric, reviewer: User) -> None:
+    if rubric.status != Status.IN_REVIEW:
+        raise Conflict(_("This rubric is not in review any more."))
+    if not is_author(reviewer, rubric.case.benchmark):
+        raise DomainError(_("Rubrics are reviewed by the authors of the benchmark."))
+    if rubric.contributors.filter(user=reviewer).exists():
+        raise DomainError(_("You wrote on this version, so another physician must review it."))
+
+
+def _comments(draft: RubricDraft, given: Mapping[str, str]) -> dict[str, str]:
+    """Comments that say something, on items that are there."""
+    there: Collection[str] = {item.id for item in items_of(draft.content)}
+    return {name: text.strip()[:LONGEST_COMMENT] for name, text in given.items() if name in there and text.strip()}
+
+
+def _review(
+    rubric: Rubric,
+    draft: RubricDraft,
+    reviewer: User,
+    outcome: str,
+    comment: str,
+    item_comments: dict[str, str],
+    at: datetime,
+) -> RubricReview:
+    """One row for each reviewer and text: who changes their mind on the same text changes it, on record."""
+    review, _made = RubricReview.objects.update_or_create(
+        rubric=rubric,
+        reviewer=reviewer,
+        digest=draft.digest,
+        defaults={"outcome": outcome, "comment": comment, "item_comments": item_comments, "created_at": at},
+    )
+    return review
