@@ -1,0 +1,68 @@
+"""Lint of a rubric: remarks that say where, why, and what to do. Pure: criteria in, remarks out.
+
+Nothing here stops anybody: what must hold is in `rubrics.rules` and `rubrics.drafting.unready`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from consilium.lib.phrases import Phrase
+from rubrics.lint.likeness import Reference, similarities
+from rubrics.lint.remark import ADVICE, PROBLEM, Fix, Remark
+from rubrics.lint.wording import remarks_on
+
+__all__ = ["ADVICE", "PROBLEM", "Fix", "Remark", "lint"]
+
+# Of cosines within a rubric: above the first two criteria count the same thing twice, above the second they may.
+SAME, ALIKE = 0.9, 0.6
+
+
+def lint(criteria: Sequence[tuple[str, str, int, Sequence[str]]], *, reference_answer: str = "") -> list[Remark]:
+    """Remarks on ``criteria`` (id, text, points, tags), in their order; problems of a criterion before advice."""
+    found: list[Remark] = []
+    for name, text, points, tags in criteria:
+        found += remarks_on(name, text, points, from_cluster=_of_a_cluster(tags))
+    # Criteria of clusters share their preamble.
+    own = [(name, text) for name, text, _points, tags in criteria if text.strip() and not _of_a_cluster(tags)]
+    found += _near_duplicates(own)
+    found += _copied([(name, text) for name, text, _points, _tags in criteria], reference_answer)
+    place = {name: index for index, (name, *_rest) in enumerate(criteria)}
+    return sorted(found, key=lambda remark: (place[remark.item], remark.severity != PROBLEM))
+
+
+def _of_a_cluster(tags: Sequence[str]) -> bool:
+    return any(tag.startswith("cluster:") for tag in tags)
+
+
+def _near_duplicates(texts: Sequence[tuple[str, str]]) -> Iterator[Remark]:
+    """The later of two criteria names the earlier one that it is most like."""
+    if len(texts) < 2:
+        return
+    alike = similarities([text for _name, text in texts])
+    for row in range(1, len(texts)):
+        nearest = int(alike[row, :row].argmax())
+        likeness = float(alike[row, nearest])
+        if likeness < ALIKE:
+            continue
+        same = likeness >= SAME
+        yield Remark(
+            *("duplicate", PROBLEM if same else ADVICE, texts[row][0], 0, len(texts[row][1])),
+            Phrase("It says the same as an earlier criterion, so one fault costs twice.")
+            if same
+            else Phrase("It is close to an earlier criterion: one fault may cost twice."),
+            Phrase("Merge them, or say what sets them apart."),
+            other=texts[nearest][0],
+        )
+
+
+def _copied(texts: Sequence[tuple[str, str]], reference_answer: str) -> Iterator[Remark]:
+    reference = Reference(reference_answer)
+    for name, text in texts:
+        run = reference.shared(text)
+        if run is not None:
+            yield Remark(
+                *("copied", ADVICE, name, *run),
+                Phrase("These words are those of the reference answer: a good response says it in its own."),
+                Phrase("Name the fact that must be there, not the sentence."),
+            )

@@ -1,0 +1,46 @@
+"""One remark on a criterion, as the editor shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+PROBLEM, ADVICE = "problem", "advice"
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What the editor can do at a click: put ``texts`` in the place of the criterion's text, one criterion each."""
+
+    label: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """``start`` and ``end`` are code points of the criterion's text; ``other`` names a second criterion by its id."""
+
+    rule: str
+    severity: str
+    item: str
+    start: int
+    end: int
+    why: str
+    advice: str
+    other: str = ""
+    fix: Fix | None = None
+
+    def as_json(self, said: Any = str) -> dict[str, Any]:
+        """As it is sent to the browser; ``said`` puts its phrases into the reader's language."""
+        fix = {"label": said(self.fix.label), "texts": list(self.fix.texts)} if self.fix else None
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "item": self.item,
+            "start": self.start,
+            "end": self.end,
+            "why": said(self.why),
+            "advice": said(self.advice),
+            "other": self.other,
+            "fix": fix,
+        }
