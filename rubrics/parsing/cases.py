@@ -8,6 +8,7 @@ from dataclasses import field as made_by
 from typing import Any, BinaryIO, Literal
 
 from consilium.lib.phrases import Phrase
+from rubrics.parsing import as_imported
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields, Ids, kind
 from rubrics.parsing.language import detect_language
@@ -59,6 +60,12 @@ class CaseRecord:
     user_role: str = ""
     completions: tuple[CompletionRecord, ...] = ()
     metadata: dict[str, Any] = made_by(default_factory=dict)
+
+    def weight(self) -> int:
+        """About how many characters it holds."""
+        texts = sum(len(turn["content"]) for turn in self.conversation) + len(self.reference_answer)
+        criteria = sum(len(criterion.text) for criterion in self.criteria)
+        return texts + criteria + sum(len(completion.text) for completion in self.completions)
 
     @property
     def canary(self) -> str:
@@ -112,10 +119,16 @@ def healthbench_case(fields: Fields) -> CaseRecord:
     """A HealthBench example; look at ``fields.sound`` before using it."""
     key = fields.key("prompt_id")
     conversation, whole = conversation_of(fields, "prompt")
-    criteria, extras = _healthbench_criteria(fields)
+    kept: dict[str, Any] = {}
+    criteria, extras = _healthbench_criteria(fields, kept)
     tags = fields.texts("example_tags")
-    completions, more = _completions(fields)
-    metadata = fields.rest()
+    completions, more = _completions(fields, kept)
+    metadata = as_imported.unknown_fields(fields.rest(), kept)
+    if absent := [name for name in ("example_tags", "ideal_completions_data") if name not in fields.record]:
+        kept["absent"] = absent
+    if "example_tags" not in absent and fields.record["example_tags"] != list(dict.fromkeys(tags)):
+        kept["example_tags"] = fields.record["example_tags"]
+    _keep(fields, kept, metadata)
     if whole is not None:
         metadata["prompt"] = whole
     if extras:
@@ -134,6 +147,15 @@ def healthbench_case(fields: Fields) -> CaseRecord:
     )
 
 
+def _keep(fields: Fields, kept: dict[str, Any], metadata: dict[str, Any]) -> None:
+    """Put what rows do not hold of a line into the metadata, if there is anything."""
+    key = fields.record.get("prompt_id", fields.record.get("case_id"))
+    if not isinstance(key, str):
+        kept["key"] = key
+    if kept:
+        metadata[as_imported.KEY] = kept
+
+
 def conversation_of(fields: Fields, name: str) -> tuple[list[dict[str, str]], list[Any] | None]:
     """The turns of a conversation, and the list as it was if its turns hold more than role and content."""
     value = fields.objects(name, what=Phrase("turn"))
@@ -150,7 +172,7 @@ def conversation_of(fields: Fields, name: str) -> tuple[list[dict[str, str]], li
     return turns, value if more else None
 
 
-def _healthbench_criteria(fields: Fields) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
+def _healthbench_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
     criteria = []
     extras: dict[str, Any] = {}
     for index, element in enumerate(fields.objects("rubrics", what=Phrase("criterion"))):
@@ -161,14 +183,18 @@ def _healthbench_criteria(fields: Fields) -> tuple[tuple[CriterionRecord, ...], 
         points = inner.integer("points", low=-10, high=10)
         if points == 0 and inner.sound:
             inner.fault("points", Phrase("A criterion is worth at least one point, or costs one."))
-        criteria.append(CriterionRecord(text, points, tuple(inner.texts("tags"))))
+        tags = inner.texts("tags")
+        criteria.append(CriterionRecord(text, points, tuple(tags)))
         if rest := inner.rest():
             extras[str(index + 1)] = rest
+        if element.get("tags") is None:
+            rest = {"tags": None} if "tags" in element else {}
+            kept.setdefault("criteria", {})[str(index + 1)] = {"rest": rest}
         fields.absorb(inner)
     return tuple(criteria), extras
 
 
-def _completions(fields: Fields) -> tuple[tuple[CompletionRecord, ...], dict[str, Any] | None]:
+def _completions(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[CompletionRecord, ...], dict[str, Any] | None]:
     """The completions that came with an example, and whatever else stands beside them."""
     value = fields.take("ideal_completions_data")
     if value is None:
@@ -203,6 +229,9 @@ def _completions(fields: Fields) -> tuple[tuple[CompletionRecord, ...], dict[str
     rest = inner.rest()
     if group and not ideal:
         rest["ideal_completions_group"] = group
+    texts = [completion.text for completion in found if completion.by == "reference"]
+    if fields.sound and value != as_imported.ideal_completions(ideal, group if ideal else "", texts, rest):
+        kept[name] = value
     return tuple(found), rest or None
 
 
@@ -219,13 +248,15 @@ def clinconsensus_case(fields: Fields) -> CaseRecord:
         labels = fields.texts(many, longest=280)
         single = fields.text(one, required=False, longest=280)
         tags += [f"{prefix}:{label}" for label in labels or ([single] if single.strip() else [])]
-    criteria, extras = _clinconsensus_criteria(fields)
-    metadata = fields.rest()
+    kept: dict[str, Any] = {}
+    criteria, extras = _clinconsensus_criteria(fields, kept)
+    metadata = as_imported.unknown_fields(fields.rest(), kept)
     # Kept word for word, so that the case can be written out as it came in.
     for name in ("task", "task_labels", "subject", "subject_labels", "user_role"):
         if name in fields.record:
             metadata[name] = fields.record[name]
     metadata["context_length"] = len(context)
+    _keep(fields, kept, metadata)
     if extras:
         metadata["criterion_extras"] = extras
     return CaseRecord(
@@ -244,7 +275,7 @@ def clinconsensus_case(fields: Fields) -> CaseRecord:
     )
 
 
-def _clinconsensus_criteria(fields: Fields) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
+def _clinconsensus_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
     criteria = []
     extras: dict[str, Any] = {}
     for index, element in enumerate(fields.objects("rubrics", what=Phrase("criterion"))):
@@ -257,9 +288,12 @@ def _clinconsensus_criteria(fields: Fields) -> tuple[tuple[CriterionRecord, ...]
         inner = fields.within(place, element)
         if inner is None:
             continue
-        text = inner.text(inner.name_of("criterion", "rubric", "text"))
+        name = inner.name_of("criterion", "rubric", "text")
+        text = inner.text(name)
         criteria.append(CriterionRecord(text, 1, tuple(inner.texts("tags"))))
-        if rest := inner.rest():
+        rest = inner.rest()
+        if rest:
             extras[str(index + 1)] = rest
+        kept.setdefault("criteria", {})[str(index + 1)] = as_imported.clinconsensus_criterion_kept(element, rest, name)
         fields.absorb(inner)
     return tuple(criteria), extras

@@ -1,0 +1,64 @@
+"""What a case file says that rows do not hold, so that a release can write a case again as it came in.
+
+A case keeps it in its metadata under `KEY`, and only where its line differs from the usual form: an id that is a
+number, a tag twice, an absent list, completions in another shape, a criterion that is an object with another name for
+its text, a field of the file whose name means something else in the metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+KEY = "as_imported"
+# Names that metadata uses itself; a field of the file that is called so is kept under ``fields``.
+RESERVED = frozenset({KEY, "criterion_extras", "context_length"})
+COMPLETIONS = ("ideal_completion", "ideal_completions_group", "ideal_completions_ref_completions")
+
+
+def unknown_fields(rest: Mapping[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
+    """The fields that nobody reads, for the metadata; those with a reserved name go into ``kept``."""
+    if taken := {name: value for name, value in rest.items() if name in RESERVED}:
+        kept["fields"] = taken
+    return {name: value for name, value in rest.items() if name not in RESERVED}
+
+
+def ideal_completions(
+    ideal: str, group: str, references: Sequence[str], rest: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """``ideal_completions_data`` in HealthBench's form; None where nothing came with the case."""
+    if not ideal and not references and not rest:
+        return None
+    made = dict(zip(COMPLETIONS, (ideal or None, group or None, list(references)), strict=True))
+    return {**made, **rest}
+
+
+def healthbench_criterion(
+    text: str, points: int, tags: Sequence[str], extras: Mapping[str, Any], kept: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """An element of ``rubrics``; ``kept`` says so where its tags were null or missing."""
+    made = {"criterion": text, "points": points, "tags": list(tags), **extras}
+    if kept is not None and not tags:
+        made.pop("tags")
+        made |= kept["rest"]
+    return made
+
+
+def clinconsensus_criterion(
+    text: str, tags: Sequence[str], extras: Mapping[str, Any], kept: Mapping[str, Any] | None = None
+) -> str | dict[str, Any]:
+    """An element of ``rubrics``: a text, or an object where it came as one or with something beside the text."""
+    if kept is None:
+        return {"criterion": text, **extras} if extras else text
+    made = {kept["text"]: text, **kept["rest"], **extras}
+    return {**made, "tags": list(tags)} if tags else made
+
+
+def clinconsensus_criterion_kept(element: Any, extras: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    """What to keep of an element that is an object: the name of its text, and what is neither tags nor unknown."""
+    if not isinstance(element, Mapping):
+        return None
+    rest = {key: value for key, value in element.items() if key != name and key not in extras}
+    if rest.get("tags"):  # the rubric has them
+        rest.pop("tags")
+    return {"text": name, "rest": rest}
