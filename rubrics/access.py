@@ -72,6 +72,12 @@ def may_see_what_graders_said(user: User | AnonymousUser, benchmark: Benchmark) 
     ).exists()
 
 
+def get_authoring_role(user: User | AnonymousUser, slug: str, role: int) -> AuthoringRole:
+    """Somebody's part as author or auditor of a benchmark that ``user`` administers."""
+    roles = AuthoringRole.objects.select_related("benchmark", "user")
+    return get_object_or_404(roles, benchmark=get_administered_benchmark(user, slug), pk=role)
+
+
 def get_administered_role(user: User | AnonymousUser, slug: str, role: int) -> BenchmarkRole:
     """Somebody's role in a benchmark that ``user`` administers."""
     roles = BenchmarkRole.objects.select_related("benchmark", "user")

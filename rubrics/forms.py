@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from rubrics import imports, lists
-from rubrics.models import Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
+from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
 from rubrics.parsing.cases import FORMATS
 
 
@@ -58,6 +58,7 @@ class CaseFilters(forms.Form):
     register = forms.ChoiceField(label=_("Register"), required=False)
     language = forms.ChoiceField(label=_("Language"), required=False)
     tag = forms.ChoiceField(label=_("Tag"), required=False)
+    state = forms.ChoiceField(label=_("Rubric"), required=False)
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -68,11 +69,23 @@ class CaseFilters(forms.Form):
         self._offer("register", [everything, *Register.choices, nothing])
         self._offer("language", [everything, *languages, nothing])
         self._offer("tag", [everything, *tags])
+        self._offer("state", [everything, *lists.STATES.items()])
 
     def _offer(self, name: str, choices: list[Any]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
+
+
+class DeskFilters(CaseFilters):
+    """The filters of the authors' desk."""
+
+    mine = forms.BooleanField(label=_("Mine only"), required=False)
+    field_order = ("q", "state", "difficulty", "language", "tag", "mine")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["register"]
 
 
 class ImportForm(forms.Form):
@@ -133,6 +146,16 @@ class ImportForm(forms.Form):
         """The options that the chosen kind takes."""
         known = imports.find(self.cleaned_data["kind"]).options
         return {name: self.cleaned_data.get(name) or "" for name in known}
+
+
+class AuthoringRoleForm(forms.Form):
+    """Somebody who is to write or to audit."""
+
+    email = forms.EmailField(label=_("E-mail address"))
+    name = forms.CharField(
+        label=_("Name"), max_length=200, required=False, help_text=_("For a person without an account yet.")
+    )
+    role = forms.ChoiceField(label=_("Role"), choices=AuthoringRole.Role.choices)
 
 
 class RoleForm(forms.Form):

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models import Count, Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce, Length, Substr
+from django.utils.translation import gettext_lazy as _
 
-from rubrics.models import Benchmark, Candidate, Case, Response, RubricItem
+from accounts.models import User
+from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor, RubricItem
 
 EXCERPT = 220
 # The texts of the turns alone: the names of JSON keys are no words of a conversation.
@@ -23,6 +25,14 @@ CASE_ORDERS = {
     "language": "language",
     "criteria": "criterion_count",
     "responses": "response_count",
+}
+# What the rubric of a case may be at; beside a published one there may be a draft of the next.
+STATES = {
+    "none": _("No rubric"),
+    "draft": _("Draft"),
+    "in_review": _("In review"),
+    "published": _("Published"),
+    "excluded": _("Excluded"),
 }
 RESPONSE_ORDERS = {"case": "case__key", "sample": "sample", "length": "length"}
 
@@ -57,7 +67,41 @@ def narrowed(cases: QuerySet[Case], chosen: Mapping[str, Any]) -> QuerySet[Case]
             cases = cases.filter(**{name: "" if value == "none" else value})
     if tag := chosen.get("tag"):
         cases = cases.filter(Q(tags__contains=[tag]) | Q(label_tags__contains=[tag]))
+    if state := chosen.get("state"):
+        cases = cases.filter(_at(state))
     return cases
+
+
+def _at(state: str) -> Q:
+    """Cases whose rubric is at ``state``, one of `STATES`."""
+    if state == "excluded":
+        return Q(excluded_at__isnull=False)
+    rubrics = Rubric.objects.filter(case=OuterRef("pk"), track="gold")
+    if state == "none":
+        return Q(~Exists(rubrics), excluded_at=None)
+    return Q(Exists(rubrics.filter(status=state)), excluded_at=None)
+
+
+def with_rubric_states(cases: QuerySet[Case]) -> QuerySet[Case]:
+    """``cases`` with ``published_version``, and with ``open_version``, ``open_status`` and ``open_count`` (criteria)
+
+    of the version that is being written or reviewed.
+    """
+    rubrics = Rubric.objects.filter(case=OuterRef("pk"), track="gold")
+    being_made = rubrics.filter(status__in=["draft", "in_review"]).order_by("-version")
+    items = Func(F("draft__content__items"), function="jsonb_array_length", output_field=IntegerField())
+    return cases.annotate(
+        published_version=Subquery(rubrics.filter(status="published").values("version")[:1]),
+        open_version=Subquery(being_made.values("version")[:1]),
+        open_status=Subquery(being_made.values("status")[:1]),
+        open_count=Subquery(being_made.filter(draft__isnull=False).annotate(n=items).values("n")[:1]),
+    )
+
+
+def of_author(cases: QuerySet[Case], user: User) -> QuerySet[Case]:
+    """Cases that ``user`` began, or on whose rubric they wrote."""
+    wrote = RubricContributor.objects.filter(rubric__case=OuterRef("pk"), user=user.pk)
+    return cases.filter(Q(created_by=user.pk) | Exists(wrote))
 
 
 def in_order(rows: QuerySet[Any], sort: str, orders: Mapping[str, str], last: str) -> QuerySet[Any]:

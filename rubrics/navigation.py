@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from rubrics.models import Benchmark
 
 STAFF = frozenset({"admin", "researcher"})
+WRITERS = STAFF | {"author"}
 
 
 def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
-    """``admin`` or ``researcher``, where ``user`` runs ``benchmark``."""
-    from rubrics.models import BenchmarkRole
+    """``admin`` or ``researcher``, where ``user`` runs ``benchmark``; ``author`` and ``auditor``, where they are."""
+    from rubrics.models import AuthoringRole, BenchmarkRole
 
-    return BenchmarkRole.objects.filter(user=user.pk, benchmark=benchmark, active=True).values_list("role", flat=True)
+    mine = {"user": user.pk, "benchmark": benchmark, "active": True}
+    runs = BenchmarkRole.objects.filter(**mine).order_by().values_list("role", flat=True)
+    return runs.union(AuthoringRole.objects.filter(**mine).order_by().values_list("role", flat=True))
 
 
 def home_cards(user: User) -> Iterator[navigation.HomeCard]:
@@ -72,6 +75,37 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
         )
 
 
+def author_cards(user: User) -> Iterator[navigation.HomeCard]:
+    """A card for each benchmark that ``user`` writes or audits: what waits for them there."""
+    from rubrics.desk import waiting_of
+    from rubrics.models import AuthoringRole
+
+    held = AuthoringRole.objects.filter(user=user.pk, active=True).select_related("benchmark")
+    waiting = waiting_of(user, [role.benchmark_id for role in held if role.role == AuthoringRole.Role.AUTHOR])
+    for role in held.order_by("benchmark__title", "role"):
+        benchmark = role.benchmark
+        if role.role != AuthoringRole.Role.AUTHOR:
+            yield navigation.HomeCard(
+                key=benchmark.slug, title=benchmark.title, role=role.get_role_display(), made_up=benchmark.is_demo
+            )
+            continue
+        url, mine = reverse("rubrics:write", args=[benchmark.slug]), waiting[benchmark.pk]
+        yield navigation.HomeCard(
+            key=benchmark.slug,
+            title=benchmark.title,
+            url=url,
+            role=role.get_role_display(),
+            text=Truncator(benchmark.description.split("\n", 1)[0]).chars(200),
+            figures=[
+                navigation.HomeFigure(_("Returned to you"), mine.returned, f"{url}#waiting"),
+                navigation.HomeFigure(_("Your drafts"), mine.drafts, f"{url}#waiting"),
+                navigation.HomeFigure(_("To review"), mine.reviews, f"{url}#waiting"),
+            ],
+            action=(_("Go on writing"), url),
+            made_up=benchmark.is_demo,
+        )
+
+
 def register() -> None:
     """Fill the registry."""
     from rubrics import overview, steps
@@ -79,8 +113,10 @@ def register() -> None:
 
     navigation.register_roles(roles)
     navigation.register_home_card(home_cards)
+    navigation.register_home_card(author_cards)
     navigation.register(label=_("Overview"), view="rubrics:overview", roles=STAFF, order=10)
     navigation.register(label=_("Cases"), view="rubrics:cases", section="content", roles=STAFF, order=20)
+    navigation.register(label=_("Writing"), view="rubrics:write", section="content", roles=WRITERS, order=22)
     navigation.register(
         label=_("Revisions"), view="rubrics:revisions", section="content", roles=STAFF, order=25, count=open_requests
     )

@@ -2,7 +2,18 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.views import benchmarks, candidates, cases, imports, invitations, people, revisions
+from rubrics.views import (
+    authors,
+    benchmarks,
+    candidates,
+    cases,
+    exclusion,
+    imports,
+    invitations,
+    people,
+    revisions,
+    write_desk,
+)
 
 app_name = "rubrics"
 urlpatterns: list[URLPattern] = [
@@ -14,12 +25,20 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/settings/maps.csv", benchmarks.maps_csv, name="maps-csv"),
     path("b/<slug:slug>/people/", people.people, name="people"),
     path("b/<slug:slug>/people/<int:role>/withdraw/", people.withdraw, name="person-withdraw"),
+    path("b/<slug:slug>/people/authors/", authors.authors, name="authors"),
+    path("b/<slug:slug>/people/authors/<int:role>/withdraw/", authors.withdraw, name="author-withdraw"),
+    path("b/<slug:slug>/write/", write_desk.desk_page, name="write"),
+    path("b/<slug:slug>/write.csv", write_desk.desk_csv, name="write-csv"),
     path("b/<slug:slug>/invitations/", invitations.invite, name="invite"),
     path("b/<slug:slug>/invitations/<str:public_id>/again/", invitations.send_again, name="invitation-again"),
     path("b/<slug:slug>/invitations/<str:public_id>/withdraw/", invitations.withdraw, name="invitation-withdraw"),
     path("b/<slug:slug>/cases/", cases.cases, name="cases"),
     path("b/<slug:slug>/cases.csv", cases.cases_csv, name="cases-csv"),
+    path("b/<slug:slug>/cases/excluded/", exclusion.excluded_cases, name="excluded"),
+    path("b/<slug:slug>/cases/excluded.csv", exclusion.excluded_csv, name="excluded-csv"),
     path("b/<slug:slug>/cases/<str:public_id>/", cases.case, name="case"),
+    path("b/<slug:slug>/cases/<str:public_id>/exclude/", exclusion.exclude, name="case-exclude"),
+    path("b/<slug:slug>/cases/<str:public_id>/restore/", exclusion.restore, name="case-restore"),
     path("b/<slug:slug>/revisions/", revisions.revisions, name="revisions"),
     path("b/<slug:slug>/revisions.csv", revisions.revisions_csv, name="revisions-csv"),
     path("b/<slug:slug>/revisions/dismiss/", revisions.dismiss, name="revision-dismiss"),

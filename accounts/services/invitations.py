@@ -33,7 +33,7 @@ VALID_FOR = timedelta(days=14)
 BETWEEN_TWO = timedelta(minutes=5)
 MOST_A_DAY = 300  # mails of one inviter: enough for a large study, too few for a nuisance
 SALT = "accounts.invitation"
-PHYSICIANS = frozenset({"annotator", "checker", "adjudicator"})
+PHYSICIANS = frozenset({"annotator", "checker", "adjudicator", "author", "auditor"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Every write to benchmarks, cases, candidates, responses and imports."""
 
+from rubrics.services.authoring_roles import give_authoring_role, withdraw_authoring_role
 from rubrics.services.benchmarks import create_benchmark, replace_maps, update_benchmark
 from rubrics.services.import_cases import import_cases
 from rubrics.services.import_jobs import create_import, restart_import
@@ -12,6 +13,7 @@ __all__ = [
     "create_benchmark",
     "create_import",
     "dismiss_revisions",
+    "give_authoring_role",
     "grant_role",
     "import_cases",
     "import_responses",
@@ -19,6 +21,7 @@ __all__ = [
     "request_revision",
     "restart_import",
     "update_benchmark",
+    "withdraw_authoring_role",
     "withdraw_revision",
     "withdraw_role",
 ]

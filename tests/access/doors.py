@@ -19,6 +19,9 @@ CREATORS = frozenset(
     {"superuser"}
 )  # in the test world the superuser is also a member of staff, who may create benchmarks
 GROUP_A_ANNOTATORS = frozenset({"annotator", "second_annotator"})
+AUTHORS = frozenset({"author"})
+AUDITORS = frozenset({"auditor"})
+WRITERS = STAFF | AUTHORS  # who reach the authors' desk
 MEMBERS = frozenset({"annotator", "second_annotator", "checker", "adjudicator", "group_b_annotator"})
 
 
@@ -93,6 +96,7 @@ DOORS |= {
 
 # Rubrics ---------------------------------------------------------------------------------------------------------
 a_case = of(public_id=lambda world: world.case.public_id)
+a_draft_case = of(public_id=lambda world: world.draft_case.public_id)
 a_candidate = of(public_id=lambda world: world.candidate.public_id)
 an_invitation = of(public_id=lambda world: world.invitation)
 a_job = of(public_id=lambda world: world.job.public_id)
@@ -105,12 +109,20 @@ DOORS |= {
     "rubrics:maps-csv": Door(ADMIN, slug),
     "rubrics:people": Door(ADMIN, slug),
     "rubrics:person-withdraw": Door(ADMIN, of(role=lambda world: world.role), writes_only=True),
+    "rubrics:authors": Door(ADMIN, slug),
+    "rubrics:author-withdraw": Door(ADMIN, of(role=lambda world: world.authoring_role), writes_only=True),
+    "rubrics:write": Door(WRITERS, slug),
+    "rubrics:write-csv": Door(WRITERS, slug),
     "rubrics:invite": Door(ADMIN, slug, writes_only=True),
     "rubrics:invitation-again": Door(ADMIN, an_invitation, writes_only=True),
     "rubrics:invitation-withdraw": Door(ADMIN, an_invitation, writes_only=True),
     "rubrics:cases": Door(STAFF, slug),
     "rubrics:cases-csv": Door(STAFF, slug),
     "rubrics:case": Door(STAFF, a_case),
+    "rubrics:excluded": Door(STAFF, slug),
+    "rubrics:excluded-csv": Door(STAFF, slug),
+    "rubrics:case-exclude": Door(ADMIN, a_case, writes_only=True),
+    "rubrics:case-restore": Door(ADMIN, a_case, writes_only=True),
     "rubrics:revisions": Door(STAFF, slug),
     "rubrics:revisions-csv": Door(STAFF, slug),
     "rubrics:revision-dismiss": Door(ADMIN, slug, writes_only=True),

@@ -27,6 +27,8 @@ HIDDEN = {
     "group_b_annotator": OF_THE_RESPONSE | OF_GROUP_A,
     "outsider": OF_THE_RESPONSE | OF_GROUP_B | OF_GROUP_A,
     "left": OF_THE_RESPONSE | OF_GROUP_B | OF_A_COLLEAGUE,
+    "author": OF_THE_RESPONSE | OF_GROUP_B | OF_GROUP_A,
+    "auditor": OF_THE_RESPONSE | OF_GROUP_B | OF_GROUP_A,
 }
 
 

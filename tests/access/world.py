@@ -42,7 +42,10 @@ from annotation.services.keys import set_rule
 from annotation.services.label_batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
 from annotation.services.labels import AnswerInput, Option, QuestionInput, make_question, save_answer, submit_labels
 from annotation.services.qualification import start_attempt
-from rubrics.models import Benchmark, Candidate, Case, ImportJob, Response
+from rubrics.drafting import DraftItem
+from rubrics.models import Benchmark, Candidate, Case, ImportJob, Response, Rubric
+from rubrics.services import give_authoring_role
+from rubrics.services.drafts import open_draft, save_draft
 from scoring.models import Judge, JudgeRun, JudgeRunItem, TrainedModel, Verdict
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.scoring.cards import small_card
@@ -54,6 +57,7 @@ AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 ROLES = (
     "anonymous", "outsider", "superuser", "other_admin", "other_physician", "admin", "researcher",
     "annotator", "second_annotator", "checker", "adjudicator", "group_b_annotator", "left",
+    "author", "auditor",
 )  # fmt: skip
 
 
@@ -87,6 +91,9 @@ class World:
     role: int  # the researcher's
     notification: str  # the first annotator's, of their new work
     invitation: str  # the checker's
+    authoring_role: int  # the author's
+    draft_case: Case  # written by the author, its rubric a draft
+    draft: Rubric
     canaries: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
@@ -292,6 +299,16 @@ def build_world(suffix: str = "") -> World:
     grade(Assignment.objects.select_related("annotator").get(batch=attempt.batch), "mmm")
     attempt.refresh_from_db()
     set_rule(benchmark=benchmark, values={"required": False})
+    author, auditor = users["author"], users["auditor"]
+    assert author and auditor
+    authoring_role = give_authoring_role(benchmark=benchmark, user=author, role="author", at=AT)
+    give_authoring_role(benchmark=benchmark, user=auditor, role="auditor", at=AT)
+    draft_case = CaseFactory(benchmark=benchmark, key="draft-case", rubric=0, created_by=author)
+    draft = open_draft(case=draft_case, by=author, at=AT)
+    save_draft(
+        rubric=draft, items=[DraftItem("a", "Asks how long the throat has been sore", 5, ("axis:context_seeking",))],
+        version=1, client_id=None, by=author, at=AT,
+    )  # fmt: skip
     return World(
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,
@@ -299,7 +316,8 @@ def build_world(suffix: str = "") -> World:
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
         question=question, label_task=label_task,
         membership=Membership.objects.get(user=annotator).pk, key=key, attempt=attempt,
-        role=benchmark.roles.get(role="researcher").pk,
+        role=benchmark.roles.get(role="researcher").pk, authoring_role=authoring_role.pk,
+        draft_case=draft_case, draft=draft,
         notification=Notification.objects.filter(user=annotator, kind="new_work").latest("pk").public_id,
         invitation=Invitation.objects.create(
             user=checker, scope=benchmark.slug, title=benchmark.title, part="checker", invited_by=users["admin"],

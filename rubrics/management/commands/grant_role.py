@@ -1,4 +1,4 @@
-"""``manage.py grant_role``: let somebody run a benchmark, such as one that was imported from the command line."""
+"""``manage.py grant_role``: let somebody run, write or audit a benchmark, such as one imported from the command line."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from accounts.models import User
 from consilium.lib.errors import DomainError
 from rubrics.management.asked import benchmark_called
-from rubrics.models import BenchmarkRole
-from rubrics.services import grant_role
+from rubrics.models import AuthoringRole, BenchmarkRole
+from rubrics.services import give_authoring_role, grant_role
 
 
 class Command(BaseCommand):
     """Grants a role in a benchmark."""
 
-    help = "Let a person run a benchmark as admin or researcher."
+    help = "Let a person run a benchmark as admin or researcher, or write or audit it as author or auditor."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where, who, and as what."""
         parser.add_argument("--benchmark", required=True, metavar="SLUG")
         parser.add_argument("--email", required=True)
-        parser.add_argument("--role", choices=BenchmarkRole.Role.values, default=BenchmarkRole.Role.ADMIN.value)
+        roles = [*BenchmarkRole.Role.values, *AuthoringRole.Role.values]
+        parser.add_argument("--role", choices=roles, default=BenchmarkRole.Role.ADMIN.value)
 
     def handle(self, *, benchmark: str, email: str, role: str, **options: Any) -> None:
         """Look both up, then grant."""
@@ -32,7 +34,10 @@ class Command(BaseCommand):
         if person is None:
             raise CommandError(f"Nobody has the address {email}; make an account with add_person first.")
         try:
-            grant_role(benchmark=row, user=person, role=role)
+            if role in AuthoringRole.Role.values:
+                give_authoring_role(benchmark=row, user=person, role=role, at=timezone.now())
+            else:
+                grant_role(benchmark=row, user=person, role=role)
         except DomainError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{person.email} runs “{row.title}” as {role}.")
+        self.stdout.write(f"{person.email} has a part in “{row.title}” as {role}.")

@@ -1,0 +1,91 @@
+"""What waits for an author, and the cases of a benchmark with the state of their rubrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+
+from accounts.models import User
+from rubrics.models import Case, Rubric, RubricContributor, RubricReview
+
+Status = Rubric.Status
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How much waits for an author in one benchmark."""
+
+    returned: int = 0
+    drafts: int = 0
+    reviews: int = 0
+
+
+def open_rubrics(user: User, benchmarks: Iterable[int]) -> QuerySet[Rubric]:
+    """Rubrics in draft or in review, of cases that count.
+
+    ``wrote``: ``user`` wrote on it; ``last_outcome``: of its last review; ``seen``: ``user`` has said what they think
+    of it as it stands.
+    """
+    reviews = RubricReview.objects.filter(rubric=OuterRef("pk"))
+    return Rubric.objects.filter(
+        case__benchmark__in=list(benchmarks),
+        case__excluded_at=None,
+        track="gold",
+        status__in=[Status.DRAFT, Status.IN_REVIEW],
+        draft__isnull=False,
+    ).annotate(
+        wrote=Exists(RubricContributor.objects.filter(rubric=OuterRef("pk"), user=user.pk)),
+        last_outcome=Subquery(reviews.order_by("-created_at", "-pk").values("outcome")[:1]),
+        seen=Exists(reviews.filter(reviewer=user.pk, digest=OuterRef("draft__digest"))),
+    )
+
+
+def returned_to(user: User) -> Q:
+    """Of `open_rubrics`: those that a reviewer sent back to ``user``."""
+    return Q(status=Status.DRAFT, last_outcome=RubricReview.Outcome.RETURNED) & _mine(user)
+
+
+def drafts_of(user: User) -> Q:
+    """Of `open_rubrics`: those that ``user`` is at and has not been sent back."""
+    back = Q(last_outcome=RubricReview.Outcome.RETURNED)
+    return Q(status=Status.DRAFT) & ~(back & Q(last_outcome__isnull=False)) & _mine(user)
+
+
+def to_review_by(user: User) -> Q:
+    """Of `open_rubrics`: those that ``user`` may approve or return: they did not write on them."""
+    return Q(status=Status.IN_REVIEW, wrote=False, seen=False)
+
+
+def _mine(user: User) -> Q:
+    return Q(wrote=True) | Q(created_by=user.pk)
+
+
+def cases_without_rubric(user: User, benchmarks: Iterable[int]) -> QuerySet[Case]:
+    """Cases that ``user`` began and for which nobody has begun a rubric."""
+    return Case.objects.included().filter(benchmark__in=list(benchmarks), created_by=user.pk, rubrics=None)
+
+
+def waiting_of(user: User, benchmarks: list[int]) -> dict[int, Waiting]:
+    """Benchmark → what waits there for ``user``; two queries."""
+    if not benchmarks:
+        return {}
+    counted = (
+        open_rubrics(user, benchmarks)
+        .order_by()
+        .values_list("case__benchmark")
+        .annotate(
+            returned=Count("pk", filter=returned_to(user)),
+            drafts=Count("pk", filter=drafts_of(user)),
+            reviews=Count("pk", filter=to_review_by(user)),
+        )
+    )
+    begun = dict(
+        cases_without_rubric(user, benchmarks).order_by().values_list("benchmark").annotate(number=Count("pk"))
+    )
+    found = {key: Waiting(returned, drafts, reviews) for key, returned, drafts, reviews in counted}
+    return {
+        key: Waiting(there.returned, there.drafts + begun.get(key, 0), there.reviews)
+        for key, there in ((key, found.get(key, Waiting())) for key in benchmarks)
+    }

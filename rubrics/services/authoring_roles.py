@@ -1,0 +1,39 @@
+"""Who writes a benchmark's cases and rubrics, and who audits them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import DomainError
+from rubrics.models import AuthoringRole, Benchmark
+
+
+@transaction.atomic
+def give_authoring_role(*, benchmark: Benchmark, user: User, role: str, at: datetime) -> AuthoringRole:
+    """Make ``user`` an author or a senior auditor; the same again changes nothing.
+
+    A member of an expert group may be given either: nothing that they reach by it shows a candidate or a decision.
+    """
+    if role not in AuthoringRole.Role.values:
+        raise DomainError(_("The role is author or auditor."))
+    row, made = AuthoringRole.objects.select_for_update().get_or_create(
+        benchmark=benchmark, user=user, role=role, defaults={"active": True}
+    )
+    if made:
+        AuthoringRole.objects.filter(pk=row.pk).update(created_at=at)
+    elif not row.active:
+        row.active = True
+        row.save(update_fields=["active"])
+    return row
+
+
+@transaction.atomic
+def withdraw_authoring_role(*, role: AuthoringRole) -> None:
+    """Take the part from a person. What they wrote and said stays, under their name."""
+    if AuthoringRole.objects.filter(pk=role.pk, active=True).exists():
+        role.active = False
+        role.save(update_fields=["active"])

@@ -1,0 +1,95 @@
+"""The authors' desk: what waits for its reader, and all cases with the state of their rubrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count, Max, QuerySet
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics import access, desk, lists
+from rubrics.forms import DeskFilters
+from rubrics.models import Benchmark, Case
+from rubrics.revisions import Status, requests_of
+from rubrics.views.benchmarks import csv_response
+
+PER_PAGE = 50
+MOST_WAITING = 20
+CSV_COLUMNS = (
+    *("key", "published_version", "criteria", "open_version", "open_status", "open_criteria", "excluded"),
+    *("difficulty", "register", "language", "tags"),
+)
+CSV_TEXT = ("key", "language", "tags")
+
+
+@require_safe
+@signed_in
+def desk_page(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What waits, and the cases; nothing on it shows a candidate."""
+    benchmark = access.get_written_benchmark(request.user, slug)
+    form = DeskFilters(request.GET, benchmark=benchmark)
+    chosen = form.cleaned_data if form.is_valid() else {}
+    page = Paginator(_cases(request, benchmark, form).order_by("key"), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "page_obj": page,
+        "narrowed": any(chosen.values()) or not form.is_valid(),
+        "may_review": access.is_author(request.user, benchmark),
+        **_waiting(request, benchmark),
+    }
+    return render(request, "rubrics/write.html", context)
+
+
+def _cases(request: SignedInRequest, benchmark: Benchmark, form: DeskFilters) -> QuerySet[Case]:
+    rows = lists.with_rubric_states(lists.listed_cases(benchmark))
+    if not form.is_valid():
+        return rows.none()
+    rows = lists.narrowed(rows, form.cleaned_data)
+    return lists.of_author(rows, request.user) if form.cleaned_data.get("mine") else rows
+
+
+def _waiting(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
+    """Lists of what waits, each of at most `MOST_WAITING`; five queries."""
+    user = request.user
+    rubrics = desk.open_rubrics(user, [benchmark.pk]).select_related("case", "draft", "draft__saved_by")
+    rubrics = rubrics.defer("case__conversation", "case__reference_answer", "case__metadata", "draft__content")
+    recent = rubrics.order_by("-draft__saved_at", "-pk")
+    waiting: dict[str, Any] = {
+        "returned": list(recent.filter(desk.returned_to(user))[:MOST_WAITING]),
+        "drafts": list(recent.filter(desk.drafts_of(user))[:MOST_WAITING]),
+        "reviews": list(recent.filter(desk.to_review_by(user)).order_by("draft__saved_at", "pk")[:MOST_WAITING]),
+        "begun": list(desk.cases_without_rubric(user, [benchmark.pk]).order_by("-pk")[:MOST_WAITING]),
+        "rewordings": [],
+    }
+    if access.may_see_what_graders_said(user, benchmark):
+        faulty = requests_of(benchmark, Status.OPEN).filter(rubric__case__excluded_at=None).order_by()
+        waiting["rewordings"] = list(
+            faulty.values("rubric__case__key", "rubric__case__public_id", "criterion__text")
+            .annotate(found=Count("pk"), latest=Max("created_at"))
+            .order_by("-found", "-latest", "criterion")[:MOST_WAITING]
+        )
+    waiting["waits"] = any(waiting.values())
+    return waiting
+
+
+@require_safe
+@signed_in
+def desk_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """The cases of the desk, all pages of it, as a file."""
+    benchmark = access.get_written_benchmark(request.user, slug)
+    rows = _cases(request, benchmark, DeskFilters(request.GET, benchmark=benchmark)).order_by("key")
+    table = (
+        (
+            *(case.key, case.published_version, case.criterion_count),
+            *(case.open_version, case.open_status, case.open_count, case.excluded_at is not None),
+            *(case.difficulty, case.register, case.language, "; ".join(case.all_tags)),
+        )
+        for case in rows.iterator(chunk_size=500)
+    )
+    return csv_response(f"{slug}-writing.csv", stream_csv(CSV_COLUMNS, table, text_columns=CSV_TEXT))
