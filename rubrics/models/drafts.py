@@ -58,6 +58,7 @@ class RubricReview(models.Model):
     digest = models.CharField(max_length=64)  # of the draft that was read
     comment = models.TextField(_("comment"), blank=True)
     item_comments = models.JSONField(default=dict, blank=True)  # {id of the item in the draft: text}
+    content = models.JSONField(null=True, blank=True)  # what was read, so that its reader sees what changed since
     created_at = models.DateTimeField()
 
     class Meta:

@@ -303,6 +303,12 @@ def _review(
         rubric=rubric,
         reviewer=reviewer,
         digest=draft.digest,
-        defaults={"outcome": outcome, "comment": comment, "item_comments": item_comments, "created_at": at},
+        defaults={
+            "outcome": outcome,
+            "comment": comment,
+            "item_comments": item_comments,
+            "content": draft.content,
+            "created_at": at,
+        },
     )
     return review
