@@ -8,8 +8,10 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         """Tell the top bar and the home page what is here, and the imports which files are read."""
         from annotation import imports, navigation, steps
-        from rubrics import overview
+        from annotation.services import new_versions
+        from rubrics import overview, published
 
         navigation.register()
         imports.register()
         overview.register(steps.steps)
+        published.register(new_versions.move_untouched_work)

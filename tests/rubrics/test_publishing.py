@@ -1,0 +1,289 @@
+"""From draft to published: who may, what stands in the way, and what never changes by it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+
+from accounts.models import Notification, User
+from annotation.models import Assignment, Decision
+from consilium.lib.errors import Conflict, DomainError
+from rubrics.drafting import DraftItem, items_of
+from rubrics.models import AuthoringRole, Benchmark, Case, Criterion, RevisionRequest, Rubric
+from rubrics.services.drafts import open_draft, save_draft
+from rubrics.services.publishing import (
+    NotReady,
+    approve,
+    discard_draft,
+    return_draft,
+    send_to_review,
+    take_back,
+)
+from rubrics.services.revisions import request_revision
+from tests.factories import CaseFactory, ExpertGroupFactory, ResponseFactory, UserFactory, decide
+from tests.factories import make_batch as batch_of
+
+pytestmark = pytest.mark.django_db
+
+
+def author(benchmark: Benchmark) -> User:
+    user = UserFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=user, role="author")
+    return user
+
+
+def write(rubric: Rubric, items: Sequence[DraftItem], by: User) -> None:
+    rubric.refresh_from_db()
+    save_draft(
+        rubric=rubric, items=items, version=rubric.draft.version, client_id=uuid.uuid4(), by=by, at=timezone.now()
+    )
+    rubric.draft.refresh_from_db()
+
+
+def drafted(case: Case, by: User) -> tuple[Rubric, list[DraftItem]]:
+    rubric = open_draft(case=case, by=by, at=timezone.now())
+    return rubric, items_of(rubric.draft.content)
+
+
+def send(rubric: Rubric, by: User, note: str = "Reworded") -> Rubric:
+    return send_to_review(rubric=rubric, note=note, by=by, at=timezone.now())
+
+
+def agree(rubric: Rubric, reviewer: User, digest: str = "") -> Rubric:
+    rubric.draft.refresh_from_db()
+    return approve(
+        rubric=rubric, reviewer=reviewer, digest=digest or rubric.draft.digest, comment="", at=timezone.now()
+    )
+
+
+@pytest.fixture
+def case() -> Case:
+    return CaseFactory(rubric=[5, 3, -2])
+
+
+def test_a_new_version_keeps_the_rows_of_what_reads_the_same(case: Case) -> None:
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    first = case.rubrics.get()
+    a, b, c = first.items.values_list("criterion", flat=True)
+    rubric, items = drafted(case, writer)
+    items = [replace(items[2], points=-5), replace(items[0], tags=("axis:safety",)), DraftItem("n", "Asks the age", 4)]
+    write(rubric, [*items, replace(items[0], id="r", text="Reworded", criterion=b)], writer)
+    send(rubric, writer)
+    made = agree(rubric, reviewer)
+    assert made.status == "published" and made.published_at
+    first.refresh_from_db()
+    assert first.status == "superseded"
+    rows = list(made.items.order_by("position").values_list("criterion", "criterion__text", "points"))
+    assert [row[0] for row in rows[:2]] == [c, a]
+    assert [(row[1], row[2]) for row in rows[2:]] == [("Asks the age", 4), ("Reworded", -5)]
+    assert Criterion.objects.get(pk=b).text == f"Criterion 2 of {case.key}"
+    notice = Notification.objects.get(user=writer, kind="rubric")
+    assert notice.values["what"] == "published"
+
+
+def test_a_text_that_comes_back_is_the_earlier_criterion_again(case: Case) -> None:
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    before = case.rubrics.get().items.get(position=2).criterion
+    for text in ("Another text", before.text):
+        rubric, items = drafted(case, writer)
+        write(rubric, [items[0], DraftItem("x", text, 1), *items[2:]], writer)
+        send(rubric, writer)
+        made = agree(rubric, reviewer)
+    assert made.version == 3 and made.items.get(position=2).criterion == before
+
+
+def test_who_wrote_on_it_or_only_runs_the_benchmark_cannot_approve(case: Case) -> None:
+    writer, helper, staff = author(case.benchmark), author(case.benchmark), UserFactory()
+    rubric, items = drafted(case, writer)
+    write(rubric, [replace(items[0], points=7), *items[1:]], writer)
+    write(rubric, [replace(items[0], points=8), *items[1:]], helper)
+    send(rubric, writer)
+    for somebody in (writer, helper, staff):
+        with pytest.raises(DomainError):
+            agree(rubric, somebody)
+    with pytest.raises(DatabaseError, match="rubrics_rubric_two_physicians"), transaction.atomic():
+        Rubric.objects.filter(pk=rubric.pk).update(status="published")
+
+
+def test_only_what_was_read_is_approved(case: Case) -> None:
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    rubric, items = drafted(case, writer)
+    write(rubric, [replace(items[0], points=7), *items[1:]], writer)
+    read = rubric.draft.digest
+    send(rubric, writer)
+    take_back(rubric=rubric, by=writer, at=timezone.now())
+    write(rubric, [replace(items[0], points=8), *items[1:]], writer)
+    send(rubric, writer)
+    with pytest.raises(Conflict):
+        agree(rubric, reviewer, read)
+    assert agree(rubric, reviewer).status == "published"
+
+
+def test_staff_who_wrote_it_need_two_authors_and_rules_may_ask_for_more(case: Case) -> None:
+    staff, reviewers = UserFactory(), [author(case.benchmark) for _ in range(3)]
+    rubric, items = drafted(case, staff)
+    write(rubric, [replace(items[0], points=7), *items[1:]], staff)
+    send(rubric, staff)
+    assert agree(rubric, reviewers[0]).status == "in_review"
+    Benchmark.objects.update(authoring={"reviewers": 3})
+    assert agree(rubric, reviewers[1]).status == "in_review"
+    assert agree(rubric, reviewers[1]).status == "in_review"  # twice is still one
+    assert agree(rubric, reviewers[2]).status == "published"
+
+
+def test_what_is_half_done_against_the_rules_or_the_same_is_refused_with_its_place(case: Case) -> None:
+    writer = author(case.benchmark)
+    rubric, items = drafted(case, writer)
+    with pytest.raises(NotReady) as same:
+        send(rubric, writer)
+    assert [(fault.line, fault.field) for fault in same.value.errors] == [(0, "items")]
+    Benchmark.objects.update(authoring={"only_positive": True})
+    write(rubric, [items[0], replace(items[1], text=" "), items[2]], writer)
+    with pytest.raises(NotReady) as found:
+        send(rubric, writer, note="")
+    assert [(fault.line, fault.field) for fault in found.value.errors] == [(2, "text"), (3, "points"), (0, "note")]
+    rubric.refresh_from_db()
+    assert rubric.status == "draft"
+
+
+def test_returned_with_a_reason_and_read_again(case: Case) -> None:
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    rubric, items = drafted(case, writer)
+    write(rubric, [replace(items[0], points=7), *items[1:]], writer)
+    send(rubric, writer)
+    said: dict[str, Any] = {"rubric": rubric, "reviewer": reviewer, "at": timezone.now()}
+    with pytest.raises(DomainError):
+        return_draft(**said, comment=" ", item_comments={"no such": "x"})
+    review = return_draft(**said, comment="Too vague", item_comments={items[0].id: "Say how much", "no such": "x"})
+    assert review.item_comments == {items[0].id: "Say how much"}
+    assert Notification.objects.get(user=writer, kind="rubric").values["what"] == "returned"
+    send(rubric, writer)  # unchanged: the reviewer may be persuaded
+    assert agree(rubric, reviewer).status == "published"
+
+
+def test_a_discarded_draft_leaves_the_published_one(case: Case) -> None:
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    rubric, items = drafted(case, writer)
+    write(rubric, items[:2], writer)
+    send(rubric, writer)
+    with pytest.raises(Conflict):
+        discard_draft(rubric=rubric, by=writer, at=timezone.now())
+    return_draft(rubric=rubric, reviewer=reviewer, comment="No", item_comments={}, at=timezone.now())
+    discard_draft(rubric=rubric, by=writer, at=timezone.now())
+    assert [(row.version, row.status) for row in case.rubrics.all()] == [(1, "published")]
+
+
+def test_requests_are_answered_where_their_criterion_is_gone(case: Case) -> None:
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    first = case.rubrics.get()
+    for item in first.items.all()[:2]:
+        request_revision(
+            rubric=first, criterion=item.criterion, response=None, reason="Unclear", by=None, at=timezone.now()
+        )
+    rubric, items = drafted(case, writer)
+    write(rubric, [replace(items[0], text="Clearer"), *items[1:]], writer)
+    send(rubric, writer)
+    agree(rubric, reviewer)
+    found = dict(RevisionRequest.objects.values_list("criterion__items__position", "status"))
+    assert found == {1: "done", 2: "open"}
+    assert RevisionRequest.objects.get(status="done").taken_up_in == rubric
+
+
+def test_untouched_work_moves_to_the_new_version_and_begun_work_stays(case: Case) -> None:
+    group = ExpertGroupFactory(benchmark=case.benchmark, annotators=2)
+    begun, untouched = ResponseFactory(case=case), ResponseFactory(case=case)
+    batch = batch_of(group, annotators_per_item=2)
+    decide(Assignment.objects.filter(response=begun).first(), submit=False)
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    rubric, items = drafted(case, writer)
+    write(rubric, [replace(items[0], text="Clearer"), *items[1:]], writer)
+    send(rubric, writer)
+    agree(rubric, reviewer)
+    versions = Assignment.objects.values_list("response", "rubric__version")
+    assert sorted(versions) == sorted([(begun.pk, 1)] * 2 + [(untouched.pk, 2)] * 2)
+    assert dict(batch.items.values_list("response", "rubric__version")) == {begun.pk: 1, untouched.pk: 2}
+
+
+class Lives(RuleBasedStateMachine):
+    """Any order of writing, reviewing and publishing by three authors, over a case with decisions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.atomic = transaction.atomic()
+        self.atomic.__enter__()
+        self.case = CaseFactory(rubric=[5, 3, -2])
+        ResponseFactory(case=self.case)
+        group = ExpertGroupFactory(benchmark=self.case.benchmark, annotators=1)
+        batch_of(group)
+        decide(Assignment.objects.get(), "met", "not_met")
+        self.decisions = list(Decision.objects.order_by("pk").values())
+        self.authors = [author(self.case.benchmark) for _ in range(3)]
+        self.texts: dict[int, str] = {}
+        self.published = 1
+
+    def teardown(self) -> None:
+        transaction.set_rollback(True)
+        self.atomic.__exit__(None, None, None)
+
+    def open(self) -> Rubric | None:
+        return self.case.rubrics.filter(status__in=["draft", "in_review"]).first()
+
+    @rule(
+        who=st.integers(0, 2),
+        order=st.permutations([0, 1, 2]),
+        reworded=st.sets(st.integers(0, 2)),
+        words=st.sampled_from(["Asks the age", "Names a dose", "Criterion 1 of the case"]),
+    )
+    def write(self, who: int, order: list[int], reworded: set[int], words: str) -> None:
+        rubric, items = drafted(self.case, self.authors[who])
+        if rubric.status != "draft":
+            return
+        items = [replace(item, text=f"{words} {n}") if n in reworded else item for n, item in enumerate(items)]
+        write(rubric, [items[n] for n in order if n < len(items)], self.authors[who])
+
+    @precondition(lambda self: self.open() is not None)
+    @rule(who=st.integers(0, 2), what=st.sampled_from(["send", "approve", "approve", "return", "back", "discard"]))
+    def step(self, who: int, what: str) -> None:
+        rubric, user, at = self.open(), self.authors[who], timezone.now()
+        assert rubric is not None
+        try:
+            if what == "send":
+                send(rubric, user)
+            elif what == "approve":
+                wrote = rubric.contributors.filter(user=user).exists()
+                self.published += agree(rubric, user).status == "published"
+                assert not wrote
+            elif what == "return":
+                return_draft(rubric=rubric, reviewer=user, comment="No", item_comments={}, at=at)
+            elif what == "back":
+                take_back(rubric=rubric, by=user, at=at)
+            else:
+                discard_draft(rubric=rubric, by=user, at=at)
+        except DomainError:
+            pass
+
+    @invariant()
+    def what_was_decided_stands(self) -> None:
+        texts = dict(Criterion.objects.filter(case=self.case).values_list("pk", "text"))
+        assert texts.items() >= self.texts.items()
+        self.texts = texts
+        assert list(Decision.objects.order_by("pk").values()) == self.decisions
+        states = list(self.case.rubrics.order_by("version").values_list("status", flat=True))
+        assert states.count("published") == 1
+        assert states[: self.published] == ["superseded"] * (self.published - 1) + ["published"]
+        for rubric in self.case.rubrics.filter(status__in=["published", "superseded"]):
+            used = list(rubric.items.values_list("criterion", flat=True))
+            assert used and len(set(used)) == len(used)
+
+
+def test_texts_and_decisions_stand_through_any_life() -> None:
+    run_state_machine_as_test(Lives, settings=settings(max_examples=8, stateful_step_count=20, deadline=None))
