@@ -114,9 +114,26 @@ _RUBRICS = """
     SELECT count(DISTINCT e.pgh_obj_id) FROM rubrics_rubricevent e JOIN rubrics_case c ON c.id = e.case_id
     WHERE e.pgh_created_at > %(since)s AND e.status = 'published' AND c.benchmark_id = %(benchmark)s
 """
-_LABELS = """
-    SELECT count(DISTINCT e.pgh_obj_id) FROM rubrics_caselabelsevent e
-    WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND e.benchmark_id = %(benchmark)s
+# Each case touched since, as it stands, beside how it stood earlier: its labels, and whether it counts.
+_OF_CASE = "(c.difficulty, c.register, c.tags, c.label_tags)"
+_CASES = f"""
+    SELECT count(*) FILTER (WHERE counted AND NOT counts), count(*) FILTER (WHERE counts AND NOT counted),
+           count(*) FILTER (WHERE relabelled OR (unknown AND counts = counted))
+    FROM (
+        SELECT c.excluded_at IS NULL AS counts, earlier.excluded_at IS NULL AS counted,
+               earlier.pgh_id IS NULL AS unknown,
+               earlier.pgh_id IS NOT NULL AND {_OF_CASE} IS DISTINCT FROM {_OF_CASE.replace("c.", "earlier.")}
+                   AS relabelled
+        FROM (
+            SELECT DISTINCT e.pgh_obj_id AS id FROM rubrics_caselabelsevent e
+            WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND e.benchmark_id = %(benchmark)s
+        ) AS touched
+        JOIN rubrics_case c ON c.id = touched.id
+        LEFT JOIN LATERAL (
+            SELECT e.* FROM rubrics_caselabelsevent e
+            WHERE e.pgh_obj_id = touched.id AND e.pgh_created_at <= %(since)s ORDER BY e.pgh_id DESC LIMIT 1
+        ) AS earlier ON true
+    ) AS cases
 """
 
 
@@ -156,7 +173,10 @@ def _found(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
             yield Change("newer_run", 1, _("the judge %(judge)s has a newer run") % {"judge": run.judge.name})
     (rubrics,) = _counts(_RUBRICS, given)
     yield _change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
-    (labels,) = _counts(_LABELS, given)
+    excluded, restored, labels = _counts(_CASES, given)
+    yield _change("cases_excluded", excluded, ngettext("%(n)s case excluded", "%(n)s cases excluded", excluded))
+    taken_back = ngettext("%(n)s excluded case taken back in", "%(n)s excluded cases taken back in", restored)
+    yield _change("cases_taken_back", restored, taken_back)
     yield _change("labels", labels, ngettext("labels of %(n)s case changed", "labels of %(n)s cases changed", labels))
 
 

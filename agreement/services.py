@@ -21,6 +21,7 @@ from agreement.tables import Result
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.spoken import speaking_to
 from consilium.lib.version import VERSION
+from rubrics.exclusion import excluded_cases
 from rubrics.models import Benchmark, JobStatus
 
 # A worker that has not been heard of for so long is taken for lost.
@@ -123,6 +124,7 @@ def _run(report: Report, clock: Clock) -> None:
             progress=lambda share: _beat(report, share, clock()),
             **report.parameters,
         )
+        _say_excluded(report.benchmark, result)
         _finish(report, result, clock)
     except Superseded:
         return
@@ -137,6 +139,14 @@ def _run(report: Report, clock: Clock) -> None:
             finished_at=clock(),
         )
         raise
+
+
+def _say_excluded(benchmark: Benchmark, result: Result) -> None:
+    """How many cases do not count: their decisions and verdicts are in none of the figures."""
+    excluded = excluded_cases(benchmark).count()
+    if excluded:
+        result.facts["n_cases_excluded"] = excluded
+        result.notes.append(f"{excluded} excluded cases left out")
 
 
 @transaction.atomic

@@ -3,6 +3,7 @@
 Stages of a group (``docs/statistics.md``): ``first``, the annotators' own decisions of round 1; ``checked``, the last
 round of accepted work with the checker's amendments over it; ``final``, that with the group's adjudicator over it.
 Several annotators of a group on a pair give the outcome that most of them chose; a tie is `Outcome.UNDECIDED`.
+What was decided on a case that is excluded by now is on record, and not among these.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 
 from annotation.models import ExpertGroup
 from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, Span, fetch_ratings, shared
+from rubrics.exclusion import counting
 from rubrics.models import Benchmark
 
 STAGES = ("first", "checked", "final")
@@ -67,7 +69,7 @@ def group_ratings(group: ExpertGroup, stage: str = "checked", within: Span | Non
         "checked": _MAJORITY.format(votes=_CHECKED_VOTES),
         "final": _FINAL,
     }[stage]
-    return fetch_ratings(query, {"group": group.pk}, within=within)
+    return counting(fetch_ratings(query, {"group": group.pk}, within=within), group.benchmark_id)
 
 
 def unanimous_ratings(group: ExpertGroup) -> Ratings:
@@ -77,7 +79,7 @@ def unanimous_ratings(group: ExpertGroup) -> Ratings:
         FROM ({_CHECKED_VOTES}) AS votes GROUP BY response_id, criterion_id
         HAVING count(*) > 1 AND count(DISTINCT outcome) = 1
     """
-    return fetch_ratings(query, {"group": group.pk})
+    return counting(fetch_ratings(query, {"group": group.pk}), group.benchmark_id)
 
 
 def physician_ratings(
@@ -85,7 +87,7 @@ def physician_ratings(
 ) -> Ratings:
     """One physician's own decisions of round 1, or of the last round, of what they submitted."""
     which = "a.round" if last_round else "1"
-    return fetch_ratings(
+    found = fetch_ratings(
         f"""
         SELECT DISTINCT ON (a.response_id, d.criterion_id)
                a.response_id, d.criterion_id, {OUTCOME_SQL.format(column="d.outcome")}
@@ -102,11 +104,12 @@ def physician_ratings(
         {"benchmark": benchmark.pk, "pseudonym": pseudonym},
         within=within,
     )
+    return counting(found, benchmark.pk)
 
 
 def faulty_pairs(benchmark: Benchmark) -> Ratings:
     """Pairs whose criterion an adjudicator found at fault, within a group or between; agreement leaves them out."""
-    return fetch_ratings(
+    found = fetch_ratings(
         """
         SELECT DISTINCT j.response_id, r.criterion_id, 5
         FROM annotation_ruling r
@@ -116,6 +119,7 @@ def faulty_pairs(benchmark: Benchmark) -> Ratings:
         """,
         {"benchmark": benchmark.pk},
     )
+    return counting(found, benchmark.pk)
 
 
 def consensus_ratings(group: ExpertGroup, other: ExpertGroup, within: Span | None = None) -> Ratings:

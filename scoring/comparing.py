@@ -23,6 +23,7 @@ from consilium.lib.version import VERSION
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
+from rubrics.exclusion import state_of
 from rubrics.models import Benchmark
 from scoring.models import Judge, JudgeRun
 from scoring.raters import run_ratings
@@ -129,8 +130,8 @@ def cache_key(name: str, runs: Sequence[JudgeRun]) -> str:
 
 
 def compare_runs(a: JudgeRun, b: JudgeRun) -> Comparison:
-    """Two finished runs over one benchmark; kept, since a finished run does not change."""
-    key = cache_key("comparison", (a, b))
+    """Two finished runs over one benchmark; kept while the same cases count, as finished runs do not change."""
+    key = cache_key(f"comparison-{state_of(a.benchmark_id)}", (a, b))
     kept: tuple[int, TwoRaterAgreement] | None = cache.get(key)
     if kept is None:
         kept = agreement_of(run_ratings(a), run_ratings(b), _Cases.of(a.benchmark))

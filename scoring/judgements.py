@@ -53,7 +53,7 @@ class JudgementExport:
         """One element for each case with a published rubric, in the order in which the cases were made."""
         ratings = self.rater.ratings()
         published = RubricItem.objects.filter(rubric__status="published", rubric__track="gold")
-        cases = Case.objects.filter(benchmark=self.benchmark, pk__in=published.values("rubric__case"))
+        cases = Case.objects.included().filter(benchmark=self.benchmark, pk__in=published.values("rubric__case"))
         last = 0
         while chunk := list(cases.filter(pk__gt=last).order_by("pk").values_list("pk", "key")[:CHUNK]):
             last = chunk[-1][0]

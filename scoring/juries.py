@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
 from consilium.lib.ratings import Outcome
+from rubrics.exclusion import state_of
 from rubrics.models import Benchmark
 from scoring.comparing import CACHED_SECONDS, Comparison, cache_key, compare_all
 from scoring.models import Judge, JudgeRun
@@ -21,6 +22,8 @@ _SHARED = """
     SELECT jury, count(*) FROM (
         SELECT s.jury FROM unnest(%(juries)s::bigint[], %(runs)s::bigint[], %(seats)s::int[]) AS s (jury, run, seats)
         JOIN scoring_verdict v ON v.run_id = s.run
+        JOIN rubrics_response r ON r.id = v.response_id
+        JOIN rubrics_case c ON c.id = r.case_id AND c.excluded_at IS NULL
         GROUP BY s.jury, s.seats, v.response_id, v.criterion_id
         HAVING count(DISTINCT v.run_id) = s.seats
     ) AS pairs GROUP BY jury
@@ -95,7 +98,9 @@ def _shared_pairs(seats: dict[int, tuple[Member, ...]]) -> dict[int, int]:
         for jury, members in seats.items()
         if all(member.run for member in members)
     }
-    keys = {jury: cache_key("jury-shared", of_jury) for jury, of_jury in runs.items()}
+    state = {run.benchmark_id: "" for of_jury in runs.values() for run in of_jury}
+    state = {benchmark: state_of(benchmark) for benchmark in state}
+    keys = {jury: cache_key(f"jury-shared-{state[of_jury[0].benchmark_id]}", of_jury) for jury, of_jury in runs.items()}
     kept: dict[str, int] = cache.get_many(set(keys.values()))
     unknown = {jury: of_jury for jury, of_jury in runs.items() if keys[jury] not in kept}
     if unknown:

@@ -61,7 +61,7 @@ def preview_prompt(
         rubric__case=OuterRef("case"), rubric__status="published", rubric__track="gold"
     ).order_by("rubric_id")
     responses = (
-        Response.objects.filter(case__benchmark=benchmark)
+        Response.objects.filter(case__benchmark=benchmark, case__excluded_at=None)
         .annotate(rubric_id=Subquery(rubric.values("rubric_id")[:1]))
         .filter(rubric_id__isnull=False)
         .select_related("case", "candidate")

@@ -22,6 +22,7 @@ from annotation.models import ExpertGroup, Physician
 from annotation.ratings import STAGES, consensus_ratings, group_ratings, physician_ratings
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, Span, copy_columns, fetch_ratings
+from rubrics.exclusion import counting, marked
 from rubrics.models import Benchmark
 from scoring.models import Judge, JudgeRun, Verdict
 
@@ -99,7 +100,7 @@ def run_ratings(run: JudgeRun, within: Span | None = None) -> Ratings:
                    CASE WHEN met > not_met THEN 1 WHEN not_met > met THEN 0 WHEN met = 0 THEN 3 ELSE 4 END
             FROM ({_COUNTS}) AS counts
         """
-    return fetch_ratings(query, {"run": run.pk}, within=within)
+    return counting(fetch_ratings(query, {"run": run.pk}, within=within), run.benchmark_id)
 
 
 def run_shares(run: JudgeRun) -> Shares:
@@ -109,7 +110,12 @@ def run_shares(run: JudgeRun) -> Shares:
         FROM ({_COUNTS}) AS counts WHERE met + not_met > 0 ORDER BY 1, 2
     """
     made = copy_columns(query, {"run": run.pk}, types={"response": "int8", "criterion": "int8", "share": "float8"})
-    return Shares((made["response"] << 31) | made["criterion"], made["share"])
+    keys, share, out = (
+        (made["response"] << 31) | made["criterion"],
+        made["share"],
+        marked(made["response"], run.benchmark_id),
+    )
+    return Shares(keys, share) if out is None else Shares(keys[~out], share[~out])
 
 
 def takes_mean(run: JudgeRun) -> bool:

@@ -2,7 +2,7 @@
 
 Which responses are scored: those that a judge was to judge, or those of which physicians decided anything. A judge's
 missing verdict counts against the candidate; a decision that physicians have not made yet leaves the response without a
-score, as does a tie. A criterion that an adjudicator found at fault does not count.
+score, as does a tie. A criterion that an adjudicator found at fault does not count, nor does an excluded case.
 
 Where the replicates of a run count by their mean, a row also has the share of them that say met, which the rubric score
 takes for its outcome.
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from annotation.ratings import faulty_pairs
 from consilium.lib.ratings import Outcome, Ratings, Span, copy_columns, fetch_ratings
 from consilium.statistics.outcomes import Outcome as Answer
+from rubrics.exclusion import counting
 from rubrics.models import Benchmark
 from scoring.raters import Rater, Shares
 
@@ -96,7 +97,7 @@ def due_pairs(rater: Rater, within: Span | None = None) -> Ratings | None:
     """The pairs that all runs behind a judge were to judge; None for physicians, who owe nothing."""
     common: Ratings | None = None
     for run in rater.runs:
-        due = fetch_ratings(_DUE, {"run": run.pk}, within=within)
+        due = counting(fetch_ratings(_DUE, {"run": run.pk}, within=within), run.benchmark_id)
         if common is not None:
             kept = np.isin(due.keys(), common.keys(), assume_unique=True)
             due = Ratings(due.response[kept], due.criterion[kept], due.outcome[kept])

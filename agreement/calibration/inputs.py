@@ -120,7 +120,7 @@ def read_inputs(
     own_rows = np.isin(positive.response, ratings.response)
     positive = Ratings(positive.response[own_rows], positive.criterion[own_rows], positive.outcome[own_rows])
     frame, faulty = read_frame(benchmark), faulty_pairs(benchmark)
-    own = Response.objects.filter(candidate=written)
+    own = Response.objects.filter(candidate=written, case__excluded_at=None)
     usable = own if include_aided else own.exclude(writing_mode=Response.WritingMode.AIDED)
     chosen = np.array(sorted(usable.values_list("pk", flat=True)), dtype=np.int64)
     by_authors = _graded_by_authors(written, rater.label)

@@ -64,8 +64,9 @@ _OWN = f"""
     JOIN annotation_assignment a ON a.annotator_id = p.user_id
     JOIN annotation_batch b ON b.id = a.batch_id AND b.group_id = ANY(%(groups)s)
     JOIN annotation_decision d ON d.assignment_id = a.id AND d.round = 1
+    JOIN rubrics_case x ON x.id = a.case_id
     WHERE p.benchmark_id = %(benchmark)s AND d.outcome IS NOT NULL AND a.submitted_at IS NOT NULL
-      AND a.purpose = 'work' AND a.status <> 'released'
+      AND a.purpose = 'work' AND a.status <> 'released' AND x.excluded_at IS NULL
     ORDER BY p.id, a.response_id, d.criterion_id, a.submitted_at, a.id
 """
 

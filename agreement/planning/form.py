@@ -59,7 +59,7 @@ class PlanForm(forms.Form):
             ("k", k),
             ("measure", "rubric_accuracy"),
             ("half_width", _HALF_WIDTHS["rubric_accuracy"]),
-            ("n_planned", max(10, Case.objects.filter(benchmark=benchmark).count())),
+            ("n_planned", max(10, Case.objects.included().filter(benchmark=benchmark).count())),
         ):
             self.fields[name].initial = value
         self.fields["k"].help_text = source

@@ -30,6 +30,7 @@ _COUNTS = """
         JOIN annotation_batch b ON b.id = a.batch_id
         JOIN annotation_expertgroup g ON g.id = b.group_id
         JOIN rubrics_response r ON r.id = a.response_id
+        JOIN rubrics_case c ON c.id = a.case_id AND c.excluded_at IS NULL
         WHERE g.benchmark_id = %(benchmark)s AND a.purpose = 'work' AND a.status <> 'released'
           AND a.submitted_at IS NOT NULL
     ), decided AS (

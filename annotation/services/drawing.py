@@ -36,8 +36,8 @@ class ResponseFilter:
     overlap_share: float = 1.0
 
     def responses(self, group: ExpertGroup) -> QuerySet[Response]:
-        """The frame: matching responses whose case has a published rubric, and that no key is known of."""
-        found = Response.objects.filter(case__benchmark=group.benchmark_id, key=None)
+        """The frame: matching responses whose case counts and has a published rubric, and that no key is known of."""
+        found = Response.objects.filter(case__benchmark=group.benchmark_id, case__excluded_at=None, key=None)
         lists: dict[str, Sequence[str]] = {
             "candidate__public_id__in": self.candidates,
             "candidate__kind__in": self.kinds,

@@ -125,7 +125,7 @@ def _places(group: ExpertGroup, users: Iterable[int]) -> dict[int, int]:
 def _unseen(batch: Batch, users: Iterable[int]) -> dict[int, list[tuple[Name, KeyedResponse]]]:
     """User → gold items that they neither wrote nor have a part in, by name."""
     keys = KeyedResponse.objects.filter(
-        benchmark=batch.group.benchmark_id, use=KeyedResponse.Use.GOLD, active=True
+        benchmark=batch.group.benchmark_id, use=KeyedResponse.Use.GOLD, active=True, response__case__excluded_at=None
     ).select_related("response__case", "response__candidate")
     items = sorted(
         (((row.case.key, row.candidate.name, row.setting, row.sample), key) for key in keys for row in [key.response]),

@@ -35,7 +35,7 @@ class CaseFilter:
 
     def cases(self, group: ExpertGroup, questions: Sequence[LabelQuestion]) -> QuerySet[Case]:
         """The frame, in the order of keys."""
-        found = Case.objects.filter(benchmark=group.benchmark_id)
+        found = Case.objects.included().filter(benchmark=group.benchmark_id)
         if self.tags:
             found = found.filter(Q(tags__overlap=list(self.tags)) | Q(label_tags__overlap=list(self.tags)))
         if self.languages:

@@ -87,6 +87,7 @@ TEMPLATES = (
     gettext_noop("%(n)s pairs left out: the jury was not of one mind"),
     gettext_noop("%(n)s pairs left out: the judge was not of one mind"),
     gettext_noop("%(n)s pairs left out: the judge or jury was not of one mind"),
+    gettext_noop("%(n)s excluded cases left out"),
     gettext_noop("%(n)s invalid, %(missing)s missing"),
     gettext_noop("%(n)s of %(all)s pairs are undecided by the jury"),
     gettext_noop("%(n)s of %(all)s pairs are undecided by the judge"),

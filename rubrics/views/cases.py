@@ -11,14 +11,15 @@ from django.views.decorators.http import require_safe
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, lists
+from rubrics.exclusion import record_of
 from rubrics.forms import CaseFilters
-from rubrics.models import Case, Response, Rubric
+from rubrics.models import Benchmark, Case, Response, Rubric
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 50
 MOST_RESPONSES = 200
-CSV_COLUMNS = ("key", "difficulty", "register", "language", "tags", "criteria", "responses")
-CSV_TEXT = ("key", "language", "tags")
+CSV_COLUMNS = ("key", "difficulty", "register", "language", "tags", "criteria", "responses", "excluded")
+CSV_TEXT = ("key", "language", "tags", "excluded")
 
 
 @require_safe
@@ -70,7 +71,7 @@ def cases_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     table = (
         (
             *(case.key, case.difficulty, case.register, case.language, "; ".join(case.all_tags)),
-            *(case.criterion_count, case.response_count),
+            *(case.criterion_count, case.response_count, case.exclusion_reason or None),
         )
         for case in ordered.iterator(chunk_size=500)
     )
@@ -103,6 +104,8 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             "other_rubrics": [each for each in rubrics if each is not current],
             "responses": responses[:MOST_RESPONSES],
             "more_responses": len(responses) > MOST_RESPONSES,
+            "exclusions": record_of(found),
+            "administers": Benchmark.objects.administered_by(request.user).filter(pk=found.benchmark_id).exists(),
         },
     )
 

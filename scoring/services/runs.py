@@ -69,7 +69,7 @@ class FrameSize:
 def _frame_sql(benchmark: Benchmark, frame: RunFrame) -> tuple[str, dict[str, Any]]:
     """SELECT response, rubric of the frame, and its parameters."""
     params: dict[str, Any] = {"benchmark": benchmark.pk}
-    where = ["c.benchmark_id = %(benchmark)s"]
+    where = ["c.benchmark_id = %(benchmark)s", "c.excluded_at IS NULL"]
     rubric = "JOIN rubrics_rubric b ON b.case_id = c.id AND b.status = 'published' AND b.track = 'gold'"
     rubric_id = "b.id"
     if frame.batch:

@@ -44,7 +44,7 @@ class Command(BaseCommand):
             raise CommandError("--half-width must be above 0")
         if options["k"] < 1 or options["seed"] < 0:
             raise CommandError("--k must be 1 or more and --seed 0 or more")
-        cases = benchmark.cases.count() if options["cases"] is None else options["cases"]
+        cases = benchmark.cases.included().count() if options["cases"] is None else options["cases"]
         if cases < 1:
             raise CommandError("--cases must be 1 or more")
         question = planning.Question(

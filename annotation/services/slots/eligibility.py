@@ -30,7 +30,7 @@ def free_slots(batches: Collection[int]) -> QuerySet[Slot]:
 def takable(annotator: User, batches: Sequence[Batch]) -> QuerySet[Slot]:
     """Free slots that ``annotator`` may take: not of a response of their own, nor one that they grade or have graded,
 
-    have another part in, or passed over for good; and of their specialty where the batch requires it.
+    have another part in, or passed over for good; of a case that counts; of their specialty where the batch asks it.
     """
     groups = {batch.group_id for batch in batches}
     response = OuterRef("item__response")
@@ -43,7 +43,7 @@ def takable(annotator: User, batches: Sequence[Batch]) -> QuerySet[Slot]:
     )
     rows = free_slots([batch.pk for batch in batches])
     rows = rows.filter(~Exists(other_part), ~Exists(graded), ~Exists(passed_over))
-    rows = rows.exclude(item__response__author=annotator.pk)
+    rows = rows.exclude(item__response__author=annotator.pk).filter(item__response__case__excluded_at=None)
     for batch in batches:
         if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
             rows = rows.exclude(~Q(item__response__case__in=matching_cases(annotator, batch)) & Q(item__batch=batch.pk))
@@ -114,6 +114,9 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
     found = []
     for slot in rows:
         response = slot.item.response
+        if response.case.excluded_at is not None:
+            found.append(StuckSlot(slot, response, (_("The case is excluded."),)))
+            continue
         why: Counter[str] = Counter()
         for user in people:
             if user == response.author_id:

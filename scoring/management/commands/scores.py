@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
+from rubrics.exclusion import excluded_cases
 from rubrics.management.asked import benchmark_called
 from scoring import provenance
 from scoring.raters import resolve_rater
@@ -69,6 +70,8 @@ class Command(BaseCommand):
         self.stdout.write(self._summary(made))
         for line in provenance.printed(raters):
             self.stdout.write(line)
+        if excluded := excluded_cases(benchmark).count():
+            self.stdout.write(f"{excluded} excluded cases left out.")
         self.stdout.write(f"Written to {out}: scores.csv, responses.csv, worst_at_k.csv, raters.csv")
 
     def _summary(self, made: Scores) -> str:

@@ -1,0 +1,96 @@
+"""Cases that do not count: what they take out of ratings, how many there are, and what the record says of them.
+
+Ratings are the one place where exclusion is applied to figures: whoever reads a rater reads it without excluded cases,
+so that scores, agreement and calibration, and the digests of each, follow by themselves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from accounts.models import User
+from consilium.lib.ratings import Ratings
+from rubrics.models import Benchmark, Case, Response
+
+
+def excluded_responses(benchmark: int) -> NDArray[np.int64]:
+    """Ids of the responses to excluded cases of a benchmark (by its id), ascending."""
+    rows = Response.objects.filter(case__benchmark=benchmark, case__excluded_at__isnull=False)
+    return np.array(rows.order_by("pk").values_list("pk", flat=True), dtype=np.int64)
+
+
+def state_of(benchmark: int) -> str:
+    """Names which cases are excluded now: part of the key under which a figure is kept."""
+    rows = Case.objects.filter(benchmark=benchmark, excluded_at__isnull=False).order_by("pk")
+    return hashlib.sha256(repr(list(rows.values_list("pk", flat=True))).encode()).hexdigest()[:16]
+
+
+def marked(responses: NDArray[np.int64], benchmark: int) -> NDArray[np.bool_] | None:
+    """Which of ``responses`` (ids) belong to excluded cases; None where no case is excluded."""
+    excluded = excluded_responses(benchmark)
+    if not len(excluded):
+        return None
+    place = np.minimum(np.searchsorted(excluded, responses), len(excluded) - 1)
+    return np.asarray(excluded[place] == responses, dtype=bool)
+
+
+def counting(ratings: Ratings, benchmark: int) -> Ratings:
+    """``ratings`` without the pairs of excluded cases; the very same where none is excluded."""
+    out = marked(ratings.response, benchmark)
+    if out is None:
+        return ratings
+    return Ratings(ratings.response[~out], ratings.criterion[~out], ratings.outcome[~out])
+
+
+# The record -------------------------------------------------------------------------------------------------------
+
+CSV_COLUMNS = ("case", "exclusion", "reason", "excluded_by", "excluded_at")
+CSV_TEXT = ("case", "reason", "excluded_by")
+
+
+def excluded_cases(benchmark: Benchmark) -> QuerySet[Case]:
+    """The excluded cases, the latest first."""
+    rows = Case.objects.filter(benchmark=benchmark, excluded_at__isnull=False).select_related("excluded_by")
+    return rows.defer("conversation", "reference_answer", "metadata").order_by("-excluded_at", "key")
+
+
+def csv_rows(benchmark: Benchmark) -> Iterator[Sequence[object]]:
+    """`CSV_COLUMNS`."""
+    for case in excluded_cases(benchmark):
+        at = case.excluded_at.isoformat() if case.excluded_at else None
+        yield case.key, case.exclusion, case.exclusion_reason, case.excluded_by, at
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An exclusion, or with ``kind`` empty its end, as the audit trail has it."""
+
+    at: datetime
+    kind: str
+    reason: str
+    by: str
+
+    @property
+    def kind_in_words(self) -> str:
+        """What led to it."""
+        return str(dict(Case.Exclusion.choices).get(self.kind, self.kind))
+
+
+def record_of(case: Case) -> list[Recorded]:
+    """Every time that ``case`` was excluded or taken back in, in the order of time."""
+    made, before = [], None
+    rows = case.events.order_by("pgh_id")  # type: ignore[attr-defined]
+    for at, excluded_at, context in rows.values_list("pgh_created_at", "excluded_at", "pgh_context"):
+        if excluded_at != before:
+            said = context or {}
+            made.append((at, said.get("exclusion", ""), said.get("reason", ""), said.get("person")))
+        before = excluded_at
+    names = {user.pk: str(user) for user in User.objects.filter(pk__in=[row[3] for row in made if row[3]])}
+    return [Recorded(at, kind, reason, names.get(by, "")) for at, kind, reason, by in made]

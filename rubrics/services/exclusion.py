@@ -1,0 +1,55 @@
+"""Taking a case out of what counts, and back in. It stays on record with the reason, as do its decisions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pghistory
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import Conflict, DomainError
+from rubrics.models import Case
+
+LONGEST_REASON = 5_000
+
+
+@transaction.atomic
+def exclude_case(*, case: Case, kind: str, reason: str, by: User | None, at: datetime) -> None:
+    """Leave ``case`` out of everything that is new: batches, runs, scores, agreement, releases.
+
+    ``kind`` is one of `Case.Exclusion`. `Conflict` where it is excluded already: the first reason stands.
+    """
+    reason = checked_reason(reason)
+    changes = {"excluded_at": at, "excluded_by": by, "exclusion": kind, "exclusion_reason": reason}
+    with pghistory.context(exclusion=kind, reason=reason, person=by.pk if by else None):
+        if not Case.objects.included().filter(pk=case.pk).update(**changes):
+            raise Conflict(_("The case “%(case)s” is excluded already.") % {"case": case.key})
+    _tell(case, changes)
+
+
+@transaction.atomic
+def restore_case(*, case: Case, reason: str, by: User | None, at: datetime) -> None:
+    """Let an excluded case count again. The record keeps both reasons, with who gave them and when."""
+    reason = checked_reason(reason)
+    changes = {"excluded_at": None, "excluded_by": None, "exclusion": "", "exclusion_reason": ""}
+    with pghistory.context(exclusion="", reason=reason, person=by.pk if by else None):
+        if not Case.objects.filter(pk=case.pk, excluded_at__isnull=False).update(**changes):
+            raise Conflict(_("The case “%(case)s” is not excluded.") % {"case": case.key})
+    _tell(case, changes)
+
+
+def checked_reason(reason: str) -> str:
+    """``reason`` without blanks around it; `DomainError` where nothing is left or it is too long."""
+    reason = reason.strip()
+    if not reason:
+        raise DomainError(_("Give the reason: it stays on record with the case."))
+    if len(reason) > LONGEST_REASON:
+        raise DomainError(_("At most %(n)s characters.") % {"n": f"{LONGEST_REASON:,}"})
+    return reason
+
+
+def _tell(case: Case, changes: dict[str, object]) -> None:
+    for name, value in changes.items():
+        setattr(case, name, value)

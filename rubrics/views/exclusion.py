@@ -1,0 +1,80 @@
+"""Cases that are left out of what counts: the list with the reasons, leaving one out, and taking it back in."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics import access
+from rubrics import exclusion as excluded
+from rubrics.models import Benchmark, Case
+from rubrics.services.exclusion import exclude_case, restore_case
+from rubrics.views.benchmarks import csv_response
+
+PER_PAGE = 50
+
+
+@require_safe
+@signed_in
+def excluded_cases(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The excluded cases, the latest first."""
+    benchmark = access.get_benchmark(request.user, slug)
+    page = Paginator(excluded.excluded_cases(benchmark), PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "rubrics/excluded.html", {"benchmark": benchmark, "page_obj": page})
+
+
+@require_safe
+@signed_in
+def excluded_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """The list as a file."""
+    benchmark = access.get_benchmark(request.user, slug)
+    table = stream_csv(excluded.CSV_COLUMNS, excluded.csv_rows(benchmark), text_columns=excluded.CSV_TEXT)
+    return csv_response(f"{slug}-excluded.csv", table)
+
+
+@require_POST
+@signed_in
+def exclude(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Leave a case out, by the decision of an admin."""
+    benchmark = access.get_administered_benchmark(request.user, slug)
+    case = access.get_case(request.user, slug, public_id)
+    try:
+        exclude_case(
+            case=case, kind=Case.Exclusion.DECISION, reason=_reason(request), by=request.user, at=timezone.now()
+        )
+    except DomainError as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("“%(case)s” no longer counts. It stays on record.") % {"case": case.key})
+    return _back(benchmark, case)
+
+
+@require_POST
+@signed_in
+def restore(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Let an excluded case count again."""
+    benchmark = access.get_administered_benchmark(request.user, slug)
+    case = access.get_case(request.user, slug, public_id)
+    try:
+        restore_case(case=case, reason=_reason(request), by=request.user, at=timezone.now())
+    except DomainError as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("“%(case)s” counts again.") % {"case": case.key})
+    return _back(benchmark, case)
+
+
+def _reason(request: SignedInRequest) -> str:
+    return request.POST.get("reason", "").replace("\x00", "")
+
+
+def _back(benchmark: Benchmark, case: Case) -> HttpResponse:
+    return redirect("rubrics:case", benchmark.slug, case.public_id)
