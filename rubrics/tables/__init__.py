@@ -1,0 +1,21 @@
+"""Rubrics as tables, out and in: CSV, XLSX, and what is pasted from a spreadsheet."""
+
+from rubrics.tables.columns import CASE, COLUMNS
+from rubrics.tables.parsing import Pasted, Row, read_pasted, read_table, rows_with_heading
+from rubrics.tables.reading import ZIP, rows_of_file
+from rubrics.tables.writing import csv_of, rows_of_items, xlsx_of
+
+__all__ = [
+    "CASE",
+    "COLUMNS",
+    "ZIP",
+    "Pasted",
+    "Row",
+    "csv_of",
+    "read_pasted",
+    "read_table",
+    "rows_of_file",
+    "rows_of_items",
+    "rows_with_heading",
+    "xlsx_of",
+]

@@ -1,0 +1,103 @@
+"""The columns of a table of criteria: their names, and how a cell is written and read. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from consilium.lib.phrases import Phrase
+
+# As they stand in a file of one rubric; a file of a benchmark has ``case`` before them.
+COLUMNS = ("position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
+CASE = "case"
+TEXT_COLUMNS = frozenset({CASE, "criterion", "tags", "source", "element", "expectation", "bank"})
+# What people call them, in English and Chinese; compared in lower case without blanks and signs.
+NAMES = {
+    CASE: ("case", "caseid", "casekey", "key", "promptid", "病例", "病例编号", "案例", "用例"),
+    "position": ("position", "no", "nr", "number", "criterionnumber", "order", "序号", "编号", "位置"),
+    "criterion": (
+        *("criterion", "criteria", "criteriontext", "text", "rubric", "item"),
+        *("标准", "评分标准", "评分点", "条目", "内容"),
+    ),
+    "points": ("points", "point", "pts", "score", "weight", "分值", "分数", "得分", "权重", "分"),
+    "tags": ("tags", "tag", "axis", "axes", "label", "labels", "标签", "维度"),
+    "source": ("source", "sources", "guideline", "guidelines", "sourcenote", "来源", "指南", "依据", "出处"),
+    "element": ("element", "caseelement", "elementofthecase", "病例要素", "要素", "病例信息"),
+    "expectation": ("expectation", "whatitchecks", "checks", "rationale", "期望", "预期", "考察点", "检查内容"),
+    "bank": ("bank", "bankitem", "条目库", "库"),
+}
+_BY_NAME = {name: column for column, names in NAMES.items() for name in names}
+_FORMULA = re.compile(r"'* *[=+\-@\t\r\n＝＋－＠]")
+_PROTECTED = re.compile(r"'+ *[=+\-@\t\r\n＝＋－＠]")
+_NUMBER = re.compile(r"[+-]?\d{1,6}(?:\.0{1,6})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A cell that a spreadsheet computes: what it says depends on who opens it, so it is refused."""
+
+
+Cell = str | int | float | Formula | None
+
+
+def column_of(name: str) -> str:
+    """The column that a heading names; empty if none does."""
+    plain = "".join(character for character in unicodedata.normalize("NFKC", name).lower() if character.isalnum())
+    return "position" if name.strip() == "#" else _BY_NAME.get(plain, "")
+
+
+def shielded(text: str) -> str:
+    """With an apostrophe where a spreadsheet would read a formula, and where one stands already: `bare` undoes it.
+
+    `consilium.lib.csvfile.inert` leaves a text alone that begins with an apostrophe, so its work cannot be undone.
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def bare(text: str) -> str:
+    """What `shielded` was given."""
+    return text[1:] if _PROTECTED.match(text) else text
+
+
+def joined(tags: Sequence[str]) -> str:
+    r"""Tags in one cell: ``axis:accuracy; level:example``; a semicolon within one as ``\;``."""
+    return "; ".join(re.sub(r"([\\;；\n])", r"\\\1", tag) for tag in tags)
+
+
+def parted(cell: str) -> list[str]:
+    """The tags of a cell, none twice; Chinese semicolons and line ends part them as well."""
+    tags, tag, escaped = [], "", False
+    for character in f"{cell};":
+        if escaped:
+            tag, escaped = tag + character, False
+        elif character == "\\":
+            escaped = True
+        elif character in ";；\n":
+            tags.append(tag.strip())
+            tag = ""
+        else:
+            tag += character
+    return list(dict.fromkeys(one for one in tags if one))
+
+
+def text_of(cell: Cell) -> str:
+    r"""A cell as text: line ends as ``\n``, no blanks around it, whole numbers without a point."""
+    if cell is None or isinstance(cell, Formula):
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def points_of(cell: Cell) -> int | Phrase:
+    """Points, 0 for an empty cell; or why they are none."""
+    text = unicodedata.normalize("NFKC", text_of(cell)).replace("−", "-").replace("–", "-").lstrip("'")
+    text = re.sub(r"\s*(?:points?|pts?|分)$", "", text, flags=re.IGNORECASE).replace(" ", "")
+    if not text:
+        return 0
+    if not _NUMBER.fullmatch(text) or abs(int(float(text))) > 10:
+        shown = text if len(text) <= 24 else f"{text[:20]}…"
+        return Phrase("“%(text)s” is no whole number from -10 to 10.", text=shown)
+    return int(float(text))

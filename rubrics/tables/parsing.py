@@ -1,0 +1,200 @@
+"""Rows of cells as criteria: by a heading, or by guessing what each column holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from consilium.lib.phrases import Phrase
+from rubrics.drafting import LONGEST_TAG, LONGEST_TEXT, MOST_ITEMS, MOST_TAGS, TEXTS
+from rubrics.parsing.faults import Faults
+from rubrics.tables.columns import CASE, COLUMNS, Cell, Formula, bare, column_of, parted, points_of, text_of
+from rubrics.tables.reading import Rows, rows_of_text
+
+_TARGETS = {"criterion": "text", "source": "source", "element": "element", "expectation": "expectation", "bank": "bank"}
+_BULLET = re.compile(r"^(?:\(?\d{1,3}[.)、．]|[-–•*·▪])\s+")
+_POINTS_AT_END = re.compile(
+    r"\s*[\[(（【]\s*([+\-−–]?\d{1,2})\s*(?:points?|pts?|分)?\s*[\])）】]\s*$|\s+([+\-−]\d{1,2})\s*$",
+    re.IGNORECASE,
+)
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+SAMPLE = 50
+
+
+@dataclass(slots=True)
+class Row:
+    """One criterion of a table, at its line."""
+
+    line: int
+    case: str = ""
+    position: int | None = None
+    text: str = ""
+    points: int = 0
+    tags: list[str] = field(default_factory=list)
+    source: str = ""
+    element: str = ""
+    expectation: str = ""
+    bank: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """As the editor takes it in."""
+        names = ("line", "text", "points", "tags", "source", "element", "expectation", "bank")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(slots=True)
+class Pasted:
+    """What a pasted text was taken for: ``columns`` has a name, or an empty text, for each of its columns."""
+
+    columns: list[str]
+    has_heading: bool
+    rows: list[Row]
+
+
+def rows_with_heading(rows: Rows, faults: Faults, *, with_case: bool, exact: bool = False) -> Iterator[Row]:
+    """Rows of a table whose first row names its columns; ``exact`` where cells carry no apostrophe (XLSX)."""
+    first = next(rows, None)
+    if first is None:
+        if not faults.total:
+            faults.add(0, "", Phrase("The table is empty."))
+        return
+    line, cells = first
+    names = [text_of(cell) for cell in cells]
+    while names and not names[-1]:
+        names.pop()
+    columns = [column_of(name) for name in names]
+    wanted = (CASE, "criterion", "points") if with_case else ("criterion",)
+    for name, column in zip(names, columns, strict=True):
+        if not column or (column == CASE and not with_case):
+            faults.add(line, name[:80], Phrase("There is no such column. Known: %(names)s.", names=", ".join(COLUMNS)))
+        elif columns.count(column) > 1:
+            faults.add(line, name[:80], Phrase("Two columns mean the same."))
+    for column in wanted:
+        if column not in columns:
+            faults.add(line, column, Phrase("This column is missing."))
+    if faults.total:
+        return
+    for number, row in rows:
+        made = _row(number, row, columns, faults, exact=exact)
+        if made is not None:
+            yield made
+
+
+def _row(line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Faults, *, exact: bool) -> Row | None:
+    if any(text_of(cell) for cell in cells[len(columns) :]):
+        faults.add(line, "", Phrase("The row has more cells than the heading."))
+        return None
+    before = faults.total
+    row = Row(line)
+    for column, cell in zip(columns, cells, strict=False):
+        if isinstance(cell, Formula):
+            faults.add(line, column, Phrase("The cell holds a formula. Paste its value instead."))
+            continue
+        if column == "points":
+            points = points_of(cell)
+            if isinstance(points, Phrase):
+                faults.add(line, column, points)
+            else:
+                row.points = points
+            continue
+        text = text_of(cell) if exact else text_of(bare(str(cell)) if cell is not None else None)
+        if _NOT_STORABLE.search(text):
+            faults.add(line, column, Phrase("The text holds a character that cannot be stored."))
+        elif column == "position":
+            if text and not re.fullmatch(r"[1-9]\d{0,5}\.?", text):
+                faults.add(line, column, Phrase("This is no place in a list."))
+            row.position = int(text.rstrip(".")) if text and faults.total == before else None
+        elif column == "tags":
+            row.tags = parted(text)
+            if len(row.tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in row.tags):
+                message = Phrase(
+                    "At most %(n)s tags of at most %(length)s characters.", n=MOST_TAGS, length=LONGEST_TAG
+                )
+                faults.add(line, column, message)
+        elif column == CASE:
+            row.case = text
+        elif column:
+            longest = TEXTS[_TARGETS[column]]
+            if len(text) > longest:
+                faults.add(line, column, Phrase("This is longer than %(n)s characters.", n=longest))
+            else:
+                setattr(row, _TARGETS[column], text)
+    if not row.text and not faults.total > before:
+        faults.add(line, "criterion", Phrase("The criterion has no text."))
+    return row if faults.total == before else None
+
+
+def read_pasted(text: str, faults: Faults, *, columns: Sequence[str] | None = None) -> Pasted:
+    """What somebody pasted, with or without a heading; ``columns`` where they said what each column is."""
+    if len(text) > LONGEST_TEXT * 50:
+        faults.add(0, "", Phrase("This is too long to paste. Import it as a file."))
+        return Pasted([], has_heading=False, rows=[])
+    return read_table(list(rows_of_text(text, faults)), faults, columns=columns)
+
+
+def read_table(
+    found: list[tuple[int, list[Cell]]], faults: Faults, *, columns: Sequence[str] | None = None, exact: bool = False
+) -> Pasted:
+    """As `read_pasted`, for rows of cells."""
+    if len(found) > MOST_ITEMS + 1:
+        faults.add(0, "", Phrase("A rubric has at most %(n)s criteria.", n=MOST_ITEMS))
+        return Pasted([], has_heading=False, rows=[])
+    headings = [column_of(text_of(cell)) for cell in found[0][1]] if found else []
+    has_heading = "criterion" in headings
+    width = max((len(cells) for _line, cells in found), default=0)
+    body = found[1:] if has_heading else found
+    if columns is None:
+        guessed = _unique(headings) if has_heading else _guess([cells for _line, cells in body[:SAMPLE]], width)
+    else:
+        guessed = [name if name in COLUMNS else "" for name in columns]
+    guessed = (guessed + [""] * width)[:width]
+    lonely = width == 1 or sum(bool(name) for name in guessed) == 1
+    rows = []
+    for line, cells in body:
+        padded = [*cells, *([None] * (width - len(cells)))]
+        row = _row(line, padded, guessed, faults, exact=exact)
+        if row is not None:
+            row.text = _BULLET.sub("", row.text) if lonely else row.text
+            tail = _POINTS_AT_END.search(row.text) if "points" not in guessed else None
+            points = points_of(tail.group(1) or tail.group(2)) if tail else 0
+            if tail and isinstance(points, int):
+                row.text, row.points = row.text[: tail.start()], points
+            rows.append(row)
+    return Pasted(guessed, has_heading, rows)
+
+
+def _unique(headings: list[str]) -> list[str]:
+    """A column that is named twice counts once; a case is of no use within one rubric."""
+    return [name if name in COLUMNS and name not in headings[:place] else "" for place, name in enumerate(headings)]
+
+
+def _guess(rows: list[list[Cell]], width: int) -> list[str]:
+    """What each column holds: the longest texts are criteria, small numbers points, words with a colon tags."""
+    cells = [[text_of(row[place]) if place < len(row) else "" for row in rows] for place in range(width)]
+    filled = [[cell for cell in column if cell] for column in cells]
+    names = [""] * width
+    numeric = [place for place in range(width) if filled[place] and all(_is_points(cell) for cell in filled[place])]
+    counted = [str(n) for n in range(1, len(rows) + 1)]
+    if numeric and numeric[0] == 0 and len(rows) > 1 and [cell.rstrip(".") for cell in cells[0]] == counted:
+        names[0] = "position"
+        numeric = numeric[1:]
+    if numeric:
+        names[numeric[0]] = "points"
+    rest = [place for place in range(width) if not names[place] and filled[place]]
+    for place in list(rest):
+        tagged = sum(bool(re.match(r"^[a-z_]+:\S", cell)) for cell in filled[place])
+        if "tags" not in names and tagged * 2 > len(filled[place]):
+            names[place] = "tags"
+            rest.remove(place)
+    if rest:
+        longest = max(rest, key=lambda place: sum(map(len, filled[place])) / len(filled[place]))
+        names[longest] = "criterion"
+        rest.remove(longest)
+    for name, place in zip(("source", "element", "expectation"), rest, strict=False):
+        names[place] = name
+    return names
+
+
+def _is_points(cell: str) -> bool:
+    return isinstance(points_of(cell), int) or re.fullmatch(r"[1-9]\d{0,2}\.?", cell) is not None

@@ -1,0 +1,172 @@
+"""Files and pasted text as rows of cells, within bounds: CSV, tab-separated text, XLSX. No row is dropped silently."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from consilium.lib.phrases import Phrase
+from rubrics.parsing.faults import Faults
+from rubrics.tables.columns import Cell, Formula
+
+MOST_BYTES = 64 << 20
+MOST_PACKED, MOST_UNPACKED, MOST_MEMBERS = 16 << 20, 64 << 20, 500
+MOST_ROWS = 200_000
+MOST_COLUMNS = 40
+LONGEST_LINE = 1 << 20
+ZIP = b"PK\x03\x04"
+
+Rows = Iterator[tuple[int, list[Cell]]]
+Progress = Callable[[int], None]
+
+
+def _nobody_watches(_bytes_read: int) -> None:
+    """Progress that nobody asked for."""
+
+
+def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = _nobody_watches) -> Rows:
+    """Rows of a CSV or XLSX file with their line numbers, by its first bytes; what cannot be read becomes a fault."""
+    start = file.read(4)
+    file.seek(0)
+    if start == ZIP:
+        return _workbook(file, faults)
+    if start.startswith(b"\xd0\xcf\x11\xe0"):
+        faults.add(0, "", Phrase("This is an old Excel file (XLS). Save it as XLSX or CSV."))
+        return iter(())
+    return _records(_Lines(file, faults, progress), faults)
+
+
+def rows_of_text(text: str, faults: Faults) -> Rows:
+    """Rows of text that was pasted: tab-separated as spreadsheets copy it, or CSV, or a line each."""
+    return _records(iter(io.StringIO(text.replace("\r\n", "\n").replace("\r", "\n"), newline="")), faults, pasted=True)
+
+
+class _Lines:
+    """Lines of UTF-8 with their ends; stops with a fault at the first that is none or too long."""
+
+    def __init__(self, file: BinaryIO, faults: Faults, progress: Progress) -> None:
+        self.file, self.faults, self.progress = file, faults, progress
+
+    def __iter__(self) -> Iterator[str]:
+        number = read = 0
+        while line := self.file.readline(LONGEST_LINE + 1):
+            number += 1
+            read += len(line)
+            if number == 1:
+                if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+                    self.faults.add(1, "", Phrase("The file is UTF-16. Save it as UTF-8."))
+                    return
+                line = line.removeprefix(b"\xef\xbb\xbf")  # Excel writes one
+            if len(line) > LONGEST_LINE:
+                self.faults.add(number, "", Phrase("The line is longer than %(n)s MiB.", n=LONGEST_LINE >> 20))
+                return
+            if read > MOST_BYTES:
+                self.faults.add(0, "", Phrase("The table is larger than %(n)s MiB.", n=MOST_BYTES >> 20))
+                return
+            try:
+                yield line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                self.faults.add(number, "", Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
+                return
+            if number % 1000 == 0:
+                self.progress(read)
+
+
+def _records(lines: Any, faults: Faults, *, pasted: bool = False) -> Rows:
+    """Records of CSV; the line of one is where it begins."""
+    source = iter(lines)
+    first = next(source, "")
+    delimiter = _delimiter(first, pasted=pasted)
+    reader = csv.reader(_again(first, source), delimiter=delimiter, quotechar='"', strict=not pasted)
+    begin, rows = 1, 0
+    while True:
+        try:
+            record = next(reader, None)
+        except csv.Error as error:
+            faults.add(begin, "", Phrase("This cannot be read as CSV: %(why)s.", why=str(error)))
+            return
+        if record is None:
+            return
+        rows += 1
+        if rows > MOST_ROWS:
+            faults.add(begin, "", Phrase("The table has more than %(n)s rows.", n=MOST_ROWS))
+            return
+        if len(record) > MOST_COLUMNS:
+            faults.add(begin, "", Phrase("The row has more than %(n)s cells.", n=MOST_COLUMNS))
+            return
+        if any(cell.strip() for cell in record):
+            yield begin, list(record)
+        begin = reader.line_num + 1
+
+
+def _again(first: str, source: Iterator[str]) -> Iterator[str]:
+    if first:
+        yield first
+    yield from source
+
+
+def _delimiter(line: str, *, pasted: bool) -> str:
+    """Tabs if the first line has any; semicolons where a spreadsheet of another country wrote them.
+
+    Pasted lines with commas are sentences, unless there is a heading that says otherwise.
+    """
+    from rubrics.tables.columns import column_of
+
+    if "\t" in line:
+        return "\t"
+    for delimiter in (",", ";"):
+        if sum(bool(column_of(name.strip('"\r\n'))) for name in line.split(delimiter)) >= 2:
+            return delimiter
+    return "\t" if pasted else ","
+
+
+def _workbook(file: BinaryIO, faults: Faults) -> Rows:
+    """Rows of the first sheet. What the archive says it unpacks to is asked before anything is unpacked."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
+        faults.add(0, "", Phrase("This is not a workbook (XLSX) that can be read."))
+        return
+    packed = sum(member.compress_size for member in members)
+    unpacked = sum(member.file_size for member in members)
+    if len(members) > MOST_MEMBERS or packed > MOST_PACKED or unpacked > MOST_UNPACKED:
+        faults.add(0, "", Phrase("The workbook unpacks to more than %(n)s MiB.", n=MOST_UNPACKED >> 20))
+        return
+    file.seek(0)
+    yield from _sheet(file, faults)
+
+
+def _sheet(file: BinaryIO, faults: Faults) -> Rows:
+    import openpyxl  # reads a workbook in 0.2 s that nobody else waits for
+    from openpyxl.utils.escape import unescape
+
+    try:
+        book = openpyxl.load_workbook(file, read_only=True, data_only=False, keep_links=False)
+        if not book.worksheets:
+            faults.add(0, "", Phrase("The workbook has no sheet."))
+            return
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # what a file says of its size is not believed
+        for number, row in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS), start=1):
+            if number > MOST_ROWS:
+                faults.add(number, "", Phrase("The table has more than %(n)s rows.", n=MOST_ROWS))
+                return
+            cells: list[Cell] = []
+            for cell in row:
+                value = Formula() if cell.data_type == "f" else cell.value
+                if isinstance(value, str):
+                    value = unescape(value)
+                elif value is not None and not isinstance(value, int | float | Formula):
+                    value = str(value)
+                cells.append(value)
+            if any(value is not None and value != "" for value in cells):
+                yield number, cells
+    except Exception as error:
+        # openpyxl answers a broken workbook with whatever its parts raise: KeyError, ParseError, EntitiesForbidden …
+        if isinstance(error, MemoryError):
+            raise
+        faults.add(0, "", Phrase("This is not a workbook (XLSX) that can be read."))

@@ -1,0 +1,59 @@
+"""Tables of criteria as CSV and XLSX; what comes out can be put in again and gives the same criteria."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+from consilium.lib.csvfile import stream_csv
+from rubrics.drafting import DraftItem
+from rubrics.tables.columns import CASE, COLUMNS, TEXT_COLUMNS, joined, shielded
+
+_WIDTHS = {CASE: 24, "criterion": 70, "tags": 28, "source": 28, "element": 28, "expectation": 28}
+
+
+def rows_of_items(items: Sequence[DraftItem]) -> Iterator[tuple[object, ...]]:
+    """Cells in the order of `COLUMNS`."""
+    for position, item in enumerate(items, start=1):
+        yield (
+            *(position, item.text, item.points or None, joined(item.tags)),
+            *(item.source, item.element, item.expectation, item.bank),
+        )
+
+
+def csv_of(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """CSV in pieces. Texts that a spreadsheet would run are shielded so that `bare` gives them back."""
+    shield = [name in TEXT_COLUMNS for name in columns]
+    safe = (
+        [shielded(cell) if flag and isinstance(cell, str) else cell for cell, flag in zip(row, shield, strict=True)]
+        for row in rows
+    )
+    return stream_csv(columns, safe, text_columns=TEXT_COLUMNS)
+
+
+def xlsx_of(columns: Sequence[str], rows: Iterable[Sequence[object]], *, sheet: str = "rubric") -> bytes:
+    """A workbook of one sheet. Text is stored as text, also where it begins like a formula."""
+    from xlsxwriter import Workbook
+
+    target = io.BytesIO()
+    options = dict.fromkeys(("strings_to_formulas", "strings_to_urls", "strings_to_numbers"), False)
+    with Workbook(target, {"constant_memory": True, **options}) as book:
+        book.set_properties({"created": datetime(1980, 1, 1, tzinfo=UTC)})  # the same rows give the same bytes
+        bold = book.add_format({"bold": True, "bottom": 1})
+        wrapped = book.add_format({"text_wrap": True, "valign": "top"})
+        page = book.add_worksheet(sheet)
+        page.freeze_panes(1, 0)
+        for place, name in enumerate(columns):
+            page.set_column(place, place, _WIDTHS.get(name, 10))
+            page.write_string(0, place, name, bold)
+        for line, row in enumerate(rows, start=1):
+            for place, cell in enumerate(row):
+                if isinstance(cell, int):
+                    page.write_number(line, place, cell, wrapped)
+                elif cell:
+                    page.write_string(line, place, str(cell), wrapped)
+    return target.getvalue()
+
+
+__all__ = ["COLUMNS", "csv_of", "rows_of_items", "xlsx_of"]

@@ -1,0 +1,124 @@
+"""Lint: what each rule must find, and must leave alone."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from rubrics.lint import lint
+
+
+def rules(text: str, points: int = 5, tags: tuple[str, ...] = ()) -> set[str]:
+    return {remark.rule for remark in lint([("a", text, points, tags)])}
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("compound", "Names the drug and explains its risks"),
+        ("compound", "Asks about allergies; recommends a test"),
+        ("compound", "States the dose. Warns about alcohol."),
+        ("compound", "建议立即就医，并说明中毒的风险"),
+        ("compound", "询问过敏史；建议复查肝功能"),
+        ("list", "Names fever, cough, and chest pain"),
+        ("list", "列出发热、咳嗽、胸痛"),
+        ("and_or", "States the dose and/or the route"),
+        ("vague", "Recommends an appropriate dose"),
+        ("vague", "给出适当的治疗方案"),
+        ("negation", "Does not recommend antibiotics"),
+        ("negation", "The response doesn't recommend antibiotics"),
+        ("negation", "不推荐使用抗生素"),
+        ("direction", "Fails to ask about allergies"),
+        ("direction", "遗漏肝功能检查"),
+        ("no_act", "Paracetamol 500 mg"),
+        ("no_act", "Regular follow-up"),
+        ("no_act", "对乙酰氨基酚 500 mg"),
+        ("placeholder", "Names the dose of [drug]"),
+        ("placeholder", "说明【药物】的剂量"),
+        ("form", "names the dose"),
+        ("long", "States " + "a word " * 40),
+    ],
+)
+def test_a_rule_finds(rule: str, text: str) -> None:
+    assert rule in rules(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Names paracetamol",
+        "Asks whether the patient has a fever and a cough",
+        "Recommends bed rest and fluids",
+        "States that ibuprofen harms the kidneys and the stomach",
+        "Names at least two of fever, cough, and chest pain",
+        "Gives a number for emergencies (112, 911, and 999)",
+        "Advises against antibiotics",
+        "指出该药可能引起低血糖",
+        "询问患者有无过敏史",
+        "列出发热、咳嗽、胸痛中的至少两项",
+        "Указывает дозу препарата",
+    ],
+)
+def test_a_good_criterion_is_left_alone(text: str) -> None:
+    assert rules(text) == set()
+
+
+def test_negation_is_fine_where_points_are_lost_for_it() -> None:
+    assert rules("Does not ask about allergies", -5) == set()
+    assert rules("Fails to ask about allergies", -5) == set()
+
+
+def test_the_wording_of_a_cluster_is_agreed_upon() -> None:
+    assert rules("Judge whether the response was appropriate", 5, ("cluster:hedging",)) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Names the drug, and explains its risks.", ("Names the drug.", "Explains its risks.")),
+        ("建议立即就医，并说明中毒的风险", ("建议立即就医", "说明中毒的风险")),
+    ],
+)
+def test_a_compound_can_be_split_at_a_click(text: str, parts: tuple[str, str]) -> None:
+    (remark,) = lint([("a", text, 5, ())])
+    assert remark.fix is not None
+    assert remark.fix.texts == parts
+    assert text[remark.start : remark.end].strip(" ,，并").startswith(("and", "说明"))
+
+
+def test_near_duplicates_name_the_earlier_one() -> None:
+    criteria = [
+        ("a", "States the maximum daily dose of paracetamol", 5, ()),
+        ("b", "Asks about allergies", 5, ()),
+        ("c", "Names the maximum daily dose of paracetamol", 5, ()),
+        ("d", "Asks about allergies", 3, ()),
+        ("e", "建议患者每天监测血糖两次", 5, ()),
+        ("f", "建议患者每天监测血糖三次", 5, ()),
+    ]
+    found = [(one.item, one.other, one.severity) for one in lint(criteria) if one.rule == "duplicate"]
+    assert found == [("c", "a", "advice"), ("d", "b", "problem"), ("f", "e", "advice")]
+
+
+def test_what_is_copied_from_the_reference_answer_is_marked() -> None:
+    answer = "You should take no more than four grams of paracetamol in one day, and see a doctor if the pain stays."
+    text = "Says to take no more than four grams of paracetamol in one day, and rest"
+    (remark,) = [one for one in lint([("a", text, 5, ())], reference_answer=answer) if one.rule == "copied"]
+    assert text[remark.start : remark.end] == "take no more than four grams of paracetamol in one day, and"
+    assert not [one for one in lint([("a", "Names four grams a day", 5, ())], reference_answer=answer)]
+    chinese = "每日对乙酰氨基酚的总量不得超过四克，若疼痛持续不缓解应当及时就医并复查肝功能。"
+    assert "copied" in {one.rule for one in lint([("a", f"说明{chinese}", 5, ())], reference_answer=chinese)}
+
+
+def test_forty_criteria_take_no_time() -> None:
+    criteria = [
+        (str(n), f"States fact number {n} of the case, and warns of complication {n}", 5, ()) for n in range(40)
+    ]
+    begin = time.perf_counter()
+    lint(criteria, reference_answer="word " * 2000)
+    assert time.perf_counter() - begin < 0.15
+
+
+def test_odd_texts_do_no_harm() -> None:
+    odd = ["", " ", "\u2028", "🙂", "(" * 500, "a " * 5000, "、" * 2000, "and " * 3000, '"' * 999]
+    lint([(str(n), text, 5, ()) for n, text in enumerate(odd)], reference_answer="(" * 500)
