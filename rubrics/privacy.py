@@ -1,0 +1,98 @@
+"""What in a case and its draft looks as if it named a person, and who said that it may stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rubrics.drafting import DraftItem
+from rubrics.models import Case, Criterion, PrivacyWaiver, Rubric
+from rubrics.parsing.privacy import Finding, findings
+
+CONVERSATION, REFERENCE, CRITERION = "conversation", "reference", "criterion"
+OF_AN_ITEM = ("text", "source", "element", "expectation")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A text of a case or of its draft: ``number`` of the turn or criterion from 1, ``item`` its id in the draft."""
+
+    part: str
+    number: int = 0
+    field: str = ""
+    item: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFinding:
+    """A finding and where it stands; ``waiver``: who said why it may stay."""
+
+    place: Place
+    finding: Finding
+    before: str = ""  # a few words around it, to recognise it by
+    after: str = ""
+    waiver: PrivacyWaiver | None = None
+
+    @property
+    def kind(self) -> str:
+        """What it looks like."""
+        return self.finding.kind
+
+    @property
+    def quote(self) -> str:
+        """The words themselves."""
+        return self.finding.quote
+
+
+AROUND = 40
+
+
+def content_is_public(case: Case) -> bool:
+    """Whether a rubric of the case was published, and its content with it: then it is frozen."""
+    return case.rubrics.filter(status__in=[Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED]).exists()
+
+
+def all_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
+    """Findings in what is not published yet: conversation, reference answer and the criteria that are new; with their
+    waivers. At most three queries.
+    """
+    texts = [] if content_is_public(case) else list(_of_case(case))
+    known = {item.criterion for item in items if item.criterion is not None}
+    published = dict(Criterion.objects.filter(case=case, pk__in=known).values_list("pk", "text")) if known else {}
+    texts += _of_items(items, published)
+    found = [(place, text, one) for place, text in texts for one in findings(text)]
+    if not found:
+        return []
+    waivers = {
+        (row.kind, row.quote): row for row in PrivacyWaiver.objects.filter(case=case).select_related("waived_by")
+    }
+    return [
+        PlacedFinding(
+            place,
+            one,
+            before=text[max(0, one.start - AROUND) : one.start],
+            after=text[one.end : one.end + AROUND],
+            waiver=waivers.get((one.kind, one.quote)),
+        )
+        for place, text, one in found
+    ]
+
+
+def open_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
+    """Those of `all_findings` that nobody has waived: nothing is published while there are any."""
+    return [one for one in all_findings(case, items) if one.waiver is None]
+
+
+def _of_case(case: Case) -> Iterator[tuple[Place, str]]:
+    for number, turn in enumerate(case.conversation, start=1):
+        yield Place(CONVERSATION, number), str(turn.get("content", ""))
+    yield Place(REFERENCE), case.reference_answer
+
+
+def _of_items(items: Iterable[DraftItem], published: dict[int, str]) -> Iterator[tuple[Place, str]]:
+    for number, item in enumerate(items, start=1):
+        stands = item.criterion is not None and published.get(item.criterion) == item.text
+        for field in OF_AN_ITEM:
+            # The text of a criterion that stands is public already; notes beside it may be new.
+            if not (stands and field == "text"):
+                yield Place(CRITERION, number, field, item.id), getattr(item, field)

@@ -1,0 +1,48 @@
+"""Saying why something that looks as if it named a person may stay."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import DomainError
+from rubrics.drafting import DraftItem, items_of
+from rubrics.models import Case, PrivacyWaiver, Rubric
+from rubrics.privacy import all_findings
+
+LONGEST_REASON = 2_000
+
+
+@transaction.atomic
+def waive_finding(*, case: Case, kind: str, quote: str, reason: str, by: User, at: datetime) -> PrivacyWaiver:
+    """Let a finding stand, wherever its very words stand in the case. A reason given before is kept."""
+    reason = reason.strip()
+    if not reason:
+        raise DomainError(_("Say why it may stay, for example: a public hotline, or a name that was made up."))
+    if len(reason) > LONGEST_REASON:
+        raise DomainError(_("This is longer than %(n)d characters.") % {"n": LONGEST_REASON})
+    if not any((one.kind, one.quote) == (kind, quote) for one in all_findings(case, draft_items(case))):
+        raise DomainError(_("These words stand in the case no more."))
+    row, _made = PrivacyWaiver.objects.get_or_create(
+        case=case, kind=kind, quote=quote, defaults={"reason": reason, "waived_by": by, "waived_at": at}
+    )
+    return row
+
+
+@transaction.atomic
+def take_back_waiver(*, waiver: PrivacyWaiver) -> None:
+    """Ask again about what was let stand."""
+    waiver.delete()
+
+
+def draft_items(case: Case) -> list[DraftItem]:
+    """The criteria of the version of the case's rubric that is being written or reviewed; none without one."""
+    rubric = (
+        Rubric.objects.filter(case=case, track="gold", status__in=["draft", "in_review"], draft__isnull=False)
+        .select_related("draft")
+        .first()
+    )
+    return items_of(rubric.draft.content) if rubric is not None else []

@@ -1,0 +1,105 @@
+"""What names a person is marked, and medicine's own numbers are not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubrics.parsing.privacy import findings, valid_chinese_id
+
+# 11010519491231002X is the example of GB 11643-1999.
+NAMES_SOMEBODY = [
+    ("Write to jane.doe+rx@mail.example.org today", "email", "jane.doe+rx@mail.example.org"),
+    ("请发到 zhang_san@example.cn。", "email", "zhang_san@example.cn"),
+    ("我的手机是13812345678，谢谢", "phone", "13812345678"),
+    ("电话：010-62345678", "phone", "010-62345678"),
+    ("手机１３８１２３４５６７８", "phone", "１３８１２３４５６７８"),
+    ("Call me at (212) 555-0143.", "phone", "(212) 555-0143"),
+    ("Call me at 212-555-0143 tonight", "phone", "212-555-0143"),
+    ("Reach me on +44 20 7946 0958", "phone", "+44 20 7946 0958"),
+    ("Phone: 555 0143 22", "phone", "555 0143 22"),
+    ("身份证号11010519491231002X", "identity", "11010519491231002X"),
+    ("编号 110105194912310020 与 11010519491231002x", "identity", "11010519491231002x"),
+    ("证件 110105491231002 。", "identity", "110105491231002"),
+    ("SSN 219-09-9999", "identity", "219-09-9999"),
+    ("Passport number: E12345678", "identity", "E12345678"),
+    ("医保卡号：330102123456", "identity", "330102123456"),
+    ("NHS number 943 476 5919", "identity", "943 476 5919"),
+    ("MRN: 00482913", "record", "00482913"),
+    ("Patient ID 774-2210", "record", "774-2210"),
+    ("住院号：ZY0012345，心内科", "record", "ZY0012345"),
+    ("病历号 2023001122", "record", "2023001122"),
+    ("Seen on 2023-04-17 in clinic", "date", "2023-04-17"),
+    ("Seen on 04/17/2023 in clinic", "date", "04/17/2023"),
+    ("Admitted 17 April 2023", "date", "17 April 2023"),
+    ("Admitted April 17th, 2023", "date", "April 17th, 2023"),
+    ("It began on March 3 after lunch", "date", "March 3"),
+    ("DOB: 4/17/61", "date", "4/17/61"),
+    ("于2023年4月17日入院", "date", "2023年4月17日"),
+    ("4月17日出现发热", "date", "4月17日"),
+    ("I live at 221 Baker Street, London", "address", "221 Baker Street"),
+    ("Send it to 12 N Oak Hill Ave", "address", "12 N Oak Hill Ave"),
+    ("Springfield, IL 62704", "address", ", IL 62704"),
+    ("家住北京市海淀区中关村大街27号", "address", "家住北京市海淀区中关村大街27号"),
+    ("阳光小区3号楼", "address", "阳光小区3号楼"),
+    ("姓名：张伟，男，45岁", "name", "张伟"),
+    ("患者李小明，男，45岁", "name", "李小明"),
+    ("我叫王芳，最近头晕", "name", "王芳"),
+    ("Patient name: Jane Roe", "name", "Jane Roe"),
+    ("My name is Jane Roe and I cough", "name", "Jane Roe"),
+    ("Mr. Jones, 67, has chest pain", "name", "Mr. Jones"),
+    ("Mrs. Jane Roe has chest pain", "name", "Mrs. Jane Roe"),
+]
+NAMES_NOBODY = [
+    "Amoxicillin 500 mg three times a day for 7-10 days; max 4000 mg/24 h",
+    "BP 120/80/60, HR 110-120, SpO2 94%, pH 7.35-7.45, Na 138 mmol/L",
+    "Titrate 5/10/20 mg; ratio 1/2/3; MME 1.5-2.0",
+    "WBC 11.2 x10^9/L, PLT 150-450, CK 12345 U/L, NT-proBNP 1380 pg/mL, ferritin 13812.5",
+    "Since 2019 she takes 10 mg; in March 2021 it was doubled; a 65-year-old woman",
+    "You may 10 mg more; it may 5 times recur. In May 10 patients fell ill",
+    "Call 911, 988, or poison control at 1-800-222-1222 or (800) 273-8255",
+    "ICD-10 E11.9, CPT 99213-25, NCT01234567, PMID 12345678, doi 10.1000/182, CA 125 of 350",
+    "GFR 45-59 (G3a), HbA1c 6.5-7.0%, NYHA 2-3, GCS 3-4-5, G2P1-0-1",
+    "患者高血压3年，糖尿病10年，每日2次，每次5毫克，疗程7天",
+    "患者高热3天，体温39.2℃，血压140/90mmHg，白细胞12.5×10^9/L，于2020年起病",
+    "张某，男，45岁，李某某，女，60岁",
+    "每月复查1次，3月龄婴儿，12月后随访，第1日2片",
+    "拨打12320或400-161-9995咨询，必要时拨打120",
+    "Dr. Google said so. The Smith-Magenis syndrome. Mr. Jones has chest pain.",
+    "Drug name: Paracetamol Extra 500 mg. Take 2 Tablets By Mouth Every 6 Hours",
+    "rs1801133, chr17:41196312-41277500, 5-HT2A, 1,25-(OH)2D3",
+    "Room 12, Bed 4; 3 Main Courses",
+    "PaO2/FiO2 200-300, 300-400; A-a gradient 15-20-25; 1990-2000-2010",
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "quote"), NAMES_SOMEBODY)
+def test_what_names_somebody_is_found_in_its_place(text: str, kind: str, quote: str) -> None:
+    assert [(one.kind, one.quote) for one in findings(text)] == [(kind, quote)]
+    (one,) = findings(text)
+    assert text[one.start : one.end] == quote
+    assert str(one.why)
+
+
+@pytest.mark.parametrize("text", NAMES_NOBODY)
+def test_the_numbers_of_medicine_name_nobody(text: str) -> None:
+    assert [(one.kind, one.quote) for one in findings(text)] == []
+
+
+def test_the_check_digit_of_the_standards_own_example() -> None:
+    assert valid_chinese_id("11010519491231002X")
+    assert not valid_chinese_id("110105194912310021")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet=st.sampled_from("0123456789-/. ()+@aZJ年月日号路患者张伟男：，\n"), max_size=300))
+def test_findings_are_parts_of_the_text_in_order_and_never_overlap(text: str) -> None:
+    found = findings(text)
+    assert all(one.quote == text[one.start : one.end] != "" for one in found)
+    assert all(first.end <= second.start for first, second in zip(found, found[1:], strict=False))
+
+
+def test_a_long_text_of_one_kind_of_character_takes_no_time() -> None:
+    for character in ("1", "a", ".", "张", "A ", "1-", "a@", "Aa "):
+        assert len(findings(character * 20_000)) < 20_000
