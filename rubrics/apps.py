@@ -8,7 +8,10 @@ class RubricsConfig(AppConfig):
     def ready(self) -> None:
         """Say which files this app reads, and what it offers in the top bar."""
         from rubrics import imports, navigation, services
+        from rubrics.services.banks import import_bank
 
         imports.register("cases", services.import_cases, options=["format"])
         imports.register("responses", services.import_responses, options=["candidate", "candidate_kind"])
+        imports.register("rubrics", services.import_rubrics)
+        imports.register("bank", import_bank, options=["bank", "licence"], required=["bank"])
         navigation.register()

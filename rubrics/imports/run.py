@@ -10,6 +10,7 @@ import pghistory
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from accounts.models import User
 from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.imports.registry import Counts, Progress, find
@@ -28,6 +29,7 @@ def run_file(
     file: BinaryIO,
     options: Mapping[str, str],
     at: datetime,
+    by: User | None = None,
     progress: Progress = _nobody_watches,
 ) -> Counts:
     """Import ``file`` into the benchmark called ``slug``; a refused file makes no benchmark either."""
@@ -40,6 +42,6 @@ def run_file(
             raise DomainError(f"--benchmark {slug}: {' '.join(error.messages)}") from error
         benchmark.save()
     with pghistory.context(url=f"command import {kind}"):
-        counts = find(kind).handler(benchmark=benchmark, file=file, options=options, by=None, at=at, progress=progress)
+        counts = find(kind).handler(benchmark=benchmark, file=file, options=options, by=by, at=at, progress=progress)
         refresh_statistics()
         return counts

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from accounts.models import User
 from consilium.lib.errors import DomainError, ImportRefused
 from rubrics.imports import Counts, run_file
 from rubrics.models import BenchmarkRole
@@ -29,6 +30,10 @@ class ImportCommand(BaseCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the arguments of the kind; their ``dest`` is the name of an option of its handler."""
 
+    def author(self, options: dict[str, Any]) -> User | None:
+        """Who is recorded as the writer of what the file brings; nobody, unless the kind asks for one."""
+        return None
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the file; every fault goes to stderr and nothing is written if there is one."""
         known = {"format", "candidate", "candidate_kind", "group", "judge"}
@@ -37,7 +42,12 @@ class ImportCommand(BaseCommand):
         try:
             with path.open("rb") as file:
                 counts = run_file(
-                    kind=self.kind, slug=options["benchmark"], file=file, options=chosen, at=timezone.now()
+                    kind=self.kind,
+                    slug=options["benchmark"],
+                    file=file,
+                    options=chosen,
+                    at=timezone.now(),
+                    by=self.author(options),
                 )
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}") from error

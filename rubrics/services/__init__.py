@@ -5,6 +5,7 @@ from rubrics.services.benchmarks import create_benchmark, replace_maps, update_b
 from rubrics.services.import_cases import import_cases
 from rubrics.services.import_jobs import create_import, restart_import
 from rubrics.services.import_responses import import_responses
+from rubrics.services.import_rubrics import import_rubrics
 from rubrics.services.revisions import dismiss_revisions, request_revision, withdraw_revision
 from rubrics.services.roles import LastAdmin, grant_role, withdraw_role
 
@@ -17,6 +18,7 @@ __all__ = [
     "grant_role",
     "import_cases",
     "import_responses",
+    "import_rubrics",
     "replace_maps",
     "request_revision",
     "restart_import",

@@ -62,6 +62,7 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
 # In the order of the page: JSON in the database keeps none.
 COUNTED = {
     "cases": _("Cases"),
+    "drafts": _("Drafts of rubrics"),
     "criteria": _("Criteria"),
     "candidates": _("Candidates"),
     "responses": _("Responses"),

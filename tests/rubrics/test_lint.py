@@ -105,7 +105,7 @@ def test_what_is_copied_from_the_reference_answer_is_marked() -> None:
     text = "Says to take no more than four grams of paracetamol in one day, and rest"
     (remark,) = [one for one in lint([("a", text, 5, ())], reference_answer=answer) if one.rule == "copied"]
     assert text[remark.start : remark.end] == "take no more than four grams of paracetamol in one day, and"
-    assert not [one for one in lint([("a", "Names four grams a day", 5, ())], reference_answer=answer)]
+    assert lint([("a", "Names four grams a day", 5, ())], reference_answer=answer) == []
     chinese = "每日对乙酰氨基酚的总量不得超过四克，若疼痛持续不缓解应当及时就医并复查肝功能。"
     assert "copied" in {one.rule for one in lint([("a", f"说明{chinese}", 5, ())], reference_answer=chinese)}
 

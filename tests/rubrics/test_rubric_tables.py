@@ -15,7 +15,7 @@ from rubrics.parsing.faults import Faults
 from rubrics.tables import COLUMNS, csv_of, read_pasted, rows_of_file, rows_of_items, rows_with_heading, xlsx_of
 
 # Formula starts, apostrophes, separators, line ends of Unicode, Chinese, an emoji: what tables trip over.
-letters = st.text(alphabet="=+-@'＝;；\\,\t\n\"ab 是\u2028🙂_x0041", max_size=12).map(str.strip)  # noqa: RUF001
+letters = st.text(alphabet="=+-@'＝;；\\,\t\n\"ab 是\u2028🙂_x0041", max_size=12).map(str.strip)
 tags = st.lists(letters.filter(bool), max_size=3, unique=True).map(tuple)
 items = st.builds(
     DraftItem,
@@ -55,8 +55,8 @@ def test_a_table_gives_back_the_criteria_it_was_made_of(
 
 
 def test_no_cell_of_a_csv_is_a_formula() -> None:
-    file = as_csv([DraftItem("a", "=1+1", 1, ("@x",), "+a", "-b", "＝c")]).decode()  # noqa: RUF001
-    assert file.splitlines()[1] == "1,'=1+1,1,'@x,'+a,'-b,'＝c,"  # noqa: RUF001
+    file = as_csv([DraftItem("a", "=1+1", 1, ("@x",), "+a", "-b", "＝c")]).decode()
+    assert file.splitlines()[1] == "1,'=1+1,1,'@x,'+a,'-b,'＝c,"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,8 @@ def test_a_workbook_that_swells_is_refused(kind: str) -> None:
          [("Names the dose", 5, ["axis:accuracy"])]),
         ("Names the dose\taxis:accuracy; level:example\t7", ["criterion", "tags", "points"],
          [("Names the dose", 7, ["axis:accuracy", "level:example"])]),
-        ("1. Names the dose (5)\n2) Asks, if unsure, about allergies [-3 points]\n- Warns of liver damage", ["criterion"],
+        ("1. Names the dose (5)\n2) Asks, if unsure, about allergies [-3 points]\n- Warns of liver damage",
+         ["criterion"],
          [("Names the dose", 5, []), ("Asks, if unsure, about allergies", -3, []), ("Warns of liver damage", 0, [])]),
         ("criterion,points\n\"Names the dose, in mg\",5", ["criterion", "points"], [("Names the dose, in mg", 5, [])]),
         ("指出最大剂量（5分）\n询问过敏史（−3）", ["criterion"], [("指出最大剂量", 5, []), ("询问过敏史", -3, [])]),

@@ -1,0 +1,171 @@
+"""Rubrics from a table: a draft for each case whose rows differ from what stands."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import BinaryIO
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import User
+from consilium.lib.errors import DomainError
+from rubrics.drafting import MOST_ITEMS, DraftItem, digest_of, from_rubric, items_of
+from rubrics.imports.bulk import check_references_at_once, chunks
+from rubrics.imports.registry import Counts, Progress
+from rubrics.models import Benchmark, Case, Rubric, RubricItem
+from rubrics.parsing.faults import Faults
+from rubrics.services.drafts import TRACK, open_draft, save_draft
+from rubrics.tables import ZIP, Row, rows_of_file, rows_with_heading
+
+CHUNK = 500
+Status = Rubric.Status
+
+
+@transaction.atomic
+def import_rubrics(
+    *,
+    benchmark: Benchmark,
+    file: BinaryIO,
+    options: Mapping[str, str],
+    by: User | None,
+    at: datetime,
+    progress: Progress,
+) -> Counts:
+    """Open or update a draft for every case whose rows differ; `ImportRefused` names every fault, and nothing changes.
+
+    The rows of a case are its whole rubric. Cases that are not in the file, and those whose rows say what stands, are
+    left alone, so that the same file again changes nothing. Nothing is published: drafts are read by a second
+    physician. A criterion whose text stands keeps its row, whatever became of its points, tags or place.
+    """
+    if by is None:
+        raise DomainError(_("A draft needs an author."))
+    check_references_at_once()
+    faults = Faults()
+    exact = file.read(4) == ZIP
+    file.seek(0)
+    by_case: dict[str, list[Row]] = defaultdict(list)
+    for row in rows_with_heading(rows_of_file(file, faults, progress), faults, with_case=True, exact=exact):
+        if row.case:
+            by_case[row.case].append(row)
+        else:
+            faults.add(row.line, "case", _("The row names no case."))
+    rubrics = {"created": 0, "unchanged": 0}
+    criteria = {"created": 0, "unchanged": 0}
+    for keys in chunks(by_case, CHUNK):
+        standing = _standing(benchmark, keys)
+        for key in keys:
+            rows = _in_order(by_case[key], faults)
+            if key not in standing:
+                message = _("There is no case “%(key)s” in this benchmark.") % {"key": key[:80]}
+                faults.add(rows[0].line, "case", message)
+                continue
+            case, items, in_review = standing[key]
+            wanted = matched(rows, items)
+            kept = {item.id for item in items} & {item.id for item in wanted}
+            criteria["unchanged"] += len(kept)
+            if digest_of(wanted) == digest_of(items):
+                rubrics["unchanged"] += 1
+                continue
+            criteria["created"] += len(wanted) - len(kept)
+            rubrics["created"] += 1
+            if in_review:
+                message = _("The rubric of “%(key)s” is in review. Take it back before you change it.")
+                faults.add(rows[0].line, "case", message % {"key": key[:80]})
+            elif case.excluded_at is not None:
+                faults.add(rows[0].line, "case", _("This case was excluded, so its rubric cannot change."))
+            elif not faults.total:
+                rubric = open_draft(case=case, by=by, at=at)
+                version = rubric.draft.version
+                save_draft(rubric=rubric, items=wanted, version=version, client_id=None, by=by, at=at)
+    faults.refuse_if_any()
+    return {"drafts": rubrics, "criteria": criteria, "warnings": _warnings(rubrics["created"])}
+
+
+def matched(rows: Sequence[Row], standing: Sequence[DraftItem]) -> list[DraftItem]:
+    """Rows as items. A text that stands keeps the item it stands in, in the order in which equal texts follow."""
+    by_text: dict[str, list[DraftItem]] = defaultdict(list)
+    for item in standing:
+        by_text[_plain(item.text)].append(item)
+    taken = {item.id for item in standing}
+    made = []
+    for place, row in enumerate(rows, start=1):
+        same = by_text[_plain(row.text)]
+        name = f"t{place}"
+        while name in taken:
+            name += "a"
+        item = same.pop(0) if same else DraftItem(id=name, text=row.text)
+        taken.add(item.id)
+        made.append(
+            replace(
+                item,
+                points=row.points,
+                tags=tuple(row.tags),
+                source=_unless_the_same(item.source, row.source),
+                element=_unless_the_same(item.element, row.element),
+                expectation=_unless_the_same(item.expectation, row.expectation),
+                bank=_unless_the_same(item.bank, row.bank),
+            )
+        )
+    return made
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def _unless_the_same(standing: str, given: str) -> str:
+    """What is given, unless only blanks and line ends differ, which a spreadsheet does not keep."""
+    return standing if _plain(standing) == given else given
+
+
+def _in_order(rows: list[Row], faults: Faults) -> list[Row]:
+    """By position where every row has one, else as they stand in the file."""
+    if len(rows) > MOST_ITEMS:
+        faults.add(rows[MOST_ITEMS].line, "case", _("A rubric has at most %(n)d criteria.") % {"n": MOST_ITEMS})
+    positions = [row.position for row in rows]
+    if None in positions:
+        return rows
+    seen: set[int | None] = set()
+    for row in rows:
+        if row.position in seen:
+            faults.add(row.line, "position", _("Two criteria of the case have the same position."))
+        seen.add(row.position)
+    return sorted(rows, key=lambda row: row.position or 0)
+
+
+def _standing(benchmark: Benchmark, keys: Sequence[str]) -> dict[str, tuple[Case, list[DraftItem], bool]]:
+    """Each case with the items that its file is compared with (an open draft, else the published rubric)."""
+    cases = {case.pk: case for case in Case.objects.filter(benchmark=benchmark, key__in=keys).defer("conversation")}
+    rubrics = Rubric.objects.filter(
+        case__in=cases, track=TRACK, status__in=[Status.DRAFT, Status.IN_REVIEW, Status.PUBLISHED]
+    ).select_related("draft")
+    open_ones = {rubric.case_id: rubric for rubric in rubrics if rubric.status != Status.PUBLISHED}
+    open_ones = {case: rubric for case, rubric in open_ones.items() if hasattr(rubric, "draft")}
+    published = {rubric.pk: rubric.case_id for rubric in rubrics if rubric.status == Status.PUBLISHED}
+    rows: dict[int, list[RubricItem]] = defaultdict(list)
+    for item in RubricItem.objects.filter(rubric__in=published).select_related("criterion").order_by("position"):
+        rows[published[item.rubric_id]].append(item)
+    found = {}
+    for pk, case in cases.items():
+        rubric = open_ones.get(pk)
+        items = items_of(rubric.draft.content) if rubric else from_rubric(rows[pk])
+        found[case.key] = (case, items, rubric is not None and rubric.status == Status.IN_REVIEW)
+    return found
+
+
+def _warnings(drafts: int) -> list[str]:
+    if not drafts:
+        return []
+    return [
+        ngettext(
+            "%(n)d rubric stands as a draft now: nothing is published before a second physician has read it.",
+            "%(n)d rubrics stand as drafts now: nothing is published before a second physician has read them.",
+            drafts,
+        )
+        % {"n": drafts}
+    ]

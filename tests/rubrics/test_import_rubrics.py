@@ -1,0 +1,88 @@
+"""Rubrics of a benchmark as a table, in and out: drafts for what differs, all or nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from rubrics.models import Rubric, RubricDraft
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark() -> Any:
+    made = factories.BenchmarkFactory()
+    for key, texts in {"one": ["Names the dose", "=Asks about allergies"], "two": ["Warns of alcohol"]}.items():
+        case = factories.CaseFactory(benchmark=made, key=key)
+        factories.publish_rubric(case, [5, -3][: len(texts)], texts=texts)
+    return made
+
+
+def run(path: Path, benchmark: Any, by: Any) -> str:
+    out = io.StringIO()
+    call_command("import_rubrics", path, benchmark=benchmark.slug, author=by.email, stdout=out, stderr=out)
+    return out.getvalue()
+
+
+def test_only_what_differs_becomes_a_draft(benchmark: Any, client: Any, tmp_path: Path) -> None:
+    by = factories.UserFactory()
+    factories.BenchmarkRoleFactory(benchmark=benchmark, user=by)
+    client.force_login(by)
+    path = tmp_path / "rubrics.csv"
+    path.write_bytes(b"".join(client.get(f"/b/{benchmark.slug}/rubrics.csv").streaming_content))
+    assert "drafts: 0 created, 2 unchanged" in run(path, benchmark, by)
+    assert not RubricDraft.objects.exists()
+
+    rows = list(csv.DictReader(path.open(newline="")))
+    assert [row["criterion"] for row in rows] == ["Names the dose", "'=Asks about allergies", "Warns of alcohol"]
+    rows[0] |= {"criterion": "Names the dose in mg"}
+    rows[1] |= {"points": "-4", "position": "9"}
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    assert "drafts: 1 created, 1 unchanged" in run(path, benchmark, by)
+    draft = RubricDraft.objects.select_related("rubric__case").get()
+    published = Rubric.objects.current().get(case__key="one").items.select_related("criterion").order_by("position")
+    assert [(row["text"], row["points"], row["criterion"]) for row in draft.content["items"]] == [
+        ("Names the dose in mg", 5, None),
+        ("=Asks about allergies", -4, published[1].criterion_id),
+    ]
+    assert draft.rubric.contributors.get().user == by
+
+    version = draft.version
+    assert "drafts: 0 created, 2 unchanged" in run(path, benchmark, by)
+    draft.refresh_from_db()
+    assert draft.version == version
+
+
+def test_one_fault_and_nothing_is_changed(benchmark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rubrics.csv"
+    path.write_text("case,criterion,points\none,Names the drug,5\nthree,Asks,1\ntwo,,1\ntwo,Asks,eleven\n,Asks,1\n")
+    errors = io.StringIO()
+    by = factories.UserFactory()
+    with pytest.raises(CommandError, match="4 faults"):
+        call_command("import_rubrics", path, benchmark=benchmark.slug, author=by.email, stderr=errors)
+    places = [line.split(": ")[0] for line in errors.getvalue().splitlines()]
+    assert places == ["line 3, case", "line 4, criterion", "line 5, points", "line 6, case"]
+    assert not RubricDraft.objects.exists()
+
+
+def test_a_rubric_in_review_is_not_written_to(benchmark: Any, tmp_path: Path) -> None:
+    by = factories.UserFactory()
+    path = tmp_path / "rubrics.csv"
+    path.write_text("case,criterion,points\none,Names the drug,5\n")
+    run(path, benchmark, by)
+    Rubric.objects.filter(status="draft").update(status="in_review")
+    assert "drafts: 0 created, 1 unchanged" in run(path, benchmark, by)  # it says what stands there
+    path.write_text("case,criterion,points\none,Names another drug,5\n")
+    with pytest.raises(CommandError, match="1 fault"):
+        run(path, benchmark, by)
