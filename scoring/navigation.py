@@ -11,4 +11,5 @@ STAFF = ("admin", "researcher")
 
 def register() -> None:
     """Fill the registry."""
+    navigation.register(label=_("Screening"), view="scoring:screenings", section="content", roles=STAFF, order=27)
     navigation.register(label=_("Judges"), view="scoring:judges", section="results", roles=STAFF, order=60)

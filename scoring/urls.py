@@ -3,10 +3,23 @@
 from django.urls import URLPattern, path
 
 from scoring import views
+from scoring.generation import views as generation
+from scoring.screening.urls import urlpatterns as screening_doors
 
 app_name = "scoring"
 
 urlpatterns: list[URLPattern] = [
+    path("b/<slug:slug>/generation/", generation.generation, name="generation"),
+    path("b/<slug:slug>/generation/new/", generation.generation_new, name="generation-new"),
+    path("b/<slug:slug>/generation/new/size", generation.generation_size, name="generation-size"),
+    path("b/<slug:slug>/generation/new/trial", generation.generation_trial, name="generation-trial"),
+    path("b/<slug:slug>/generation/<str:public_id>/", generation.generation_run, name="generation-run"),
+    path(
+        "b/<slug:slug>/generation/<str:public_id>/progress", generation.generation_progress, name="generation-progress"
+    ),
+    path("b/<slug:slug>/generation/<str:public_id>/cancel", generation.generation_cancel, name="generation-cancel"),
+    path("b/<slug:slug>/generation/<str:public_id>/resume", generation.generation_resume, name="generation-resume"),
+    path("b/<slug:slug>/generation/<str:public_id>/items.csv", generation.generation_csv, name="generation-csv"),
     path("b/<slug:slug>/judges/", views.judges, name="judges"),
     path("b/<slug:slug>/judges/new/chat/", views.new_chat_judge, name="judge-new-chat"),
     path("b/<slug:slug>/judges/new/chat/preview", views.prompt_preview, name="prompt-preview"),
@@ -47,4 +60,5 @@ urlpatterns: list[URLPattern] = [
         name="judge-susceptibility-csv",
     ),
     path("b/<slug:slug>/judges/<str:public_id>/train-again", views.judge_train_again, name="judge-train-again"),
+    *screening_doors,
 ]

@@ -120,6 +120,7 @@ TEMPLATES = (
     gettext_noop("%(judge)s learned from decisions on %(names)s: only the other candidates measure it"),
     gettext_noop("no response with positive criteria"),
     gettext_noop("%(n)s responses without a score"),
+    gettext_noop("%(n)s of the %(needed)s candidates needed have a score"),
     gettext_noop("%(n)s responses with fewer than k positive criteria"),
     gettext_noop("%(n)s responses written with model references shown left out"),
     gettext_noop("%(n)s responses without a record of how they were written taken as unaided"),

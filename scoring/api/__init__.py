@@ -3,6 +3,8 @@
 from django.urls import URLPattern, path
 
 from scoring.api import doors, judgements, supervision
+from scoring.screening.urls import api_urlpatterns as screening_doors
+from scoring.generation import api as generation
 
 urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/judges/", doors.judges, name="api-judges"),
@@ -13,5 +15,18 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/runs/<str:public_id>/resume/", doors.run_resume, name="api-run-resume"),
     path("benchmarks/<slug:slug>/runs/<str:public_id>/verdicts/", doors.verdicts, name="api-verdicts"),
     path("benchmarks/<slug:slug>/runs/<str:public_id>/judgements/", judgements.judgements, name="api-judgements"),
+    path("benchmarks/<slug:slug>/generation/", generation.generation, name="api-generation"),
+    path("benchmarks/<slug:slug>/generation/<str:public_id>/", generation.generation_run, name="api-generation-run"),
+    path(
+        "benchmarks/<slug:slug>/generation/<str:public_id>/cancel/",
+        generation.generation_cancel,
+        name="api-generation-cancel",
+    ),
+    path(
+        "benchmarks/<slug:slug>/generation/<str:public_id>/resume/",
+        generation.generation_resume,
+        name="api-generation-resume",
+    ),
     path("benchmarks/<slug:slug>/supervision/", supervision.supervision, name="api-supervision"),
+    *screening_doors,
 ]

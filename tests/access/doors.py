@@ -135,6 +135,20 @@ DOORS |= {
     "rubrics:import-faults": Door(STAFF, a_job),
 }
 
+a_bank = of(bank=lambda world: "own")
+DOORS |= {
+    "rubrics:bank": Door(WRITERS, slug),
+    "rubrics:bank-csv": Door(WRITERS, slug),
+    "rubrics:bank-search": Door(WRITERS, slug),
+    "rubrics:bank-clusters": Door(WRITERS, slug),
+    "rubrics:banks": Door(WRITERS, slug),
+    "rubrics:bank-use": Door(WRITERS, a_bank, writes_only=True),
+    "rubrics:bank-export": Door(WRITERS, of(bank=lambda world: "own", ending=lambda world: "jsonl")),
+    "rubrics:bank-item": Door(WRITERS, of(bank=lambda world: "own", key=lambda world: "k1")),
+    "api:api-bank": Door(WRITERS, slug),
+    "api:api-banks": Door(WRITERS, slug),
+}
+
 # Annotation ------------------------------------------------------------------------------------------------------
 open_work = bare(public_id=lambda world: world.open_work.public_id)
 held_check = bare(public_id=lambda world: world.in_check.public_id)
@@ -436,4 +450,39 @@ DOORS |= {
 DOORS |= {
     "agreement:decisions-csv": Door(STAFF, slug),
     "api:api-decisions-csv": Door(STAFF, slug),
+}
+
+# Generated responses ---------------------------------------------------------------------------------------------
+a_generation = of(public_id=lambda world: world.benchmark.generation_runs.get().public_id)
+DOORS |= {
+    "scoring:generation": Door(STAFF, slug),
+    "scoring:generation-new": Door(STAFF, slug),
+    "scoring:generation-size": Door(STAFF, slug, writes_only=True),
+    "scoring:generation-trial": Door(STAFF, slug, writes_only=True),
+    "scoring:generation-run": Door(STAFF, a_generation),
+    "scoring:generation-progress": Door(STAFF, a_generation),
+    "scoring:generation-cancel": Door(STAFF, a_generation, writes_only=True),
+    "scoring:generation-resume": Door(STAFF, a_generation, writes_only=True),
+    "scoring:generation-csv": Door(STAFF, a_generation),
+    "api:api-generation": Door(STAFF, slug),
+    "api:api-generation-run": Door(STAFF, a_generation),
+    "api:api-generation-cancel": Door(STAFF, a_generation, writes_only=True),
+    "api:api-generation-resume": Door(STAFF, a_generation, writes_only=True),
+}
+
+# Screening -------------------------------------------------------------------------------------------------------
+a_screening = of(public_id=lambda world: world.benchmark.screenings.get().public_id)
+DOORS |= {
+    "scoring:screenings": Door(STAFF, slug),
+    "scoring:screening-new": Door(STAFF, slug),
+    "scoring:screening": Door(STAFF, a_screening),
+    "scoring:screening-decide": Door(STAFF, a_screening, writes_only=True),
+    "scoring:screening-close": Door(STAFF, a_screening, writes_only=True),
+    "scoring:screening-csv": Door(STAFF, a_screening),
+    "scoring:screening-distribution-csv": Door(STAFF, a_screening),
+    "api:api-screenings": Door(STAFF, slug),
+    "api:api-screening": Door(STAFF, a_screening),
+    "api:api-screened-cases": Door(STAFF, a_screening),
+    "api:api-screening-decisions": Door(STAFF, a_screening, writes_only=True),
+    "api:api-screening-close": Door(STAFF, a_screening, writes_only=True),
 }

@@ -46,7 +46,16 @@ from rubrics.drafting import DraftItem
 from rubrics.models import Benchmark, Candidate, Case, ImportJob, Response, Rubric
 from rubrics.services import give_authoring_role
 from rubrics.services.drafts import open_draft, save_draft
-from scoring.models import Judge, JudgeRun, JudgeRunItem, TrainedModel, Verdict
+from scoring.models import (
+    GenerationRun,
+    Judge,
+    JudgeRun,
+    JudgeRunItem,
+    ScreenedCase,
+    Screening,
+    TrainedModel,
+    Verdict,
+)
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.scoring.cards import small_card
 from tests.waiting import wait_until
@@ -303,12 +312,23 @@ def build_world(suffix: str = "") -> World:
     assert author and auditor
     authoring_role = give_authoring_role(benchmark=benchmark, user=author, role="author", at=AT)
     give_authoring_role(benchmark=benchmark, user=auditor, role="auditor", at=AT)
+    own_bank = Bank.objects.create(benchmark=benchmark, slug="own", title="Own", created_at=AT)
+    BankItem.objects.create(bank=own_bank, key="k1", section="evidence", text={"en": "Names the guideline"})
     draft_case = CaseFactory(benchmark=benchmark, key="draft-case", rubric=0, created_by=author)
     draft = open_draft(case=draft_case, by=author, at=AT)
     save_draft(
         rubric=draft, items=[DraftItem("a", "Asks how long the throat has been sore", 5, ("axis:context_seeking",))],
         version=1, client_id=None, by=author, at=AT,
     )  # fmt: skip
+    GenerationRun.objects.create(
+        benchmark=benchmark, candidate=candidates[0], status="finished", config={"endpoint": "", "model": "m"},
+        created_by=users["admin"], created_at=AT, finished_at=AT,
+    )  # fmt: skip
+    screening = Screening.objects.create(
+        benchmark=benchmark, title="Stage one", rater=judge.name, candidates=list(names), created_by=users["admin"],
+        created_at=AT, facts={"rules": "", "at_least": 2},
+    )  # fmt: skip
+    ScreenedCase.objects.create(screening=screening, case=cases[0], score=0.75, n_responses=2, flagged=True)
     return World(
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,

@@ -1,0 +1,183 @@
+"""DRF doors of screenings, for those who run the benchmark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from consilium.lib.api import StrictSerializer
+from rubrics.access import get_benchmark
+from scoring.models import ScreenedCase, Screening
+from scoring.screening import screen
+from scoring.screening.compute import AGGREGATES, MEAN
+from scoring.screening.services import (
+    DECISIONS,
+    FEWEST_CANDIDATES,
+    ScreeningTerms,
+    close_screening,
+    create_screening,
+    decide,
+)
+from scoring.screening.views import get_screening
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+Plain = serializers.Serializer[Any]
+PAGED = [
+    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
+    OpenApiParameter("offset", int, description="skip so many"),
+]
+
+
+class _Pages(LimitOffsetPagination):
+    default_limit = 50
+    max_limit = 200
+
+
+class ScreeningSerializer(Plain):
+    """A screening with its counts; ``undecided`` are flagged cases without a decision."""
+
+    id = serializers.CharField(source="public_id")
+    title = serializers.CharField()
+    status = serializers.ChoiceField(choices=Screening.Status.choices)
+    rater = serializers.CharField()
+    candidates = serializers.ListField(child=serializers.CharField())
+    threshold = serializers.FloatField()
+    aggregate = serializers.ChoiceField(choices=AGGREGATES)
+    digest = serializers.CharField()
+    facts = serializers.DictField()
+    created_at = serializers.DateTimeField()
+    closed_at = serializers.DateTimeField(allow_null=True)
+    screened = serializers.IntegerField(source="n_screened")
+    undefined = serializers.IntegerField(source="n_undefined")
+    flagged = serializers.IntegerField(source="n_flagged")
+    excluded = serializers.IntegerField(source="n_excluded")
+    kept = serializers.IntegerField(source="n_kept")
+    undecided = serializers.IntegerField(source="n_undecided")
+
+
+class NewScreeningSerializer(StrictSerializer, Plain):
+    """What a screening is made by: ``candidates`` by name, ``rater`` as reports take it."""
+
+    title = serializers.CharField(max_length=200)
+    rater = serializers.CharField(max_length=300)
+    candidates = serializers.ListField(child=serializers.CharField(max_length=200), min_length=1, max_length=200)
+    threshold = serializers.FloatField(min_value=0, max_value=1, default=0.5)
+    aggregate = serializers.ChoiceField(choices=AGGREGATES, default=MEAN)
+    at_least = serializers.IntegerField(min_value=1, max_value=200, default=FEWEST_CANDIDATES)
+
+
+class ScreenedCaseSerializer(Plain):
+    """A case in a screening; ``score`` is null where undefined, and ``note`` says why."""
+
+    case = serializers.CharField(source="case.public_id")
+    key = serializers.CharField(source="case.key")
+    score = serializers.FloatField(allow_null=True)
+    scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    n_responses = serializers.IntegerField()
+    flagged = serializers.BooleanField()
+    note = serializers.CharField()
+    decision = serializers.CharField()
+    reason = serializers.CharField()
+    decided_at = serializers.DateTimeField(allow_null=True)
+
+
+class ScreeningDecisionSerializer(StrictSerializer, Plain):
+    """One decision on some cases (ids); an exclusion takes a reason."""
+
+    cases = serializers.ListField(child=serializers.CharField(max_length=16), min_length=1, max_length=1000)
+    decision = serializers.ChoiceField(choices=DECISIONS)
+    reason = serializers.CharField(max_length=5_000, allow_blank=True, default="")
+
+
+def _valid(serializer: Plain) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return cast("dict[str, Any]", serializer.validated_data)
+
+
+def _only(request: Request, *names: str) -> None:
+    unknown = sorted(set(request.query_params) - {*names, "limit", "offset"})
+    if unknown:
+        raise ValidationError({name: ["This parameter is not known here."] for name in unknown})
+
+
+def _shown(screening: Screening) -> dict[str, Any]:
+    row = screen.tallied(Screening.objects.filter(pk=screening.pk)).get()
+    return dict(ScreeningSerializer(row).data)
+
+
+@extend_schema(
+    methods=["GET"], responses=ScreeningSerializer(many=True), parameters=PAGED, operation_id="screenings_list"
+)
+@extend_schema(
+    methods=["POST"],
+    request=NewScreeningSerializer,
+    responses={201: ScreeningSerializer},
+    operation_id="screenings_create",
+)
+@api_view(["GET", "POST"])
+def screenings(request: Request, slug: str) -> Response:
+    """List the screenings, or make one: cases at or above the threshold are flagged, and none is excluded by it."""
+    benchmark = get_benchmark(request.user, slug)
+    if request.method == "GET":
+        _only(request)
+        pages = _Pages()
+        found = screen.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
+        page = pages.paginate_queryset(found, request) or []
+        return pages.get_paginated_response(ScreeningSerializer(page, many=True).data)
+    terms = ScreeningTerms(**_valid(NewScreeningSerializer(data=request.data)))
+    made = create_screening(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
+    return Response(_shown(made), status=status.HTTP_201_CREATED)
+
+
+@extend_schema(responses=ScreeningSerializer)
+@api_view(["GET"])
+def screening(request: Request, slug: str, public_id: str) -> Response:
+    """Show a screening with its counts."""
+    return Response(_shown(get_screening(cast("User", request.user), slug, public_id)))
+
+
+@extend_schema(
+    responses=ScreenedCaseSerializer(many=True),
+    parameters=[*PAGED, OpenApiParameter("show", str, enum=screen.SHOWS, description="default all")],
+    operation_id="screened_cases_list",
+)
+@api_view(["GET"])
+def screened_cases(request: Request, slug: str, public_id: str) -> Response:
+    """List the cases of a screening, flagged first, the highest score first."""
+    found = get_screening(cast("User", request.user), slug, public_id)
+    _only(request, "show")
+    show = request.query_params.get("show", "all")
+    if show not in screen.SHOWS:
+        raise ValidationError({"show": [", ".join(screen.SHOWS)]})
+    pages = _Pages()
+    page = pages.paginate_queryset(screen.shown_cases(found, show), request) or []
+    return pages.get_paginated_response(ScreenedCaseSerializer(page, many=True).data)
+
+
+@extend_schema(request=ScreeningDecisionSerializer, responses=ScreenedCaseSerializer(many=True))
+@api_view(["POST"])
+def screening_decide(request: Request, slug: str, public_id: str) -> Response:
+    """Keep or exclude cases, or undo that while the screening is open: all of them or none."""
+    found = get_screening(cast("User", request.user), slug, public_id)
+    asked = _valid(ScreeningDecisionSerializer(data=request.data))
+    rows = decide(screening=found, by=cast("User", request.user), at=timezone.now(), **asked)
+    return Response(ScreenedCaseSerializer(rows, many=True).data)
+
+
+@extend_schema(request=None, responses=ScreeningSerializer)
+@api_view(["POST"])
+def screening_close(request: Request, slug: str, public_id: str) -> Response:
+    """Close a screening: what was decided stands."""
+    found = get_screening(cast("User", request.user), slug, public_id)
+    close_screening(screening=found, at=timezone.now())
+    return Response(_shown(found))

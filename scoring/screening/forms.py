@@ -1,0 +1,64 @@
+"""What a screening is made by, as a person chooses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from rubrics.models import Benchmark, Candidate
+from scoring.screening.compute import MAX, MEAN
+from scoring.screening.screen import raters_on_offer
+from scoring.screening.services import FEWEST_CANDIDATES, ScreeningTerms
+
+
+class ScreeningForm(forms.Form):
+    """Rater, candidates, threshold. ``ready`` tells whether there is anything to choose from."""
+
+    title = forms.CharField(label=_("Title"), max_length=200, initial=_("Screening"))
+    rater = forms.ChoiceField(label=_("Scored by"), help_text=_("A judge, a jury, or the grades of an expert group."))
+    candidates = forms.MultipleChoiceField(
+        label=_("Candidates"),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Several, of different strength: what all of them solve tells them no longer apart."),
+    )
+    threshold = forms.FloatField(
+        label=_("Threshold"),
+        min_value=0,
+        max_value=1,
+        initial=0.5,
+        widget=forms.NumberInput(attrs={"step": "0.01"}),
+        help_text=_("A case is flagged at or above this rubric score, from 0 to 1."),
+    )
+    aggregate = forms.ChoiceField(
+        label=_("Score of a case"),
+        choices=[(MEAN, _("Mean over all responses")), (MAX, _("The highest of the candidates"))],
+    )
+    at_least = forms.IntegerField(
+        label=_("Candidates needed"),
+        min_value=1,
+        initial=FEWEST_CANDIDATES,
+        help_text=_("A case with fewer scored candidates has no score, and is not flagged."),
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        raters = raters_on_offer(benchmark)
+        names = list(
+            Candidate.objects.filter(benchmark=benchmark, responses__isnull=False)
+            .distinct()
+            .order_by("kind", "name")
+            .values_list("name", "kind")
+        )
+        self.ready = bool(raters) and bool(names)
+        rater, candidates = self.fields["rater"], self.fields["candidates"]
+        assert isinstance(rater, forms.ChoiceField)
+        assert isinstance(candidates, forms.MultipleChoiceField)
+        rater.choices = raters
+        candidates.choices = [(name, name) for name, _kind in names]
+        candidates.initial = [name for name, kind in names if kind == Candidate.Kind.MODEL]
+
+    def terms(self) -> ScreeningTerms:
+        """What was chosen."""
+        return ScreeningTerms(**self.cleaned_data)

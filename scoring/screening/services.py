@@ -1,0 +1,155 @@
+"""Every write to a screening: its scores once, then one decision a case by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import User
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+from rubrics.exclusion import excluded_cases
+from rubrics.models import Benchmark, Candidate, Case
+from rubrics.services.exclusion import checked_reason, exclude_case, restore_case
+from scoring.models import ScreenedCase, Screening
+from scoring.raters import resolve_rater
+from scoring.screening.compute import AGGREGATES, MEAN, score_cases
+
+FEWEST_CANDIDATES = 2
+KEEP, EXCLUDE, UNDO = "keep", "exclude", "undo"
+DECISIONS = (KEEP, EXCLUDE, UNDO)
+
+
+@dataclass(frozen=True, slots=True)
+class ScreeningTerms:
+    """What a screening is made by; ``candidates`` are names, ``at_least`` how many of them a case needs a score of."""
+
+    title: str
+    rater: str
+    candidates: Sequence[str]
+    threshold: float = 0.5
+    aggregate: str = MEAN
+    at_least: int = FEWEST_CANDIDATES
+
+
+@transaction.atomic
+def create_screening(*, benchmark: Benchmark, terms: ScreeningTerms, by: User | None, at: datetime) -> Screening:
+    """Score every case by ``terms`` and flag those at or above the threshold. Nothing is excluded by it."""
+    candidates = _checked(benchmark, terms)
+    rater = resolve_rater(benchmark, terms.rater)
+    made = score_cases(benchmark, rater, candidates, aggregate=terms.aggregate, at_least=terms.at_least)
+    if not any(case.score is not None for case in made.cases):
+        raise DomainError(
+            _("No case has a score by this rater for %(n)s of these candidates. Choose another rater, or run a judge.")
+            % {"n": terms.at_least}
+        )
+    screening = Screening.objects.create(
+        benchmark=benchmark,
+        title=terms.title.strip(),
+        rater=rater.label,
+        candidates=candidates,
+        threshold=terms.threshold,
+        aggregate=terms.aggregate,
+        digest=made.digest,
+        facts={
+            "at_least": terms.at_least,
+            "rules": made.rules,
+            "runs": [run.public_id for run in rater.runs],
+            "n_excluded_before": excluded_cases(benchmark).count(),
+        },
+        created_by=by,
+        created_at=at,
+    )
+    ScreenedCase.objects.bulk_create(
+        (
+            ScreenedCase(
+                screening=screening,
+                case_id=case.case,
+                score=case.score,
+                note=case.note,
+                scores=case.scores,
+                n_responses=case.n_responses,
+                flagged=case.reaches(terms.threshold),
+            )
+            for case in made.cases
+        ),
+        batch_size=1000,
+    )
+    return screening
+
+
+def _checked(benchmark: Benchmark, terms: ScreeningTerms) -> list[str]:
+    if not terms.title.strip():
+        raise DomainError(_("Give the screening a title."))
+    if not 0 <= terms.threshold <= 1:
+        raise DomainError(_("The threshold lies between 0 and 1."))
+    if terms.aggregate not in AGGREGATES:
+        raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(AGGREGATES)})
+    names = list(dict.fromkeys(terms.candidates))
+    known = set(Candidate.objects.filter(benchmark=benchmark, name__in=names).values_list("name", flat=True))
+    for name in names:
+        if name not in known:
+            raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": name})
+    if terms.at_least < 1 or len(names) < terms.at_least:
+        raise DomainError(
+            ngettext(
+                "Choose at least %(n)s candidate: one that fails alone tells little of the case.",
+                "Choose at least %(n)s candidates: one alone tells more of itself than of the case.",
+                max(1, terms.at_least),
+            )
+            % {"n": max(1, terms.at_least)}
+        )
+    return sorted(names)
+
+
+@transaction.atomic
+def decide(
+    *, screening: Screening, cases: Collection[str], decision: str, reason: str = "", by: User, at: datetime
+) -> list[ScreenedCase]:
+    """Keep or exclude ``cases`` (public ids) of an open screening, or undo what was decided; all of them or none.
+
+    An exclusion takes a reason. `Conflict` where somebody has decided on one of them by now.
+    """
+    if decision not in DECISIONS:
+        raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(DECISIONS)})
+    if not Screening.objects.select_for_update(no_key=True).filter(pk=screening.pk, status="open").exists():
+        raise Conflict(_("This screening is closed; what was decided stands."))
+    reason = checked_reason(reason) if decision == EXCLUDE else reason.strip()
+    rows = list(
+        ScreenedCase.objects.select_for_update(of=("self",))
+        .filter(screening=screening, case__public_id__in=cases)
+        .select_related("case")
+        .order_by("pk")
+    )
+    if not rows or len(rows) < len(set(cases)):
+        raise DomainError(_("Choose cases of this screening."))
+    for row in rows:
+        _decide(row, decision, reason, by, at)
+    return rows
+
+
+def _decide(row: ScreenedCase, decision: str, reason: str, by: User, at: datetime) -> None:
+    if decision == UNDO:
+        # An admin may have taken the case back in since, or left it out for another reason: that stands.
+        if row.decision == EXCLUDE and row.case.exclusion == Case.Exclusion.SCREENING:
+            undone = _("Undone in the screening “%(title)s”.") % {"title": row.screening.title}
+            restore_case(case=row.case, reason=undone, by=by, at=at)
+        row.decision, row.reason, row.decided_by, row.decided_at = "", "", None, None
+    else:
+        if row.decision:
+            raise Conflict(_("“%(case)s” is decided by now. Undo that first.") % {"case": row.case.key})
+        if decision == EXCLUDE:
+            exclude_case(case=row.case, kind=Case.Exclusion.SCREENING, reason=reason, by=by, at=at)
+        row.decision, row.reason, row.decided_by, row.decided_at = decision, reason, by, at
+    row.save(update_fields=["decision", "reason", "decided_by", "decided_at"])
+
+
+@transaction.atomic
+def close_screening(*, screening: Screening, at: datetime) -> None:
+    """End a screening: what was decided stands, and what was not stays undecided."""
+    transition(screening, source=["open"], target="closed", closed_at=at)

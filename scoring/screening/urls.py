@@ -1,0 +1,31 @@
+"""Doors of screenings, within those of `scoring.urls`."""
+
+from django.urls import URLPattern, path
+
+from scoring.screening import api, views
+
+urlpatterns: list[URLPattern] = [
+    path("b/<slug:slug>/screening/", views.screenings, name="screenings"),
+    path("b/<slug:slug>/screening/new/", views.new_screening, name="screening-new"),
+    path("b/<slug:slug>/screening/<str:public_id>/", views.screening, name="screening"),
+    path("b/<slug:slug>/screening/<str:public_id>/decide/", views.screening_decide, name="screening-decide"),
+    path("b/<slug:slug>/screening/<str:public_id>/close/", views.screening_close, name="screening-close"),
+    path("b/<slug:slug>/screening/<str:public_id>/cases.csv", views.screening_csv, name="screening-csv"),
+    path(
+        "b/<slug:slug>/screening/<str:public_id>/distribution.csv",
+        views.distribution_csv,
+        name="screening-distribution-csv",
+    ),
+]
+
+api_urlpatterns: list[URLPattern] = [
+    path("benchmarks/<slug:slug>/screenings/", api.screenings, name="api-screenings"),
+    path("benchmarks/<slug:slug>/screenings/<str:public_id>/", api.screening, name="api-screening"),
+    path("benchmarks/<slug:slug>/screenings/<str:public_id>/cases/", api.screened_cases, name="api-screened-cases"),
+    path(
+        "benchmarks/<slug:slug>/screenings/<str:public_id>/decisions/",
+        api.screening_decide,
+        name="api-screening-decisions",
+    ),
+    path("benchmarks/<slug:slug>/screenings/<str:public_id>/close/", api.screening_close, name="api-screening-close"),
+]
