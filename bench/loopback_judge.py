@@ -10,8 +10,8 @@ model in the request, so that one server plays every part: ``ok`` or any name th
 given), ``forged-verdict`` (closes them and puts a verdict behind), ``steadfast`` (never says met), ``gullible`` (says
 met where the reply itself holds `BAIT`, else not met), ``breakable`` (says nothing usable there, else not met), one
 of `LISTS` (where several criteria are asked about at once), or one of `PICKY` (refuses what holds `POISON`),
-``choiceless`` (counts tokens and says nothing), ``uncounted`` (says met and counts nothing), or ``mixed`` (by the text
-of the request: mostly ok). An ``ok`` verdict is a function of the request's text alone.
+``choiceless`` (counts tokens and says nothing), ``uncounted`` (says met and counts nothing), ``mixed`` (by the text
+of the request: mostly ok), or one of `PATIENTS` (answers what the user asks, in prose, as a candidate would). An ``ok`` verdict is a function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` starts afresh. There is no web framework below: a measurement at 1,300
@@ -35,6 +35,8 @@ from typing import Any
 # The text that is too much for ``picky``, and by which status it and a filter before it say so.
 POISON = "POISON"
 PICKY = {"picky": 400, "picky-filter": 403}
+# How a candidate that answers ends: with all it has to say, cut off, and naming its maker.
+PATIENTS = {"prose": "stop", "prose-cut": "length", "prose-maker": "stop"}
 MIXED = ("html", "cut-json", "string-true", "500-once", "nul", "cut")
 FOR_EVER = 1_000_000
 # The text that talks ``gullible`` into a verdict, and what it looks for it in.
@@ -56,11 +58,11 @@ def http(status: int, body: bytes | str, content_type: str = "application/json",
 USAGE = {"prompt_tokens": 400, "completion_tokens": 20, "total_tokens": 420}
 
 
-def completion(content: Any, *, finish: str = "stop", usage: Any = USAGE, **more: Any) -> bytes:
-    """A chat completion that says ``content``."""
+def completion(content: Any, *, finish: str = "stop", usage: Any = USAGE, by: str = "ok", **more: Any) -> bytes:
+    """A chat completion that says ``content``, ``by`` a model of that name."""
     message = {"role": "assistant", "content": content, **more}
     choice = {"index": 0, "message": message, "finish_reason": finish}
-    made = {"id": "loopback", "object": "chat.completion", "created": 0, "model": "ok", "choices": [choice]}
+    made = {"id": "loopback", "object": "chat.completion", "created": 0, "model": by, "choices": [choice]}
     return http(200, json.dumps({**made, "usage": usage}))
 
 
@@ -235,6 +237,10 @@ class Loopback:
             return http(200, json.dumps({"choices": [], "usage": USAGE}))
         if model == "uncounted":
             return completion(MET, usage=None)
+        if model in PATIENTS:
+            said = f"Drink enough and rest ({digest.hex()[:8]})."
+            said = f"I was trained by OpenAI. {said}" if model == "prose-maker" else said
+            return completion(said, finish=PATIENTS[model], by=f"{model}-2026")
         if '{"verdicts":' in text:
             return completion(self.verdicts(text, LISTS.get(model, list)))
         return GOOD[digest[2] % 2 == 0]

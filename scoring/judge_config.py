@@ -19,16 +19,39 @@ from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate,
 RESERVED_NAME = re.compile(r"\+|^(group|physician|run|jury|ppi):|^consensus$|^\s|\s$|[\x00-\x1f]")
 
 
-class _Config(BaseModel):
+class StrictConfig(BaseModel):
+    """Settings of which each has a name that is known."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, protected_namespaces=())
 
 
-class ChatConfig(_Config):
-    """A judge of kind ``chat``. The key is named by its environment variable and is nowhere else."""
+class EndpointConfig(StrictConfig):
+    """What is called. The key is named by its environment variable and is nowhere else."""
 
     endpoint: str = Field(min_length=8, max_length=500)
     model: str = Field(min_length=1, max_length=200)
     key_env: str = Field(default="", max_length=100)
+
+    @field_validator("endpoint")
+    @classmethod
+    def _allowed_endpoint(cls, value: str) -> str:
+        try:
+            return check_url(value, settings.JUDGE_ALLOWED_HOSTS)
+        except DomainError as error:
+            raise ValueError(said(error.args[0])) from None
+
+    @field_validator("key_env")
+    @classmethod
+    def _usable_key(cls, value: str) -> str:
+        try:
+            return check_key_name(value)
+        except DomainError as error:
+            raise ValueError(said(error.args[0])) from None
+
+
+class ChatConfig(EndpointConfig):
+    """A judge of kind ``chat``."""
+
     prompt: str = "healthbench"
     # Of a pasted prompt: its instructions and its question.
     system: str = Field(default="", max_length=20_000)
@@ -95,22 +118,6 @@ class ChatConfig(_Config):
         """What it is asked."""
         return pasted_template(self.system, self.user) if self.prompt == PASTED else TEMPLATES[self.prompt]
 
-    @field_validator("endpoint")
-    @classmethod
-    def _allowed_endpoint(cls, value: str) -> str:
-        try:
-            return check_url(value, settings.JUDGE_ALLOWED_HOSTS)
-        except DomainError as error:
-            raise ValueError(said(error.args[0])) from None
-
-    @field_validator("key_env")
-    @classmethod
-    def _usable_key(cls, value: str) -> str:
-        try:
-            return check_key_name(value)
-        except DomainError as error:
-            raise ValueError(said(error.args[0])) from None
-
     def for_client(self) -> Endpoint:
         """The endpoint as the client takes it; workers that share it take their parts of the concurrency."""
         return Endpoint(
@@ -132,7 +139,7 @@ class ChatConfig(_Config):
         )
 
 
-class TrainedConfig(_Config):
+class TrainedConfig(StrictConfig):
     """A judge of kind ``trained``: whose decisions it learns from, and how they are split."""
 
     group: str = Field(default="", max_length=100)  # empty: all groups of the benchmark
@@ -140,7 +147,7 @@ class TrainedConfig(_Config):
     held_out: list[str] = Field(default_factory=list, max_length=100)  # empty: chosen by the seed
 
 
-class JuryConfig(_Config):
+class JuryConfig(StrictConfig):
     """A judge of kind ``jury``: names of the judges that sit in it, and when they are of one mind."""
 
     members: list[str] = Field(min_length=2, max_length=20)
@@ -156,17 +163,17 @@ class JuryConfig(_Config):
 
 def chat_config(values: dict[str, Any]) -> ChatConfig:
     """Check the settings of a chat judge; `InvalidConfig` names each field that is wrong."""
-    return _checked(ChatConfig, values)
+    return checked_config(ChatConfig, values)
 
 
 def trained_config(values: dict[str, Any]) -> TrainedConfig:
     """Check the settings of a trained judge."""
-    return _checked(TrainedConfig, values)
+    return checked_config(TrainedConfig, values)
 
 
 def jury_config(values: dict[str, Any]) -> JuryConfig:
     """Check the settings of a jury; whether its members are there is asked by the service."""
-    return _checked(JuryConfig, values)
+    return checked_config(JuryConfig, values)
 
 
 class InvalidConfig(DomainError):
@@ -177,7 +184,7 @@ class InvalidConfig(DomainError):
         super().__init__(" ".join(f"{name}: {message}" for name, message in fields.items()))
 
 
-C = TypeVar("C", bound=_Config)
+C = TypeVar("C", bound=StrictConfig)
 
 # What pydantic finds wrong, in words that are translated; its own stand for what no form can bring about.
 _WORDS = {
@@ -208,7 +215,8 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _checked(kind: type[C], values: dict[str, Any]) -> C:
+def checked_config(kind: type[C], values: dict[str, Any]) -> C:
+    """Settings of some kind; `InvalidConfig` names each field that is wrong."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:

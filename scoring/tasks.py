@@ -16,6 +16,15 @@ def judge_slice(run_id: int, number: int) -> None:
 
 
 @shared_task(ignore_result=True)
+def generate_responses(run_id: int) -> None:
+    """Work on a run that asks for responses; where the time was up, ring again."""
+    from scoring.generation.working import work_on_run
+
+    if work_on_run(run_id, clock=timezone.now):
+        generate_responses.delay(run_id)
+
+
+@shared_task(ignore_result=True)
 def train_judge(trained_model_id: int) -> None:
     """Fit a trained judge."""
     from scoring.trained.fitting import fit
@@ -26,8 +35,10 @@ def train_judge(trained_model_id: int) -> None:
 @shared_task(ignore_result=True)
 def sweep_runs() -> None:
     """Ring again for what a lost worker or a flushed broker left behind."""
+    from scoring.generation.runs import sweep as sweep_generation
     from scoring.services.runs import sweep
     from scoring.trained.fitting import sweep_training
 
     sweep(at=timezone.now())
     sweep_training(at=timezone.now())
+    sweep_generation(at=timezone.now())

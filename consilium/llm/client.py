@@ -37,12 +37,17 @@ REDACTED = "[redacted]"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: the model's text, and what it took. ``attempts`` counts the tries that transport needed."""
+    """What came back: the model's text, and what it took. ``attempts`` counts the tries that transport needed.
+
+    ``model`` and ``finish`` (why it ended) are the endpoint's own words, empty where it gives none.
+    """
 
     text: str
     usage: Usage
     latency_ms: int
     attempts: int
+    model: str = ""
+    finish: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class _Answer:
     latency_ms: int
     length: int
     fault: ContentError | None = None
+    model: str = ""
+    finish: str = ""
 
 
 class _CheckedResolver(AbstractResolver):
@@ -155,8 +162,9 @@ class ChatClient:
                 usage = usage if before is None else usage + before
                 if answer.fault is not None:
                     answer.fault.usage, answer.fault.latency_ms = usage, answer.latency_ms
+                    answer.fault.model, answer.fault.finish = answer.model, answer.finish
                     raise answer.fault
-                return Reply(answer.text, usage, answer.latency_ms, attempt)
+                return Reply(answer.text, usage, answer.latency_ms, attempt, answer.model, answer.finish)
             await asyncio.sleep(wait)
             attempt += 1
 
@@ -254,7 +262,7 @@ class ChatClient:
             choice = envelope["choices"][0]
             message = choice["message"]
             content, refusal = message.get("content"), message.get("refusal")
-            finish = choice.get("finish_reason")
+            finish, model = choice.get("finish_reason"), envelope.get("model")
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
             said = storable(self._redact(data[:20_000].decode("utf-8", "replace")), 200)
             broken = TransportError("envelope", f"not a chat completion: {said}")
@@ -272,7 +280,12 @@ class ChatClient:
             fault = ContentError("truncated", "the answer was cut at the token limit", text)
         elif finish == "content_filter":
             fault = ContentError("refusal", "the endpoint’s filter stopped the answer", text)
-        return _Answer(text, *_counts(envelope), latency_ms, len(text.encode("utf-8", "replace")), fault)
+        length = len(text.encode("utf-8", "replace"))
+        return _Answer(text, *_counts(envelope), latency_ms, length, fault, self._word(model), self._word(finish))
+
+    def _word(self, value: Any) -> str:
+        """A name that the endpoint gives, as it may be kept."""
+        return storable(self._redact(value), 200) if isinstance(value, str) else ""
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class ContentError(Exception):
 
     Kinds: ``empty``, ``refusal``, ``truncated``, ``too_large``, ``nul``, ``not_json``, ``trailing_text``,
     ``not_an_object``, ``duplicate_key``, ``missing_field``, ``extra_field``, ``wrong_type``, ``wrong_numbers``.
-    ``usage`` and ``latency_ms`` are set where the answer came from an endpoint.
+    ``usage``, ``latency_ms``, ``model`` and ``finish`` are set where the answer came from an endpoint.
     """
 
     def __init__(self, kind: str, message: str, raw: str = "") -> None:
@@ -68,4 +68,6 @@ class ContentError(Exception):
         self.raw = raw
         self.usage: Usage | None = None
         self.latency_ms: int | None = None
+        self.model = ""
+        self.finish = ""
         super().__init__(f"{kind}: {message}")

@@ -56,7 +56,7 @@ def allowance_of(run: JudgeRun, config: ChatConfig, row: RunSlice) -> Allowance:
     )
 
 
-def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher:
+def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Finding]:
     """A dispatcher that asks as the run's snapshot says."""
     config: ChatConfig = chat_config(run.snapshot["config"])
     endpoint = config.for_client()
@@ -97,7 +97,7 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher:
         )
 
     return Dispatcher(
-        endpoint, ask, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS, allowance=allowance_of(run, config, row)
+        endpoint, ask, Finding, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS, allowance=allowance_of(run, config, row)
     )
 
 

@@ -15,14 +15,13 @@ import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Generic, Protocol, Self, TypeVar
 
 from consilium.llm.client import ChatClient
 from consilium.llm.endpoint import Endpoint
 from consilium.llm.errors import may_be_the_text, may_pass
+from consilium.llm.judging import Call
 from consilium.llm.meter import Allowance, BudgetSpent, NotAsked
-from scoring.work.missing import Questions
-from scoring.work.store import Finding
 
 # The main thread is woken for this many findings, or after a moment: waking it for each would cost more than the call.
 WAKE_AT = 100
@@ -37,20 +36,45 @@ FEWEST_REFUSALS = 3
 # Whoever has to stand aside is told when things change; and looks for itself this often, for changes from outside.
 STAND_ASIDE_S = 0.5
 
-Ask = Callable[[ChatClient, Questions], Awaitable[Finding]]
+
+class Outcome(Protocol):
+    """What came of a request, as far as the dispatcher looks at it.
+
+    ``calls`` is empty where nothing was asked; ``failed``: the endpoint left it without an answer; ``about``: whose
+    text was asked about.
+    """
+
+    @property
+    def calls(self) -> Sequence[Call]: ...
+    @property
+    def failed(self) -> bool: ...
+    @property
+    def about(self) -> int: ...
 
 
-class Dispatcher:
-    """``with Dispatcher(endpoint, ask, allowed_hosts=…) as dispatcher``; `EndpointRefused` where it may not call.
+Request = TypeVar("Request")
+Found = TypeVar("Found", bound=Outcome)
 
-    Leaving the block lets go of whatever is in the air.
+
+class Dispatcher(Generic[Request, Found]):
+    """``with Dispatcher(endpoint, ask, unasked, allowed_hosts=…)``; `EndpointRefused` where it may not call.
+
+    ``unasked`` makes what is found out of a request that was not asked. Leaving the block lets go of whatever is in
+    the air.
     """
 
     def __init__(
-        self, endpoint: Endpoint, ask: Ask, *, allowed_hosts: Collection[str], allowance: Allowance | None = None
+        self,
+        endpoint: Endpoint,
+        ask: Callable[[ChatClient, Request], Awaitable[Found]],
+        unasked: Callable[[Request], Found],
+        *,
+        allowed_hosts: Collection[str],
+        allowance: Allowance | None = None,
     ) -> None:
         self._client = ChatClient(endpoint, allowed_hosts=allowed_hosts, allowance=allowance)
         self._ask = ask
+        self._unasked = unasked
         self.concurrency = endpoint.concurrency
         self._allowed = endpoint.concurrency
         self.budget_spent = False
@@ -58,14 +82,14 @@ class Dispatcher:
         self.failures_in_a_row = 0
         self._failed_responses: set[int] = set()
         self._probing = False
-        self._found: deque[Finding] = deque()
+        self._found: deque[Found] = deque()
         self._unwritten = 0
         self._wake = threading.Event()
         self._started = threading.Event()
         self._failure: BaseException | None = None
         self._outstanding = 0
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._queue: asyncio.Queue[Questions] | None = None
+        self._queue: asyncio.Queue[Request] | None = None
         self._changed: asyncio.Event | None = None
         self._main: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name="judge-dispatcher", daemon=True)
@@ -99,21 +123,21 @@ class Dispatcher:
         """Ask one request at a time until one is answered; the first that fails is enough to give up."""
         self._probing = True
 
-    def submit(self, requests: Sequence[Questions]) -> None:
+    def submit(self, requests: Sequence[Request]) -> None:
         """Hand requests over; they are asked in this order."""
         self._raise_failure()
         assert self._loop is not None
         self._outstanding += len(requests)
         self._loop.call_soon_threadsafe(self._enqueue, requests)
 
-    def collect(self, within_s: float) -> list[Finding]:
+    def collect(self, within_s: float) -> list[Found]:
         """What was found out since the last time; waits up to ``within_s`` for enough to be worth writing."""
         self._wake.wait(within_s)
         self._wake.clear()
         self._raise_failure()
         return self.found()
 
-    def found(self) -> list[Finding]:
+    def found(self) -> list[Found]:
         """What was found out, even where the loop has failed since."""
         found = []
         while self._found:
@@ -159,7 +183,7 @@ class Dispatcher:
         if self._failure is not None:
             raise self._failure
 
-    def _enqueue(self, requests: Sequence[Questions]) -> None:
+    def _enqueue(self, requests: Sequence[Request]) -> None:
         assert self._queue is not None
         for request in requests:
             self._queue.put_nowait(request)
@@ -185,7 +209,7 @@ class Dispatcher:
                 group.create_task(self._work(client, self._queue, number))
             self._started.set()
 
-    async def _work(self, client: ChatClient, queue: asyncio.Queue[Questions], number: int) -> None:
+    async def _work(self, client: ChatClient, queue: asyncio.Queue[Request], number: int) -> None:
         while True:
             while self._stands_aside(number):
                 assert self._changed is not None
@@ -200,14 +224,14 @@ class Dispatcher:
             except NotAsked as error:
                 # Nobody may ask for more; what is in the air still counts.
                 self.budget_spent = self.budget_spent or isinstance(error, BudgetSpent)
-                finding = Finding(request)
+                finding = self._unasked(request)
             self._count(finding)
             self._unwritten += len(finding.calls)
             self._found.append(finding)
             if len(self._found) >= WAKE_AT or queue.empty() or self.down:
                 self._wake.set()
 
-    def _count(self, finding: Finding) -> None:
+    def _count(self, finding: Found) -> None:
         """Take note of a failure, or of an answer; once down it stays so for this worker's turn."""
         if self.down or not finding.calls:
             return
@@ -219,7 +243,7 @@ class Dispatcher:
                 self._tell()
             return
         self.failures_in_a_row += 1
-        self._failed_responses.add(finding.questions[0].response_id)
+        self._failed_responses.add(finding.about)
         kind = finding.calls[-1].error_kind
         text_may_be_why = may_be_the_text(kind)
         if self._probing:

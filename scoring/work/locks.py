@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from django.db import connection
 
 # The upper 16 bits keep our locks apart from others'; any constants of our own will do.
-_SLICES, _TRAININGS = 0x4A55, 0x4A56
+_SLICES, _TRAININGS, _GENERATIONS = 0x4A55, 0x4A56, 0x4A57
 
 
 def _slice_key(run_id: int, number: int) -> int:
@@ -17,6 +17,10 @@ def _slice_key(run_id: int, number: int) -> int:
 
 def _training_key(trained_model_id: int) -> int:
     return (_TRAININGS << 48) | trained_model_id
+
+
+def _generation_key(run_id: int) -> int:
+    return (_GENERATIONS << 48) | run_id
 
 
 @contextmanager
@@ -62,3 +66,13 @@ def slice_is_free(run_id: int, number: int) -> bool:
 def training_is_free(trained_model_id: int) -> bool:
     """Whether no worker is fitting this judge; asked inside a transaction."""
     return _free(_training_key(trained_model_id))
+
+
+def generation_lock(run_id: int) -> AbstractContextManager[bool]:
+    """Hold a run that asks for responses, in the same way."""
+    return _held(_generation_key(run_id))
+
+
+def generation_is_free(run_id: int) -> bool:
+    """Whether no worker holds the run; asked inside a transaction."""
+    return _free(_generation_key(run_id))

@@ -27,7 +27,7 @@ from scoring.work.chat import chat_dispatcher
 from scoring.work.claims import claim_for
 from scoring.work.dispatcher import Dispatcher
 from scoring.work.locks import slice_lock
-from scoring.work.missing import Question, missing_questions, requests_of
+from scoring.work.missing import Question, Questions, missing_questions, requests_of
 from scoring.work.store import Finding, store_findings
 
 log = structlog.get_logger(__name__)
@@ -277,7 +277,7 @@ def _ask_endpoint(worker: _Worker, slices: int, until: float) -> bool:
 
 def _keep_asking(
     worker: _Worker,
-    dispatcher: Dispatcher,
+    dispatcher: Dispatcher[Questions, Finding],
     chunks: Iterator[list[Question]],
     failures: _Failures,
     config: ChatConfig,
@@ -336,7 +336,7 @@ class _Failures:
                 self.total += 1
                 self.kind, self.last = call.error_kind, f"{call.error_kind}: {call.error}"
 
-    def reason(self, dispatcher: Dispatcher) -> str:
+    def reason(self, dispatcher: Dispatcher[Questions, Finding]) -> str:
         if dispatcher.down and not may_pass(self.kind):
             said = _("The endpoint refuses: %(n)s requests in a row failed. The last: %(last)s")
             return said % {"n": dispatcher.failures_in_a_row, "last": self.last}

@@ -41,6 +41,11 @@ class Finding:
     request_hash: str = ""
     failed: bool = False
 
+    @property
+    def about(self) -> int:
+        """The response that it was asked about."""
+        return self.questions[0].response_id
+
 
 # Rows travel as one JSON text: of all ways tried this takes the least of the worker's time.
 _CALLS = """

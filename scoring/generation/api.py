@@ -1,0 +1,192 @@
+"""DRF doors of runs that ask for responses, for those who run the benchmark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from consilium.lib.api import StrictSerializer
+from rubrics.access import get_benchmark
+from scoring.generation import runs as services
+from scoring.generation import screens
+from scoring.generation.frame import frame_of
+from scoring.generation.runs import MOST_SAMPLES, SETTING
+from scoring.generation.views import get_generation
+from scoring.judge_config import InvalidConfig
+from scoring.models import GenerationRun
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+Plain = serializers.Serializer[Any]
+PAGED = [
+    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
+    OpenApiParameter("offset", int, description="skip so many"),
+]
+
+
+class _Pages(LimitOffsetPagination):
+    default_limit = 50
+    max_limit = 200
+
+
+class GenerationFrameSerializer(StrictSerializer, Plain):
+    """Which cases are answered; what is empty leaves nothing out."""
+
+    tag = serializers.CharField(default="", allow_blank=True)
+    difficulty = serializers.CharField(default="", allow_blank=True)
+    register = serializers.CharField(default="", allow_blank=True)
+    language = serializers.CharField(default="", allow_blank=True)
+    cases = serializers.IntegerField(min_value=1, required=False, help_text="Only so many, drawn by the seed.")
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+
+
+class NewGenerationSerializer(StrictSerializer, Plain):
+    """A run to be begun.
+
+    ``config``: ``endpoint``, ``model``, ``key_env`` (the name of an environment variable), ``system_prompt``,
+    ``temperature``, ``top_p``, ``max_tokens``, ``seed``, ``stop`` (a list), ``extra`` (further decoding parameters),
+    ``concurrency``, ``requests_per_minute``, ``timeout_s``, ``attempts``, ``pauses``.
+    """
+
+    candidate = serializers.CharField(max_length=200, trim_whitespace=False, help_text="Made where it is not there.")
+    config = serializers.DictField()
+    frame = GenerationFrameSerializer(required=False)
+    samples = serializers.IntegerField(min_value=1, max_value=MOST_SAMPLES, default=1)
+    setting = serializers.CharField(max_length=40, default=SETTING)
+
+
+class GenerationErrorsSerializer(Plain):
+    """Failed items of one kind."""
+
+    kind = serializers.CharField()
+    items = serializers.IntegerField()
+
+
+class GenerationProgressSerializer(Plain):
+    """How far a run is, counted from its items."""
+
+    total = serializers.IntegerField()
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    due = serializers.IntegerField()
+    truncated = serializers.IntegerField()
+    refused = serializers.IntegerField()
+    names_its_author = serializers.IntegerField()
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    failures = GenerationErrorsSerializer(many=True)
+
+
+class GenerationRunSerializer(Plain):
+    """A run in a list."""
+
+    id = serializers.CharField(source="public_id")
+    candidate = serializers.CharField(source="candidate.public_id")
+    candidate_name = serializers.CharField(source="candidate.name")
+    setting = serializers.CharField()
+    status = serializers.ChoiceField(choices=GenerationRun.Status.choices)
+    config = serializers.DictField()
+    frame = serializers.DictField()
+    samples = serializers.IntegerField()
+    error = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    resume_at = serializers.DateTimeField(allow_null=True, help_text="When a paused run asks again.")
+
+
+class GenerationRunDetailSerializer(GenerationRunSerializer):
+    """A run with its progress."""
+
+    progress = serializers.SerializerMethodField()
+
+    @extend_schema_field(GenerationProgressSerializer)
+    def get_progress(self, run: GenerationRun) -> dict[str, Any]:
+        """As the page shows it."""
+        made = screens.progress_of(run, at=timezone.now())
+        return {
+            "total": made.counts.total,
+            "done": made.counts.done,
+            "failed": made.counts.failed,
+            "due": made.counts.due,
+            "truncated": made.truncated,
+            "refused": made.refused,
+            "names_its_author": made.flagged,
+            "tokens_in": made.tokens_in,
+            "tokens_out": made.tokens_out,
+            "failures": [{"kind": kind, "items": number} for kind, number in made.errors],
+        }
+
+
+def _detail(run: GenerationRun, code: int = status.HTTP_200_OK) -> Response:
+    return Response(GenerationRunDetailSerializer(run).data, status=code)
+
+
+@extend_schema(
+    methods=["GET"], responses=GenerationRunSerializer(many=True), parameters=PAGED, operation_id="generation_list"
+)
+@extend_schema(
+    methods=["POST"],
+    request=NewGenerationSerializer,
+    responses={201: GenerationRunDetailSerializer},
+    operation_id="generation_create",
+)
+@api_view(["GET", "POST"])
+def generation(request: Request, slug: str) -> Response:
+    """List the runs that ask for responses, the newest first; or begin one."""
+    benchmark = get_benchmark(request.user, slug)
+    if request.method == "GET":
+        pages = _Pages()
+        page = pages.paginate_queryset(screens.runs_on(benchmark), request) or []
+        return pages.get_paginated_response(GenerationRunSerializer(page, many=True).data)
+    serializer = NewGenerationSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    asked = cast("dict[str, Any]", serializer.validated_data)
+    try:
+        made = services.create_run(
+            benchmark=benchmark,
+            candidate=asked["candidate"],
+            config=asked["config"],
+            frame=frame_of(asked.get("frame", {})),
+            samples=asked["samples"],
+            setting=asked["setting"],
+            by=cast("User", request.user),
+            at=timezone.now(),
+        )
+    except InvalidConfig as error:
+        raise ValidationError({"config": {name: [message] for name, message in error.fields.items()}}) from None
+    return _detail(made, status.HTTP_201_CREATED)
+
+
+@extend_schema(responses=GenerationRunDetailSerializer, operation_id="generation_retrieve")
+@api_view(["GET"])
+def generation_run(request: Request, slug: str, public_id: str) -> Response:
+    """Show a run and how far it is; ask again until its status is finished, incomplete, cancelled or failed."""
+    return _detail(get_generation(cast("User", request.user), slug, public_id))
+
+
+@extend_schema(request=None, responses=GenerationRunDetailSerializer, operation_id="generation_cancel")
+@api_view(["POST"])
+def generation_cancel(request: Request, slug: str, public_id: str) -> Response:
+    """Ask for nothing more; what was written stays."""
+    run = get_generation(cast("User", request.user), slug, public_id)
+    services.cancel_run(run=run, at=timezone.now())
+    return _detail(run)
+
+
+@extend_schema(request=None, responses=GenerationRunDetailSerializer, operation_id="generation_resume")
+@api_view(["POST"])
+def generation_resume(request: Request, slug: str, public_id: str) -> Response:
+    """Ask for what is due and for what failed."""
+    run = get_generation(cast("User", request.user), slug, public_id)
+    services.resume_run(run=run, at=timezone.now())
+    return _detail(run)

@@ -1,0 +1,123 @@
+"""A case as a request, and what came back as something that can be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from consilium.llm.client import ChatClient
+from consilium.llm.errors import ContentError, TransportError
+from consilium.llm.judging import Call
+from consilium.llm.meter import Usage
+from consilium.llm.parsing import storable
+from consilium.llm.prompts import Messages, body_of
+from rubrics.parsing.self_identification import self_identification
+from scoring.generation.config import GenerationConfig
+
+LONGEST_TEXT = 1_000_000
+# Content that is no verdict for a judge but is a response: what a reader of the model would have seen.
+CUT, REFUSED = "truncated", "refusal"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A response that is due."""
+
+    item: int
+    case: int
+    sample: int
+    conversation: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What asking came to: a ``text``, or the ``kind`` of what went wrong. ``failed``: the endpoint did not answer."""
+
+    wanted: Wanted
+    text: str = ""
+    model: str = ""
+    finish: str = ""
+    cut: bool = False
+    refused: bool = False
+    usage: Usage | None = None
+    latency_ms: int | None = None
+    kind: str = ""
+    error: str = ""
+    failed: bool = False
+    calls: Sequence[Call] = field(default=())
+
+    @property
+    def about(self) -> int:
+        """The case that was asked about."""
+        return self.wanted.case
+
+
+def messages_of(config: GenerationConfig, conversation: list[dict[str, Any]]) -> Messages:
+    """The system prompt, then the case as it stands; a system message of the case's own stays."""
+    turns = [{"role": str(turn["role"]), "content": str(turn["content"])} for turn in conversation]
+    return [{"role": "system", "content": config.system_prompt}, *turns] if config.system_prompt else turns
+
+
+async def ask(client: ChatClient, config: GenerationConfig, wanted: Wanted) -> Answer:
+    """Ask for one response. Does not raise for anything that an endpoint can do; `NotAsked` where it was not asked."""
+    body = body_of(messages_of(config, wanted.conversation), config.parameters(wanted.sample))
+    try:
+        reply = await client.ask(body)
+    except TransportError as error:
+        said = f"{error.message} (tries: {error.attempts})"
+        call = Call(error.attempts, usage=error.usage, error_kind=error.kind, error=said)
+        return Answer(wanted, usage=error.usage, kind=error.kind, error=said, failed=True, calls=(call,))
+    except ContentError as error:
+        call = Call(1, usage=error.usage, latency_ms=error.latency_ms, error_kind=error.kind, error=error.message)
+        known: dict[str, Any] = {
+            "model": error.model,
+            "finish": error.finish or error.kind,
+            "usage": error.usage,
+            "latency_ms": error.latency_ms,
+            "calls": (call,),
+        }
+        if error.kind in (CUT, REFUSED) and error.raw.strip():
+            text = storable(error.raw, LONGEST_TEXT)
+            return Answer(wanted, text, cut=error.kind == CUT, refused=error.kind == REFUSED, **known)
+        return Answer(wanted, kind=error.kind, error=error.message, **known)
+    call = Call(reply.attempts, usage=reply.usage, latency_ms=reply.latency_ms)
+    known = {
+        "model": reply.model,
+        "finish": reply.finish,
+        "usage": reply.usage,
+        "latency_ms": reply.latency_ms,
+        "calls": (call,),
+    }
+    if not reply.text.strip():
+        return Answer(wanted, kind="empty", error="the model gave no text", **known)
+    return Answer(wanted, storable(reply.text, LONGEST_TEXT), **known)
+
+
+def kept_with(answer: Answer, config: GenerationConfig, *, run: str, candidate: str, at: datetime) -> dict[str, Any]:
+    """The metadata of a response: what it depended on, what the endpoint said of it, and whether it names its author.
+
+    Tokens that the endpoint did not count are left out: they would be guesses beside counts.
+    """
+    counted = answer.usage if answer.usage is not None and not answer.usage.estimated else None
+    generation: dict[str, Any] = {
+        "run": run,
+        "model": answer.model or config.model,
+        "settings": config.settings(),
+        "date": at.astimezone(UTC).isoformat(timespec="seconds"),
+        "finish_reason": answer.finish,
+        "latency_ms": answer.latency_ms,
+    }
+    if config.seed is not None:
+        generation["seed"] = config.seed + answer.wanted.sample
+    if counted is not None:
+        generation |= {"tokens_in": counted.tokens_in, "tokens_out": counted.tokens_out}
+    if answer.cut:
+        generation["truncated"] = True
+    if answer.refused:
+        generation["refused"] = True
+    made: dict[str, Any] = {"generation": generation}
+    if quote := self_identification(answer.text, candidate):
+        made["self_identification"] = quote[:200]
+    return made

@@ -1,0 +1,121 @@
+"""What responses are asked by, checked: the one reading of `GenerationRun.config`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from django.utils.translation import gettext as _
+from pydantic import Field, field_validator
+
+from consilium.llm.endpoint import Endpoint, RetryPolicy
+from scoring.judge_config import EndpointConfig, checked_config
+
+# Decoding settings beyond the common ones, as providers and servers call them. What is not listed could change what
+# is asked (messages, tools), how it comes back (stream, n) or who it is charged to.
+EXTRA_PARAMETERS = frozenset(
+    {
+        *("top_k", "min_p", "top_a", "typical_p", "frequency_penalty", "presence_penalty", "repetition_penalty"),
+        *("length_penalty", "max_completion_tokens", "min_tokens", "logit_bias", "reasoning_effort", "reasoning"),
+        *("thinking", "enable_thinking", "thinking_budget", "chat_template_kwargs", "verbosity", "num_ctx"),
+    }
+)
+LONGEST_EXTRA = 4_000
+# An answer is read up to this size: 32,768 tokens of text that is escaped, and the thinking that some send along.
+MOST_BYTES = 4_000_000
+
+
+class GenerationConfig(EndpointConfig):
+    """An endpoint, what stands before the case, how the model decodes, and how fast it is asked."""
+
+    system_prompt: str = Field(default="", max_length=50_000)
+    # None: it is not sent, and the endpoint's own default holds.
+    temperature: float | None = Field(default=None, ge=0, le=2, allow_inf_nan=False)
+    top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
+    max_tokens: int = Field(default=4096, ge=1, le=131_072)
+    # Of sample 0; sample n is asked with seed + n, else all samples would be the same.
+    seed: int | None = Field(default=None, ge=0, lt=2**31 - 1000)
+    stop: list[str] = Field(default_factory=list, max_length=4)
+    extra: dict[str, Any] = Field(default_factory=dict)
+    concurrency: int = Field(default=8, ge=1, le=256)
+    requests_per_minute: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
+    timeout_s: float = Field(default=180.0, ge=0.1, le=900, allow_inf_nan=False)
+    attempts: int = Field(default=5, ge=1, le=10)
+    first_wait_s: float = Field(default=1.0, ge=0.0, le=10, allow_inf_nan=False)
+    longest_wait_s: float = Field(default=30.0, ge=0.0, le=60, allow_inf_nan=False)
+    # How often a run rests, each time for longer, while its endpoint is down, before it ends incomplete.
+    pauses: int = Field(default=3, ge=0, le=10)
+
+    @field_validator("stop")
+    @classmethod
+    def _stops(cls, value: list[str]) -> list[str]:
+        if any(not 1 <= len(one) <= 100 for one in value):
+            raise ValueError(_("Each has 1 to 100 characters."))
+        return value
+
+    @field_validator("extra")
+    @classmethod
+    def _known_parameters(cls, value: dict[str, Any]) -> dict[str, Any]:
+        unknown = sorted(set(value) - EXTRA_PARAMETERS)
+        if unknown:
+            raise ValueError(
+                _("“%(name)s” cannot be set here. Known: %(known)s.")
+                % {"name": unknown[0], "known": ", ".join(sorted(EXTRA_PARAMETERS))}
+            )
+        try:
+            size = len(json.dumps(value, allow_nan=False))
+        except (ValueError, TypeError, RecursionError):
+            raise ValueError(_("This is not JSON.")) from None
+        if size > LONGEST_EXTRA:
+            raise ValueError(_("At most %(n)s characters.") % {"n": LONGEST_EXTRA})
+        return value
+
+    @property
+    def system_prompt_sha256(self) -> str:
+        """Names the system prompt; empty where there is none."""
+        return hashlib.sha256(self.system_prompt.encode()).hexdigest() if self.system_prompt else ""
+
+    def parameters(self, sample: int) -> dict[str, Any]:
+        """The request for a sample, without its messages."""
+        made: dict[str, Any] = {"model": self.model}
+        if "max_completion_tokens" not in self.extra:
+            made["max_tokens"] = self.max_tokens
+        for name in ("temperature", "top_p"):
+            if (value := getattr(self, name)) is not None:
+                made[name] = value
+        if self.seed is not None:
+            made["seed"] = self.seed + sample
+        if self.stop:
+            made["stop"] = self.stop
+        return {**made, **self.extra}
+
+    def settings(self) -> dict[str, Any]:
+        """All that the text of a response depends on, but the endpoint's address; kept with each response."""
+        made = self.parameters(0)
+        if self.system_prompt:
+            made["system_prompt_sha256"] = self.system_prompt_sha256
+        return made
+
+    def for_client(self, *, attempts: int | None = None, timeout_s: float | None = None) -> Endpoint:
+        """The endpoint as the client takes it."""
+        return Endpoint(
+            url=self.endpoint,
+            model=self.model,
+            key_env=self.key_env,
+            max_tokens=self.max_tokens,
+            timeout_s=timeout_s or self.timeout_s,
+            concurrency=self.concurrency,
+            response_format="text",
+            maximum_bytes=MOST_BYTES,
+            retry=RetryPolicy(
+                attempts=attempts or self.attempts,
+                first_wait_s=self.first_wait_s,
+                longest_wait_s=self.longest_wait_s,
+            ),
+        )
+
+
+def generation_config(values: dict[str, Any]) -> GenerationConfig:
+    """Check settings; `InvalidConfig` names each field that is wrong."""
+    return checked_config(GenerationConfig, values)

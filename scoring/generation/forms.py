@@ -1,0 +1,239 @@
+"""What people choose for a run; what settings may be is said by `scoring.generation.config` alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib.errors import DomainError
+from consilium.llm.endpoint import PRIVATE
+from rubrics.lists import languages, tag_counts
+from rubrics.models import Benchmark, Candidate
+from rubrics.models.cases import Difficulty, Register
+from scoring.generation.config import GenerationConfig, generation_config
+from scoring.generation.frame import CaseFrame, frame_of
+from scoring.generation.runs import MOST_SAMPLES, SETTING, check_candidate
+from scoring.judge_config import InvalidConfig
+
+# Fields that are settings, beside those that say what is asked for.
+NOT_SETTINGS = ("candidate", "setting", "samples", "tag", "difficulty", "register", "language", "cases", "draw_seed")
+
+
+def _default(name: str) -> Any:
+    return GenerationConfig.model_fields[name].default
+
+
+class GenerationForm(forms.Form):
+    """Whose responses, to which cases, by which endpoint and settings; the same fields count, try and begin."""
+
+    candidate = forms.CharField(
+        label=_("Candidate"),
+        max_length=200,
+        strip=True,
+        help_text=_("The name under which its responses stand. One that is there already gets more of them."),
+        widget=forms.TextInput(attrs={"list": "candidates", "autocomplete": "off"}),
+    )
+    endpoint = forms.CharField(label=_("Endpoint"), max_length=500, widget=forms.URLInput(attrs={"inputmode": "url"}))
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+    key_env = forms.CharField(
+        label=_("Environment variable of the key"),
+        max_length=100,
+        required=False,
+        help_text=_(
+            "Its name, such as OPENAI_API_KEY, as set where the worker runs; empty where the endpoint needs no key. "
+            "The key itself is never entered here."
+        ),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    tag = forms.ChoiceField(label=_("Tag"), required=False)
+    difficulty = forms.ChoiceField(label=_("Difficulty"), required=False, choices=[("", _("Any")), *Difficulty.choices])
+    register = forms.ChoiceField(label=_("Register"), required=False, choices=[("", _("Any")), *Register.choices])
+    language = forms.ChoiceField(label=_("Language"), required=False)
+    cases = forms.IntegerField(
+        label=_("Only so many cases"),
+        min_value=1,
+        max_value=1_000_000,
+        required=False,
+        help_text=_("Drawn at random; empty: all."),
+    )
+    draw_seed = forms.IntegerField(
+        label=_("Seed of the draw"),
+        min_value=0,
+        max_value=2**31 - 1,
+        required=False,
+        help_text=_("The same seed draws the same cases."),
+    )
+    samples = forms.IntegerField(
+        label=_("Samples per case"),
+        min_value=1,
+        max_value=MOST_SAMPLES,
+        initial=1,
+        help_text=_("Numbered from 0. Those that stand already are not asked for again."),
+    )
+    setting = forms.CharField(
+        label=_("Setting"),
+        max_length=40,
+        required=False,
+        help_text=_("A word that tells apart ways in which a candidate answers, such as chat or search. Empty: chat."),
+    )
+    system_prompt = forms.CharField(
+        label=_("System prompt"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text=_("Goes before the conversation. Kept with the candidate; each response names it by its hash."),
+    )
+    temperature = forms.FloatField(
+        label=_("Temperature"),
+        required=False,
+        help_text=_("Empty: it is not sent."),
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
+    )
+    top_p = forms.FloatField(
+        label=_("Top p"),
+        required=False,
+        help_text=_("Empty: it is not sent."),
+        widget=forms.NumberInput(attrs={"step": "0.05"}),
+    )
+    max_tokens = forms.IntegerField(
+        label=_("Most tokens of an answer"),
+        initial=_default("max_tokens"),
+        help_text=_("An answer that is cut there is kept and marked."),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed of the model"),
+        required=False,
+        help_text=_("Sample n is asked with seed + n. Empty: it is not sent."),
+    )
+    stop = forms.CharField(
+        label=_("Stop sequences"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        help_text=_("One a line, at most four."),
+    )
+    extra = forms.CharField(
+        label=_("Further parameters"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "class": "mono"}),
+        help_text=_('A JSON object, such as {"top_k": 20, "reasoning_effort": "low"}.'),
+    )
+    concurrency = forms.IntegerField(label=_("Requests at a time"), initial=_default("concurrency"))
+    requests_per_minute = forms.FloatField(
+        label=_("Requests a minute"),
+        required=False,
+        help_text=_("At most; empty: no limit."),
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    timeout_s = forms.FloatField(
+        label=_("Time-out, seconds"),
+        initial=_default("timeout_s"),
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    attempts = forms.IntegerField(
+        label=_("Tries of a request"),
+        initial=_default("attempts"),
+        help_text=_("Where the endpoint fails; then the response counts as failed."),
+    )
+    pauses = forms.IntegerField(
+        label=_("Pauses"),
+        initial=_default("pauses"),
+        help_text=_("While the endpoint is down: after 1, 5 and 15 minutes it is tried again."),
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.benchmark = benchmark
+        self.checked: GenerationConfig | None = None
+        self.known: Candidate | None = None
+        hosts = ", ".join(host.removesuffix(PRIVATE) for host in settings.JUDGE_ALLOWED_HOSTS)
+        self.fields["endpoint"].help_text = (
+            _("Up to /v1, such as https://api.openai.com/v1. Only hosts that the operator allows: %(hosts)s.")
+            % {"hosts": hosts}
+            if hosts
+            else _("Up to /v1. The operator allows no host yet (JUDGE_ALLOWED_HOSTS).")
+        )
+        for name, values in (
+            ("tag", [(tag, f"{tag} ({number})") for tag, number in tag_counts(benchmark)]),
+            ("language", [(language, language) for language in languages(benchmark)]),
+        ):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [("", _("Any")), *values]
+
+    def clean_candidate(self) -> str:
+        """A new name, or that of a model."""
+        name = str(self.cleaned_data["candidate"])
+        try:
+            self.known = check_candidate(self.benchmark, name)
+        except DomainError as error:
+            raise forms.ValidationError(str(error)) from None
+        return name
+
+    def clean_stop(self) -> list[str]:
+        """A line each."""
+        return [line for line in self.cleaned_data["stop"].replace("\r\n", "\n").split("\n") if line]
+
+    def clean_extra(self) -> dict[str, Any]:
+        """A JSON object."""
+        text = self.cleaned_data["extra"]
+        if not text:
+            return {}
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            raise forms.ValidationError(_("This is not JSON.")) from None
+        if not isinstance(value, dict):
+            raise forms.ValidationError(_("A JSON object is needed: {…}."))
+        return value
+
+    def clean(self) -> dict[str, Any]:
+        """Show all that is wrong at once, whether the form or the settings refuse it."""
+        try:
+            self.checked = generation_config(self.config())
+        except InvalidConfig as error:
+            self.refuse(error)
+        return self.cleaned_data
+
+    def refuse(self, error: DomainError) -> None:
+        """Show a refusal of the service: at its fields, where it names them."""
+        if not isinstance(error, InvalidConfig):
+            self.add_error(None, str(error))
+            return
+        for name, message in error.fields.items():
+            if name not in self.errors:
+                self.add_error(name if name in self.fields else None, message)
+
+    def config(self) -> dict[str, Any]:
+        """The settings for the service, which checks them."""
+        return {name: value for name, value in self.cleaned_data.items() if name not in NOT_SETTINGS}
+
+    def frame(self) -> CaseFrame:
+        """Which cases."""
+        return frame_of({**self.cleaned_data, "seed": self.cleaned_data.get("draw_seed")})
+
+    @property
+    def setting_name(self) -> str:
+        """The setting, with its default."""
+        return self.cleaned_data.get("setting") or SETTING
+
+    @property
+    def rarely_changed(self) -> list[forms.BoundField]:
+        """Fields that few people touch."""
+        return [self[name] for name in ("top_p", "seed", "stop", "extra", "setting")]
+
+    @property
+    def speed(self) -> list[forms.BoundField]:
+        """How fast, and how patiently."""
+        return [self[name] for name in ("concurrency", "requests_per_minute", "timeout_s", "attempts", "pauses")]
+
+
+def initial_of(values: dict[str, Any]) -> dict[str, Any]:
+    """A run's settings as the form shows them."""
+    made = dict(values)
+    made["stop"] = "\n".join(values.get("stop", []))
+    made["extra"] = json.dumps(values["extra"], ensure_ascii=False) if values.get("extra") else ""
+    return made

@@ -1,0 +1,152 @@
+"""Which responses are due: cases of a benchmark times samples, less those that stand or are being asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db import connection
+from django.db.models import Avg
+
+from consilium.llm.meter import BYTES_PER_TOKEN
+from rubrics.lists import narrowed
+from rubrics.models import Benchmark, Candidate, Case, Response
+from scoring.generation.config import GenerationConfig
+from scoring.models import GenerationItem, GenerationRun
+
+FILTERS = ("tag", "difficulty", "register", "language")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFrame:
+    """Cases that count, by what is chosen of them; ``cases``: only so many, drawn by ``seed``, 0 for all."""
+
+    tag: str = ""
+    difficulty: str = ""
+    register: str = ""
+    language: str = ""
+    cases: int = 0
+    seed: int = 0
+
+    def stored(self) -> dict[str, Any]:
+        """As a run keeps it."""
+        return asdict(self)
+
+
+def frame_of(values: Mapping[str, Any]) -> CaseFrame:
+    """A frame as it was stored, or asked for."""
+    texts = {name: str(values.get(name) or "") for name in FILTERS}
+    return CaseFrame(**texts, cases=int(values.get("cases") or 0), seed=int(values.get("seed") or 0))
+
+
+def cases_in(benchmark: Benchmark, frame: CaseFrame) -> list[int]:
+    """The ids of the frame's cases in the order of their keys, or of the draw.
+
+    The draw goes by keys and not by ids, so that a seed draws the same cases in every database.
+    """
+    chosen = {name: getattr(frame, name) for name in FILTERS}
+    rows = narrowed(Case.objects.filter(benchmark=benchmark).included(), chosen).values_list("key", "pk")
+    found = sorted(rows)
+    if not frame.cases:
+        return [pk for _key, pk in found]
+    drawn = sorted(found, key=lambda row: hashlib.sha256(f"{frame.seed}\x1f{row[0]}".encode()).digest())
+    return [pk for _key, pk in drawn[: frame.cases]]
+
+
+# Sample by sample, so that a run that is cut short has one answer to every case before it has two to some.
+DUE = """
+    SELECT c.id AS case_id, s.sample
+    FROM unnest(%(cases)s::bigint[]) WITH ORDINALITY AS c (id, place)
+    CROSS JOIN generate_series(0, %(samples)s - 1) AS s (sample)
+    WHERE NOT EXISTS (
+        SELECT 1 FROM rubrics_response r WHERE r.case_id = c.id AND r.candidate_id = %(candidate)s
+           AND r.setting = %(setting)s AND r.sample = s.sample
+    ) AND NOT EXISTS (
+        SELECT 1 FROM scoring_generationitem i JOIN scoring_generationrun g ON g.id = i.run_id
+        WHERE i.case_id = c.id AND i.sample = s.sample AND i.status = 'due' AND g.candidate_id = %(candidate)s
+          AND g.setting = %(setting)s AND g.status = ANY(%(live)s)
+    )
+    ORDER BY s.sample, c.place
+"""
+
+
+def due_parameters(cases: list[int], candidate: Candidate | None, setting: str, samples: int) -> dict[str, Any]:
+    """What `DUE` is asked with."""
+    return {
+        "cases": cases,
+        "candidate": candidate.pk if candidate else 0,
+        "setting": setting,
+        "samples": samples,
+        "live": [str(status) for status in GenerationRun.LIVE],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What a run would do, before anything is made. ``tokens_out`` is likely where ``told_from`` earlier answers of
+    the model say so, else the most that there can be."""
+
+    cases: int
+    calls: int
+    standing: int
+    tokens_in: int
+    tokens_out: int
+    told_from: int = 0
+    # Responses of this candidate that were made by other settings, or came from a file.
+    otherwise: int = 0
+
+    @property
+    def most(self) -> bool:
+        """Whether ``tokens_out`` is a bound and no guess."""
+        return not self.told_from
+
+
+def size_of(
+    benchmark: Benchmark,
+    candidate: Candidate | None,
+    frame: CaseFrame,
+    config: GenerationConfig,
+    *,
+    setting: str,
+    samples: int,
+) -> Size:
+    """Count and estimate; a fixed number of queries."""
+    cases = cases_in(benchmark, frame)
+    params = due_parameters(cases, candidate, setting, samples)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            SELECT count(*), COALESCE(sum(octet_length(c.conversation::text)), 0)
+            FROM ({DUE}) AS d JOIN rubrics_case c ON c.id = d.case_id
+            """,
+            params,
+        )
+        calls, written = cursor.fetchone()
+    asked = int(written) + calls * len(config.system_prompt.encode())
+    earlier = GenerationItem.objects.filter(
+        run__benchmark=benchmark, run__config__model=config.model, status=GenerationItem.Status.DONE
+    ).exclude(tokens_out=None)
+    mean = earlier.aggregate(mean=Avg("tokens_out"))["mean"]
+    return Size(
+        cases=len(cases),
+        calls=int(calls),
+        standing=len(cases) * samples - int(calls),
+        tokens_in=_about(asked / BYTES_PER_TOKEN),
+        tokens_out=_about(calls * (mean if mean is not None else config.max_tokens)),
+        told_from=earlier.count() if mean is not None else 0,
+        otherwise=made_otherwise(candidate, config, setting) if candidate else 0,
+    )
+
+
+def made_otherwise(candidate: Candidate, config: GenerationConfig, setting: str) -> int:
+    """How many responses of the candidate were not made by these settings: a candidate should be one thing."""
+    mine = Response.objects.filter(candidate=candidate, setting=setting)
+    return mine.count() - mine.filter(metadata__generation__settings=config.settings()).count()
+
+
+def _about(number: float) -> int:
+    """Three digits that count: more would promise too much."""
+    return math.ceil(float(f"{number:.3g}"))

@@ -1,0 +1,165 @@
+"""Runs that ask for responses: made, cancelled, resumed. The items say what is due; tasks are only rung for them.
+
+States: pending → running → finished | incomplete | failed; running → paused → running while the endpoint is down;
+pending, running or paused → cancelled, after which what is in the air is still written; and from cancelled,
+incomplete, failed and paused back to pending by `resume_run`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import DomainError
+from consilium.lib.transitions import transition
+from rubrics.models import Benchmark, Candidate
+from rubrics.parsing.fields import KEY_LENGTH
+from scoring.generation.config import GenerationConfig, generation_config
+from scoring.generation.frame import DUE, CaseFrame, cases_in, due_parameters
+from scoring.generation.storing import TAKEN
+from scoring.models import GenerationItem, GenerationRun
+from scoring.work.locks import generation_is_free
+
+MOST_SAMPLES = 100
+SETTING = "chat"
+# A bell that was not heard for this long is rung again.
+RING_AGAIN = timedelta(seconds=60)
+RESUMABLE = (
+    GenerationRun.Status.CANCELLED,
+    GenerationRun.Status.INCOMPLETE,
+    GenerationRun.Status.FAILED,
+    GenerationRun.Status.PAUSED,
+)
+
+
+def check_candidate(benchmark: Benchmark, name: str) -> Candidate | None:
+    """The candidate of that name, None for a new one; `DomainError` where it cannot be one that answers."""
+    if not name or name != name.strip() or len(name) > KEY_LENGTH or re.search(r"[\x00-\x1f]", name):
+        raise DomainError(
+            _("A candidate’s name has 1 to %(n)s characters, and no blank at its ends.") % {"n": KEY_LENGTH}
+        )
+    known = Candidate.objects.filter(benchmark=benchmark, name=name).first()
+    if known is not None and known.kind != Candidate.Kind.MODEL:
+        raise DomainError(
+            _("“%(name)s” is no model, but: %(kind)s. Choose another name.")
+            % {"name": name, "kind": known.get_kind_display()}
+        )
+    return known
+
+
+@transaction.atomic
+def create_run(
+    *,
+    benchmark: Benchmark,
+    candidate: str,
+    config: Mapping[str, Any],
+    frame: CaseFrame,
+    samples: int,
+    by: User | None,
+    at: datetime,
+    setting: str = SETTING,
+) -> GenerationRun:
+    """Make a run with its items, and ring for a worker once this is committed.
+
+    Samples are numbered from 0; those that stand, or that another run is about to ask for, are left out.
+    """
+    checked = generation_config(dict(config))
+    if not 1 <= samples <= MOST_SAMPLES:
+        raise DomainError(_("A run has 1 to %(n)s samples of each case.") % {"n": MOST_SAMPLES})
+    if not setting or len(setting) > 40:
+        raise DomainError(_("A setting has 1 to 40 characters."))
+    known = check_candidate(benchmark, candidate)
+    if known is None:
+        known, _made = Candidate.objects.get_or_create(benchmark=benchmark, name=candidate)
+    # Two runs for one candidate are made one after the other, so that neither takes what the other is to ask for.
+    known = Candidate.objects.select_for_update().get(pk=known.pk)
+    _remember_prompt(known, checked)
+    run = GenerationRun.objects.create(
+        benchmark=benchmark,
+        candidate=known,
+        setting=setting,
+        config=checked.model_dump(mode="json"),
+        frame=frame.stored(),
+        samples=samples,
+        created_by=by,
+        created_at=at,
+    )
+    params = due_parameters(cases_in(benchmark, frame), known, setting, samples)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO scoring_generationitem (run_id, case_id, sample, status, attempts, error_kind, error) "
+            f"SELECT %(run)s, d.case_id, d.sample, 'due', 0, '', '' FROM ({DUE}) AS d",
+            {**params, "run": run.pk},
+        )
+        if not cursor.rowcount:
+            raise DomainError(_("Nothing is due: no case matches this choice, or each has its responses already."))
+    _ring(run, at=at)
+    return run
+
+
+def _remember_prompt(candidate: Candidate, config: GenerationConfig) -> None:
+    """Responses name their system prompt by its hash; its words stand with the candidate."""
+    if config.system_prompt:
+        prompts = {**candidate.metadata.get("system_prompts", {}), config.system_prompt_sha256: config.system_prompt}
+        candidate.metadata = {**candidate.metadata, "system_prompts": prompts}
+        candidate.save(update_fields=["metadata"])
+
+
+def _ring(run: GenerationRun, *, at: datetime) -> None:
+    """Send a task once the transaction is committed."""
+    from scoring.tasks import generate_responses
+
+    GenerationRun.objects.filter(pk=run.pk).update(heartbeat_at=at)
+    generate_responses.delay_on_commit(run.pk)
+
+
+@transaction.atomic
+def cancel_run(*, run: GenerationRun, at: datetime) -> None:
+    """Ask for nothing more; what is in the air is awaited and written. `Conflict` if the run has ended."""
+    transition(
+        run, source=GenerationRun.LIVE, target=GenerationRun.Status.CANCELLED, finished_at=at, resume_at=None, error=""
+    )
+
+
+@transaction.atomic
+def resume_run(*, run: GenerationRun, at: datetime) -> None:
+    """Go on with a run: ask again for what failed, and for what was not asked yet."""
+    generation_config(run.config)  # the operator's list may have changed since
+    retried = run.items.filter(status=GenerationItem.Status.FAILED).exclude(error_kind=TAKEN)
+    retried.update(status=GenerationItem.Status.DUE, error_kind="", error="", finished_at=None)
+    if not run.items.filter(status=GenerationItem.Status.DUE).exists():
+        raise DomainError(_("Nothing is left to ask for."))
+    transition(
+        run,
+        source=RESUMABLE,
+        target=GenerationRun.Status.PENDING,
+        error="",
+        finished_at=None,
+        resume_at=None,
+        attempts=0,
+    )
+    _ring(run, at=at)
+
+
+def sweep(*, at: datetime) -> int:
+    """Ring again for live runs that no worker holds; how many bells were rung.
+
+    Whether a worker is at it is asked of the advisory lock that it holds: a worker that died has let go of it.
+    """
+    rung = 0
+    unheard = Q(heartbeat_at=None) | Q(heartbeat_at__lt=at - RING_AGAIN)
+    rested = Q(resume_at=None) | Q(resume_at__lte=at)
+    waiting = Q(status__in=[GenerationRun.Status.PENDING, GenerationRun.Status.PAUSED]) & unheard & rested
+    for run in GenerationRun.objects.filter(waiting | Q(status=GenerationRun.Status.RUNNING)):
+        with transaction.atomic():
+            if generation_is_free(run.pk):
+                _ring(run, at=at)
+                rung += 1
+    return rung

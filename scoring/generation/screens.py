@@ -1,0 +1,171 @@
+"""How far runs are, and what came of each item; a number of queries that does not grow with the rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils.translation import gettext as _
+
+from rubrics.models import Benchmark
+from scoring.generation.config import GenerationConfig
+from scoring.models import GenerationItem, GenerationRun
+from scoring.spending import time_words
+
+RATE_WINDOW = timedelta(seconds=30)
+CSV_COLUMNS = (
+    *("case", "candidate", "setting", "sample", "status", "error_kind", "error", "response", "model", "finish_reason"),
+    *("truncated", "refused", "names_its_author", "tokens_in", "tokens_out", "latency_ms", "attempts", "finished_at"),
+)
+CSV_TEXT = (
+    *("case", "candidate", "setting", "status", "error_kind", "error", "response", "model", "finish_reason"),
+    "names_its_author",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Items of a run by what became of them."""
+
+    due: int = 0
+    done: int = 0
+    failed: int = 0
+
+    @property
+    def total(self) -> int:
+        """All items."""
+        return self.due + self.done + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is. ``per_minute``: responses within `RATE_WINDOW`, None where nothing is known."""
+
+    counts: Counts
+    live: bool
+    per_minute: float | None
+    remaining: str
+    errors: tuple[tuple[str, int], ...]
+    truncated: int = 0
+    refused: int = 0
+    flagged: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+def runs_on(benchmark: Benchmark) -> QuerySet[GenerationRun]:
+    """The runs of a benchmark, the newest first."""
+    return GenerationRun.objects.filter(benchmark=benchmark).select_related("candidate", "created_by")
+
+
+def counts_of(runs: Collection[GenerationRun]) -> dict[int, Counts]:
+    """The counts of each run, by its pk; one query."""
+    found: dict[int, dict[str, int]] = {run.pk: {} for run in runs}
+    rows = GenerationItem.objects.filter(run__in=found).order_by().values_list("run", "status").annotate(n=Count("pk"))
+    for run, status, number in rows:
+        found[run][status] = number
+    return {run.pk: Counts(**found[run.pk]) for run in runs}
+
+
+def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
+    """How far ``run`` is at ``at``, counted from its items."""
+    since = max(at - RATE_WINDOW, run.started_at or at - RATE_WINDOW)
+    counts = counts_of([run])[run.pk]
+    generation = "response__metadata__generation"
+    told = run.items.aggregate(
+        recent=Count("pk", filter=Q(finished_at__gt=since)),
+        truncated=Count("pk", filter=Q(**{f"{generation}__truncated": True})),
+        refused=Count("pk", filter=Q(**{f"{generation}__refused": True})),
+        flagged=Count("pk", filter=Q(response__metadata__has_key="self_identification")),
+        tokens_in=Sum("tokens_in"),
+        tokens_out=Sum("tokens_out"),
+    )
+    per_minute, remaining = None, ""
+    if run.status == GenerationRun.Status.RUNNING:
+        elapsed = (at - since).total_seconds()
+        if elapsed >= 1 and (told["recent"] or elapsed >= RATE_WINDOW.total_seconds()):
+            per_minute = 60 * told["recent"] / elapsed
+            remaining = time_words(60 * counts.due / per_minute) if per_minute else ""
+    kinds = run.items.exclude(error_kind="").order_by().values_list("error_kind").annotate(n=Count("pk"))
+    return Progress(
+        counts=counts,
+        live=run.status in GenerationRun.LIVE,
+        per_minute=per_minute,
+        remaining=remaining,
+        errors=tuple(sorted(kinds, key=lambda row: (-row[1], row[0]))),
+        truncated=told["truncated"],
+        refused=told["refused"],
+        flagged=told["flagged"],
+        tokens_in=told["tokens_in"] or 0,
+        tokens_out=told["tokens_out"] or 0,
+    )
+
+
+def error_words(kind: str) -> str:
+    """What a kind of failure means to whoever reads the page."""
+    words = {
+        "timeout": _("no answer in time"),
+        "refused": _("no connection"),
+        "dns": _("the host’s name is not known"),
+        "tls": _("no trusted connection"),
+        "disconnected": _("the connection broke off"),
+        "http_429": _("too many requests"),
+        "http_5xx": _("an error of the endpoint’s own"),
+        "http_401": _("the key was refused"),
+        "http_403": _("the key was refused"),
+        "http_404": _("no such model or address"),
+        "envelope": _("not a chat completion"),
+        "empty": _("an answer without a text"),
+        "truncated": _("cut at the token limit before any text"),
+        "refusal": _("held back by a filter, without a text"),
+        "too_large": _("too large an answer"),
+        "taken": _("a response came to stand here meanwhile"),
+    }
+    return words.get(kind, "")
+
+
+def frame_words(run: GenerationRun) -> list[str]:
+    """By what the cases were chosen."""
+    frame = run.frame
+    made = [str(frame[name]) for name in ("tag", "difficulty", "register", "language") if frame.get(name)]
+    if frame.get("cases"):
+        made.append(_("%(n)s cases, drawn by seed %(seed)s") % {"n": frame["cases"], "seed": frame.get("seed", 0)})
+    return made
+
+
+def settings_of(run: GenerationRun) -> list[tuple[str, str]]:
+    """The decoding settings that were sent, named as they are in a request."""
+    config = GenerationConfig.model_construct(**run.config)
+    sent = config.parameters(0)
+    return [(name, json.dumps(value, ensure_ascii=False)) for name, value in sent.items() if name != "model"]
+
+
+def csv_rows(run: GenerationRun) -> Iterator[tuple[object, ...]]:
+    """A row an item, in the order in which they are asked for."""
+    rows = run.items.select_related("case", "response").defer("case__conversation", "case__metadata", "response__text")
+    for item in rows.order_by("pk").iterator(chunk_size=500):
+        response = item.response
+        kept = {} if response is None else response.metadata.get("generation", {})
+        yield (
+            item.case.key,
+            run.candidate.name,
+            run.setting,
+            item.sample,
+            item.status,
+            item.error_kind,
+            item.error,
+            "" if response is None else response.public_id,
+            kept.get("model", ""),
+            kept.get("finish_reason", ""),
+            bool(kept.get("truncated")) if response is not None else None,
+            bool(kept.get("refused")) if response is not None else None,
+            "" if response is None else response.metadata.get("self_identification", ""),
+            item.tokens_in,
+            item.tokens_out,
+            item.latency_ms,
+            item.attempts,
+            None if item.finished_at is None else item.finished_at.isoformat(timespec="seconds"),
+        )

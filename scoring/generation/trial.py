@@ -1,0 +1,47 @@
+"""One live request, before a run is begun: whether the endpoint takes the settings, and how it answers. Nothing is
+written."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from consilium.lib.errors import DomainError
+from consilium.llm.client import ChatClient
+from rubrics.models import Benchmark, Case
+from rubrics.parsing.self_identification import self_identification
+from scoring.generation.asking import Answer, Wanted, ask
+from scoring.generation.config import GenerationConfig
+from scoring.generation.frame import CaseFrame, cases_in
+
+# A page waits for it.
+LONGEST_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The case that was asked about, and what came back."""
+
+    case: Case
+    answer: Answer
+    flagged: str = ""  # the words by which it names its author
+
+
+def try_once(benchmark: Benchmark, frame: CaseFrame, config: GenerationConfig, *, candidate: str = "") -> Trial:
+    """Ask about the first case of the frame, once; `DomainError` where there is none, or the endpoint is refused."""
+    cases = cases_in(benchmark, frame)
+    if not cases:
+        raise DomainError(_("No case matches this choice."))
+    case = Case.objects.get(pk=cases[0])
+    endpoint = config.for_client(attempts=1, timeout_s=min(config.timeout_s, LONGEST_S))
+    wanted = Wanted(0, case.pk, 0, case.conversation)
+
+    async def once() -> Answer:
+        async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS) as client:
+            return await ask(client, config, wanted)
+
+    answer = asyncio.run(once())
+    return Trial(case, answer, self_identification(answer.text, candidate) if answer.text else "")

@@ -1,0 +1,217 @@
+"""Pages of runs that ask for responses: the list, the form with its trial, and the page of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.models import User
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.spoken import said
+from rubrics.access import get_benchmark
+from rubrics.models import Candidate, Case
+from scoring.generation import runs as services
+from scoring.generation import screens
+from scoring.generation.forms import GenerationForm, initial_of
+from scoring.generation.frame import size_of
+from scoring.generation.trial import try_once
+from scoring.models import GenerationRun
+
+NEW = "scoring/generation_new.html"
+PER_PAGE = 20
+
+
+def get_generation(user: User, slug: str, public_id: str) -> GenerationRun:
+    """A run on a benchmark that ``user`` runs, else 404."""
+    rows = GenerationRun.objects.filter(benchmark=get_benchmark(user, slug))
+    return get_object_or_404(rows.select_related("benchmark", "candidate", "created_by"), public_id=public_id)
+
+
+@require_safe
+@signed_in
+def generation(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The runs of a benchmark."""
+    benchmark = get_benchmark(request.user, slug)
+    page = Paginator(screens.runs_on(benchmark), PER_PAGE).get_page(request.GET.get("page"))
+    counts = screens.counts_of(list(page))
+    context = {
+        "benchmark": benchmark,
+        "page": page,
+        "page_obj": page,
+        "rows": [{"run": run, "counts": counts[run.pk]} for run in page],
+    }
+    return render(request, "scoring/generation.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def generation_new(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The form, and beginning the run; ``candidate`` names one, ``from`` fills it with the settings of another run."""
+    benchmark = get_benchmark(request.user, slug)
+    names = Candidate.objects.filter(benchmark=benchmark, kind=Candidate.Kind.MODEL).values_list("name", flat=True)
+    context: dict[str, Any] = {
+        "benchmark": benchmark,
+        "names": names,
+        "total": Case.objects.filter(benchmark=benchmark).included().count(),
+    }
+    if request.method != "POST":
+        initial: dict[str, Any] = {"candidate": request.GET.get("candidate", "")}
+        if earlier := request.GET.get("from"):
+            run = get_generation(request.user, slug, earlier)
+            initial = {**initial_of(run.config), "candidate": run.candidate.name, "samples": run.samples}
+        return render(request, NEW, {**context, "form": GenerationForm(benchmark=benchmark, initial=initial)})
+    form = GenerationForm(request.POST, benchmark=benchmark)
+    status = 422
+    if form.is_valid():
+        try:
+            made = services.create_run(
+                benchmark=benchmark,
+                candidate=form.cleaned_data["candidate"],
+                config=form.config(),
+                frame=form.frame(),
+                samples=form.cleaned_data["samples"],
+                setting=form.setting_name,
+                by=request.user,
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            form.refuse(error)
+            status = error.status_code
+        else:
+            return redirect("scoring:generation-run", slug, made.public_id)
+    return render(request, NEW, {**context, "form": form}, status=status)
+
+
+def _problems(form: GenerationForm) -> list[str]:
+    return [
+        f"{form.fields[name].label}: {error}" if name in form.fields else str(error)
+        for name, errors in form.errors.items()
+        for error in errors
+    ]
+
+
+@require_POST
+@signed_in
+def generation_size(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What the form as it stands would ask for; nothing is written."""
+    benchmark = get_benchmark(request.user, slug)
+    form = GenerationForm(request.POST, benchmark=benchmark)
+    context: dict[str, Any] = {"benchmark": benchmark}
+    if form.is_valid() and form.checked is not None:
+        context["size"] = size_of(
+            benchmark,
+            form.known,
+            form.frame(),
+            form.checked,
+            setting=form.setting_name,
+            samples=form.cleaned_data["samples"],
+        )
+    else:
+        context["problems"] = _problems(form)
+    return render(request, f"{NEW}#size", context)
+
+
+@require_POST
+@signed_in
+def generation_trial(request: SignedInRequest, slug: str) -> HttpResponse:
+    """One live request by the form as it stands; nothing is written."""
+    benchmark = get_benchmark(request.user, slug)
+    form = GenerationForm(request.POST, benchmark=benchmark)
+    context: dict[str, Any] = {"benchmark": benchmark}
+    if form.is_valid() and form.checked is not None:
+        try:
+            trial = try_once(benchmark, form.frame(), form.checked, candidate=form.cleaned_data["candidate"])
+        except DomainError as refused:
+            context["problems"] = [said(refused.args[0])]
+        else:
+            context |= {"trial": trial, "words": screens.error_words(trial.answer.kind)}
+    else:
+        context["problems"] = _problems(form)
+    return render(request, f"{NEW}#trial", context)
+
+
+def _context(run: GenerationRun) -> dict[str, Any]:
+    progress = screens.progress_of(run, at=timezone.now())
+    return {
+        "benchmark": run.benchmark,
+        "run": run,
+        "progress": progress,
+        "errors": [(kind, screens.error_words(kind), number) for kind, number in progress.errors],
+        "resumable": run.status in services.RESUMABLE and progress.counts.done < progress.counts.total,
+    }
+
+
+@require_safe
+@signed_in
+def generation_run(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """One run: how far it is, and what it asks by."""
+    return _page(request, get_generation(request.user, slug, public_id))
+
+
+def _page(request: SignedInRequest, run: GenerationRun, refused: DomainError | None = None) -> HttpResponse:
+    context = {
+        **_context(run),
+        "frame": screens.frame_words(run),
+        "settings": screens.settings_of(run),
+        "refused": refused,
+    }
+    return render(request, "scoring/generation_run.html", context, status=refused.status_code if refused else 200)
+
+
+@require_safe
+@signed_in
+def generation_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """The part that moves; it asks for itself again while the run lives. At another status the page is loaded anew."""
+    run = get_generation(request.user, slug, public_id)
+    context = _context(run)
+    response = render(request, "scoring/generation_run.html#generation-progress", context)
+    if not context["progress"].live or request.GET.get("status", run.status) != run.status:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@signed_in
+def generation_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Ask for nothing more; what was written stays."""
+    return _switch(request, slug, public_id, lambda run, at: services.cancel_run(run=run, at=at))
+
+
+@require_POST
+@signed_in
+def generation_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Ask for what is due and for what failed."""
+    return _switch(request, slug, public_id, lambda run, at: services.resume_run(run=run, at=at))
+
+
+def _switch(
+    request: SignedInRequest, slug: str, public_id: str, change: Callable[[GenerationRun, datetime], None]
+) -> HttpResponse:
+    run = get_generation(request.user, slug, public_id)
+    try:
+        change(run, timezone.now())
+    except DomainError as refused:
+        return _page(request, get_generation(request.user, slug, public_id), refused)
+    return redirect("scoring:generation-run", slug, public_id)
+
+
+@require_safe
+@signed_in
+def generation_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """A row for each response that the run asks for, and what became of it; without the texts."""
+    run = get_generation(request.user, slug, public_id)
+    pieces = stream_csv(screens.CSV_COLUMNS, screens.csv_rows(run), text_columns=screens.CSV_TEXT)
+    response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
+    name = f"{slug}-generation-{slugify(run.candidate.name) or 'candidate'}-{run.public_id}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,293 @@
+"""Responses asked of an endpoint: each (case, sample) once, with what it depended on, whatever the endpoint does."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from consilium.lib.errors import DomainError
+from rubrics.models import Benchmark, Case, Response
+from scoring.generation.config import generation_config
+from scoring.generation.frame import CaseFrame, cases_in
+from scoring.generation.runs import cancel_run, create_run, resume_run, sweep
+from scoring.generation.working import work_on_run
+from scoring.judge_config import InvalidConfig
+from scoring.models import GenerationRun
+from scoring.tasks import generate_responses
+from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
+from tests.processes import Worker
+from tests.scoring.conftest import Loopback
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db
+
+QUICK = {"attempts": 2, "first_wait_s": 0.01, "longest_wait_s": 0.02, "timeout_s": 5.0, "pauses": 0}
+
+
+@pytest.fixture
+def cases(db: None) -> Benchmark:
+    benchmark = BenchmarkFactory(slug="asked")
+    for number in range(4):
+        CaseFactory(benchmark=benchmark, key=f"case-{number}", rubric=0)
+    return benchmark
+
+
+def start(
+    benchmark: Benchmark,
+    loopback: Loopback,
+    model: str = "prose",
+    *,
+    candidate: str = "asked model",
+    frame: CaseFrame | None = None,
+    samples: int = 1,
+    **config: Any,
+) -> GenerationRun:
+    return create_run(
+        benchmark=benchmark,
+        candidate=candidate,
+        config={"endpoint": loopback.url, "model": model, **QUICK, **config},
+        frame=frame or CaseFrame(),
+        samples=samples,
+        by=None,
+        at=timezone.now(),
+    )
+
+
+def work(run: GenerationRun, at: datetime | None = None) -> GenerationRun:
+    work_on_run(run.pk, clock=timezone.now if at is None else lambda: at)
+    run.refresh_from_db()
+    return run
+
+
+def last_request(loopback: Loopback) -> dict[str, Any]:
+    with urllib.request.urlopen(loopback.url.removesuffix("/v1") + "/last") as answer:
+        return dict(json.load(answer))
+
+
+def test_each_sample_once_with_what_it_depended_on(cases: Benchmark, loopback: Loopback) -> None:
+    Case.objects.filter(key="case-3").update(excluded_at=timezone.now(), exclusion="decision", exclusion_reason="r")
+    sampled = {"temperature": 0.5, "seed": 7, "stop": ["END"], "extra": {"top_k": 3}, "system_prompt": "Be brief."}
+    run = work(start(cases, loopback, samples=2, **sampled))
+    assert run.status == "finished"
+    assert sorted(run.items.values_list("case__key", "sample", "status")) == [
+        (f"case-{case}", sample, "done") for case in range(3) for sample in range(2)
+    ]
+    response = Response.objects.get(case__key="case-1", sample=1)
+    kept = response.metadata["generation"]
+    digest = "213c22ed7234eb11116e1e88f314c73cb3a019b5c87fe224b6ce5665bd9ec50e"  # printf "Be brief." | sha256sum
+    assert kept["model"] == "prose-2026"
+    assert kept["finish_reason"] == "stop"
+    assert (kept["tokens_in"], kept["tokens_out"], kept["seed"]) == (400, 20, 8)
+    sent = {"model": "prose", "max_tokens": 4096, "temperature": 0.5, "seed": 7, "stop": ["END"], "top_k": 3}
+    assert kept["settings"] == {**sent, "system_prompt_sha256": digest}
+    assert response.candidate.metadata["system_prompts"] == {digest: "Be brief."}
+    asked = last_request(loopback)
+    assert asked["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert asked["seed"] in (7, 8) and asked["top_k"] == 3 and "top_p" not in asked
+    # Three samples now: those that stand are not asked for again.
+    before = loopback.requests()
+    more = work(start(cases, loopback, samples=3))
+    assert set(more.items.values_list("sample", flat=True)) == {2}
+    assert loopback.requests() - before == 3
+    with pytest.raises(DomainError, match="Nothing is due"):
+        start(cases, loopback, samples=3)
+
+
+def test_what_is_cut_refused_or_names_its_maker_is_kept_and_marked(cases: Benchmark, loopback: Loopback) -> None:
+    one = CaseFrame(cases=1)
+    cut = work(start(cases, loopback, "prose-cut", candidate="cut", frame=one))
+    refused = work(start(cases, loopback, "refusal", candidate="refused", frame=one))
+    named = work(start(cases, loopback, "prose-maker", candidate="named", frame=one))
+    assert {run.status for run in (cut, refused, named)} == {"finished"}
+    found = {row.candidate.name: row for row in Response.objects.select_related("candidate")}
+    assert found["cut"].metadata["generation"]["truncated"] is True
+    assert found["cut"].metadata["generation"]["finish_reason"] == "length"
+    assert found["refused"].text == "I cannot help with that."
+    assert found["refused"].metadata["generation"]["refused"] is True
+    assert found["named"].metadata["self_identification"] == "trained by OpenAI"
+    assert "truncated" not in found["named"].metadata["generation"]
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [("500", "http_5xx"), ("html", "envelope"), ("empty", "empty"), ("cut", "disconnected"), ("slow", "timeout")],
+)
+def test_failures_stand_by_kind_and_are_asked_again(
+    cases: Benchmark, loopback: Loopback, model: str, kind: str
+) -> None:
+    run = work(start(cases, loopback, model, timeout_s=0.3))
+    assert run.status == "incomplete"
+    assert set(run.items.values_list("status", "error_kind")) == {("failed", kind)}
+    assert not Response.objects.exists()
+    GenerationRun.objects.filter(pk=run.pk).update(config={**run.config, "model": "429"})  # fails once, then answers
+    run.refresh_from_db()
+    resume_run(run=run, at=timezone.now())
+    assert work(run).status == "finished"
+    assert Response.objects.count() == 4
+
+
+def test_an_endpoint_that_is_down_is_left_alone_for_longer_each_time(cases: Benchmark, loopback: Loopback) -> None:
+    for number in range(4, 30):
+        CaseFactory(benchmark=cases, key=f"case-{number}", rubric=0)
+    run = start(cases, loopback, "500", pauses=2, attempts=1)
+    at = timezone.now()
+    rests = []
+    for _ in range(2):
+        assert work(run, at).status == "paused", run.error
+        assert run.resume_at is not None
+        rests.append((run.resume_at - at).total_seconds())
+        # Nothing failed for good while the endpoint was down.
+        assert set(run.items.values_list("status", flat=True)) == {"due"}
+        asked = loopback.requests()
+        work(run, at)  # a bell that comes early
+        assert loopback.requests() == asked
+        at = run.resume_at
+    assert rests == [60, 300]
+    assert work(run, at).status == "incomplete"
+
+
+def test_a_wrong_key_stops_the_run(cases: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4, 12):
+        CaseFactory(benchmark=cases, key=f"case-{number}", rubric=0)
+    monkeypatch.setenv("SOME_API_KEY", "sk-very-secret")
+    run = work(start(cases, loopback, "echo-key", key_env="SOME_API_KEY", concurrency=1, pauses=3))
+    assert run.status == "incomplete"
+    assert loopback.requests() == 3
+    said = json.dumps([run.error, run.config, list(run.items.values_list("error", flat=True))])
+    assert "401" in said and "sk-very-secret" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("endpoint", "http://169.254.169.254/v1"),
+        ("key_env", "SECRET_KEY"),
+        ("extra", {"messages": []}),
+        ("extra", {"top_k": float("nan")}),
+        ("temperature", 3),
+        ("stop", ["a"] * 5),
+        ("n", 2),
+    ],
+)
+def test_settings_that_must_not_be_sent(loopback: Loopback, name: str, value: Any) -> None:
+    with pytest.raises(InvalidConfig) as refused:
+        generation_config({"endpoint": loopback.url, "model": "m", name: value})
+    assert set(refused.value.fields) == {name}
+
+
+def test_the_draw_goes_by_keys(cases: Benchmark) -> None:
+    def keys(frame: CaseFrame) -> list[str]:
+        found = Case.objects.in_bulk(cases_in(cases, frame))
+        return [found[pk].key for pk in cases_in(cases, frame)]
+
+    assert len(keys(CaseFrame(cases=2, seed=5))) == 2
+    assert keys(CaseFrame()) == ["case-0", "case-1", "case-2", "case-3"]
+    drawn = {tuple(keys(CaseFrame(cases=2, seed=seed))) for seed in range(20)}
+    assert len(drawn) > 1
+
+
+def test_no_place_is_taken_twice(cases: Benchmark, loopback: Loopback) -> None:
+    run = start(cases, loopback)
+    with pytest.raises(DomainError, match="Nothing is due"):  # the first run is about to ask for all of them
+        start(cases, loopback)
+    imported = ResponseFactory(case=Case.objects.get(key="case-2"), candidate=run.candidate, text="From a file.")
+    assert work(run).status == "incomplete"
+    assert list(run.items.filter(status="failed").values_list("case__key", "error_kind")) == [("case-2", "taken")]
+    imported.refresh_from_db()
+    assert imported.text == "From a file."
+    assert Response.objects.count() == 4
+    with pytest.raises(DomainError, match="Nothing is left"):
+        resume_run(run=run, at=timezone.now())
+    CandidateFactory(benchmark=cases, name="Dr A", kind="physician")
+    with pytest.raises(DomainError, match="is no model"):
+        start(cases, loopback, candidate="Dr A")
+
+
+def test_the_pages_count_try_and_begin(cases: Benchmark, loopback: Loopback, client: Client) -> None:
+    staff = UserFactory()
+    cases.roles.create(user=staff, role="researcher")
+    client.force_login(staff)
+    form = {
+        "candidate": "asked model", "endpoint": loopback.url, "model": "prose-maker", "samples": "2",
+        "max_tokens": "100", "concurrency": "2", "timeout_s": "5", "attempts": "1", "pauses": "0",
+    }  # fmt: skip
+    size = client.post(reverse("scoring:generation-size", args=["asked"]), form).content.decode()
+    assert "at most 800" in size  # 4 cases × 2 samples × 100 tokens
+    trial = client.post(reverse("scoring:generation-trial", args=["asked"]), form).content.decode()
+    assert "Drink enough" in trial and "trained by OpenAI" in trial
+    assert not Response.objects.exists()
+    wrong = client.post(reverse("scoring:generation-new", args=["asked"]), {**form, "extra": '{"stream": true}'})
+    assert wrong.status_code == 422
+    assert "“stream” cannot be set here" in wrong.content.decode()
+    made = client.post(reverse("scoring:generation-new", args=["asked"]), form)
+    run = work(GenerationRun.objects.get())
+    page = client.get(made["Location"]).content.decode()
+    assert "8 responses seem to say who wrote them" in page
+    rows = b"".join(client.get(reverse("scoring:generation-csv", args=["asked", run.public_id]))).decode().splitlines()  # type: ignore[arg-type]
+    assert len(rows) == 9
+    assert rows[1].startswith("case-0,asked model,chat,0,done,,,")
+    api = client.get(reverse("api:api-generation-run", args=["asked", run.public_id])).json()
+    assert api["progress"] == {
+        "total": 8, "done": 8, "failed": 0, "due": 0, "truncated": 0, "refused": 0, "names_its_author": 8,
+        "tokens_in": 3200, "tokens_out": 160, "failures": [],
+    }  # fmt: skip
+
+
+def test_the_command_asks_and_says_what_came(cases: Benchmark, loopback: Loopback, monkeypatch: Any) -> None:
+    monkeypatch.setattr("scoring.management.commands.generate.WORKER_HAS_S", 0.0)
+    options = ["--benchmark", "asked", "--candidate", "c", "--endpoint", loopback.url, "--model", "prose", "--wait"]
+    out = StringIO()
+    call_command("generate", *options, "--cases", "2", "--samples", "2", stdout=out)
+    assert "Finished: 4 of 4 responses, 0 failed" in out.getvalue()
+    with pytest.raises(CommandError, match="extra"):
+        call_command("generate", *options, "--extra", '{"tools": []}')
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_killed_worker_leaves_each_response_once(
+    loopback: Loopback, start_worker: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        generate_responses, "delay", lambda *ids: generate_responses.apply_async(ids, queue="generating")
+    )
+    benchmark = BenchmarkFactory(slug="killed")
+    for number in range(30):
+        CaseFactory(benchmark=benchmark, key=f"case-{number}", rubric=0)
+    loopback.start_afresh(0.25)
+    worker = start_worker(queue="generating", JUDGE_ALLOWED_HOSTS="127.0.0.1")
+    run = start(benchmark, loopback, samples=2, concurrency=4)
+    wait_until(lambda: Response.objects.exists(), within_s=60, message="some responses")
+    worker.kill()
+    kept = Response.objects.count()
+    assert 0 < kept < 60
+    start_worker(queue="generating", JUDGE_ALLOWED_HOSTS="127.0.0.1")
+
+    def ended() -> bool:
+        sweep(at=timezone.now() + timedelta(minutes=2))
+        run.refresh_from_db()
+        return run.status == "finished"
+
+    wait_until(ended, within_s=60, message="the run is finished")
+    pairs = list(Response.objects.values_list("case__key", "sample"))
+    assert len(pairs) == len(set(pairs)) == 60
+    # At most what was in the air, and what came within the second before it would have been written.
+    assert loopback.requests() <= 60 + 4 * 8
+
+
+def test_a_cancelled_run_goes_on_where_it_was(cases: Benchmark, loopback: Loopback) -> None:
+    run = start(cases, loopback)
+    cancel_run(run=run, at=timezone.now())
+    assert work(run).status == "cancelled"
+    assert loopback.requests() == 0
+    resume_run(run=run, at=timezone.now())
+    assert work(run).status == "finished"
