@@ -87,6 +87,15 @@ def _new_work(values: dict[str, Any]) -> Words:
             )
             % {"count": count, "batch": batch}
         )
+    if values.get("what") == "writing":
+        return Words(
+            ngettext(
+                "%(count)d case to write a response to was given to you in “%(batch)s”.",
+                "%(count)d cases to write responses to were given to you in “%(batch)s”.",
+                count,
+            )
+            % {"count": count, "batch": batch}
+        )
     return Words(
         ngettext(
             "%(count)d response to grade was given to you in “%(batch)s”.",
@@ -107,7 +116,7 @@ def _due(values: dict[str, Any]) -> Words:
         text = _("“%(batch)s” is due on %(day)s.") % facts
     if checks:
         rest = ngettext("You hold %(count)d check.", "You hold %(count)d checks.", count)
-    elif values.get("what") == "cases":
+    elif values.get("what") in ("cases", "writing"):
         rest = ngettext("You have %(count)d case open.", "You have %(count)d cases open.", count)
     else:
         rest = ngettext("You have %(count)d response open.", "You have %(count)d responses open.", count)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from accounts.middleware import zone_of
 from accounts.models import Notification, User
 from accounts.services.notifications import notify
-from annotation.models import Assignment, Batch, LabelTask, Membership
+from annotation.models import Assignment, Batch, LabelTask, Membership, WritingTask
 
 # Before the daily mails go out, so that a reminder is in the one of its day.
 FROM = time(6)
@@ -37,12 +37,14 @@ def remind(*, at: datetime) -> None:
     _remind(Membership.Role.CHECKER, "checker", Assignment.objects.filter(checked), at)
     labelled = LabelTask.objects.filter(status__in=LabelTask.OPEN)
     _remind(Membership.Role.ANNOTATOR, "annotator", labelled, at, what="cases")
+    written = WritingTask.objects.filter(status__in=WritingTask.OPEN)
+    _remind(Membership.Role.ANNOTATOR, "writer", written, at, what="writing")
 
 
 def _remind(
     role: Membership.Role,
     who: str,
-    still_theirs: QuerySet[Assignment] | QuerySet[LabelTask],
+    still_theirs: QuerySet[Assignment] | QuerySet[LabelTask] | QuerySet[WritingTask],
     at: datetime,
     **values: str,
 ) -> None:

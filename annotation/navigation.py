@@ -101,6 +101,8 @@ def _action(load: Workload, labels: list[LabelWork]) -> tuple[navigation.Text, s
     label = next((work for work in labels if work.takes_work), None)
     if label is not None:
         return _("Go on labelling"), reverse("annotation:label", args=[label.next_id])
+    if load.write is not None:
+        return _("Go on writing"), reverse("annotation:writing-task", args=[load.write.next_id])
     if load.to_qualify:
         return _("Go on with the qualification"), reverse("annotation:work")
     if load.pool is not None:

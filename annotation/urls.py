@@ -16,11 +16,13 @@ from annotation.views import (
     taking,
     work,
 )
+from annotation.writing import urls as writing_urls
 
 app_name = "annotation"
 urlpatterns: list[URLPattern] = [
     *quality_urls.urlpatterns,
     *label_urls.urlpatterns,
+    *writing_urls.urlpatterns,
     path("work/", work.work, name="work"),
     path("work/in/<slug:slug>/", work.work_in, name="work-in"),
     path("work/checks/", checks.checks, name="checks"),

@@ -15,6 +15,7 @@ from annotation.models import Assignment, Attention, Batch, Check, Membership, S
 from annotation.screens_review import AmendedLine, amendments_in
 from annotation.services import slots
 from annotation.standing import QUALIFICATION, Standing, own_standings
+from annotation.writing.reading import WritingWork, writing_work
 from rubrics.models import Benchmark
 
 HANDED_IN = (Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK, Assignment.Status.ACCEPTED)
@@ -110,6 +111,7 @@ class Workload:
     adjudications: int
     standings: list[Standing] = field(default_factory=list)  # in each group that the physician annotates for
     labels: list[LabelWork] = field(default_factory=list)
+    writing: list[WritingWork] = field(default_factory=list)
     seconds: int = 0  # spent on all of it: grading, checking and adjudicating
 
     @property
@@ -151,14 +153,19 @@ class Workload:
         return next((work for work in self.labels if work.takes_work), None)
 
     @property
+    def write(self) -> WritingWork | None:
+        """The first batch of cases to write to that takes work."""
+        return next((work for work in self.writing if work.takes_work), None)
+
+    @property
     def to_qualify(self) -> bool:
         """Whether the physician may begin or go on with a qualification."""
         return any(standing.reason == QUALIFICATION for standing in self.standings)
 
     @property
     def primary(self) -> str:
-        """What the one main button of the page does: ``qualify``, ``grade``, ``take``, ``label``, ``check``,
-        ``adjudicate``; empty where nothing is to be done."""
+        """What the one main button of the page does: ``qualify``, ``grade``, ``take``, ``label``, ``write``,
+        ``check``, ``adjudicate``; empty where nothing is to be done."""
         if self.to_qualify and not (self.first and self.first.returned):
             return "qualify"
         if self.first is not None:
@@ -167,6 +174,8 @@ class Workload:
             return "take"
         if self.label is not None:
             return "label"
+        if self.write is not None:
+            return "write"
         if self.checks_held or self.checks_waiting:
             return "check"
         return "adjudicate" if self.adjudications else ""
@@ -178,16 +187,17 @@ class Workload:
         ``no_group``, ``other_part`` (checks or adjudicates only), ``held_back`` (`Standing` says why), ``none`` (no
         batch yet), ``paused``, ``locked`` and ``barred`` (see `BatchWork`), ``waiting`` (a checker's turn), ``done``.
         """
-        if self.first is not None or self.pool is not None or self.label is not None:
+        if self.first is not None or self.pool is not None or self.label is not None or self.write is not None:
             return ""
         if not self.roles and not self.batches:
             return "no_group"
         if self.held_back:
             return "held_back"
-        if not self.batches and not self.labels:
+        if not self.batches and not self.labels and not self.writing:
             return "none" if "annotator" in self.roles else "other_part"
         states = {work.state for work in self.current}
-        states |= {"paused" for work in self.labels if work.open and work.batch.status == Batch.Status.PAUSED}
+        cases = [*self.labels, *self.writing]
+        states |= {"paused" for work in cases if work.open and work.batch.status == Batch.Status.PAUSED}
         return next((name for name in ("paused", "locked", "barred", "waiting") if name in states), "done")
 
 
@@ -240,6 +250,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         _fill_in_next(own.exclude(_not_to_begin(standings)), work)
         _fill_in_returned(own, work)
     _fill_in_pools(user, [each for each in work.values() if each.pool and each.batch.status == Batch.Status.OPEN])
+    written = writing_work(user, benchmark) if annotates else []
     return Workload(
         batches=list(work.values()),
         roles=roles,
@@ -248,7 +259,8 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         adjudications=conflicts.count(),
         standings=standings,
         labels=label_work(user, benchmark) if annotates else [],
-        seconds=_fill_in_time(user, benchmark, work),
+        writing=written,
+        seconds=_fill_in_time(user, benchmark, work) + sum(row.seconds for row in written),
     )
 
 

@@ -3,6 +3,7 @@
 from django.urls import URLPattern, path
 
 from annotation.api import desk, labels, work
+from annotation.writing import api as writing
 
 urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/groups/", desk.groups, name="api-groups"),
@@ -22,6 +23,11 @@ urlpatterns: list[URLPattern] = [
     path("work/labels/<str:public_id>/", labels.task, name="api-label-task"),
     path("work/labels/<str:public_id>/answers/", labels.answers, name="api-label-answers"),
     path("work/labels/<str:public_id>/submit/", labels.submit, name="api-label-submit"),
+    path("benchmarks/<slug:slug>/writing/", writing.create, name="api-writing-new"),
+    path("work/writing/", writing.tasks, name="api-writing-tasks"),
+    path("work/writing/<str:public_id>/", writing.task, name="api-writing-task"),
+    path("work/writing/<str:public_id>/save/", writing.save, name="api-writing-save"),
+    path("work/writing/<str:public_id>/submit/", writing.submit, name="api-writing-submit"),
     path("work/assignments/", work.assignments, name="api-assignments"),
     path("work/assignments/<str:public_id>/", work.assignment, name="api-assignment"),
     path("work/assignments/<str:public_id>/decisions/", work.decisions, name="api-decisions"),

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from typing import Any
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min, Q, QuerySet
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Assignment, Batch, Check, Decision, LabelTask, Skip, Slot
+from annotation.models import Assignment, Batch, Check, Decision, LabelTask, Skip, Slot, WritingTask
 
 # In the order of a bar that fills from the left: what is furthest comes first.
 STAGES: dict[str, Promise] = {
@@ -165,7 +166,10 @@ def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
         if status in HANDED_IN:
             work.week += week
             work.first = min(filter(None, (work.first, first)), default=None)
-    _label_tasks(table, chosen, at)
+    labelled = LabelTask.objects.filter(batch__in=chosen).values_list("batch", "annotator", "status")
+    written = WritingTask.objects.filter(batch__in=chosen).values_list("batch", "writer", "status")
+    _unchecked(table, labelled, at)
+    _unchecked(table, written, at)
     free = Slot.objects.filter(item__batch__in=chosen).exclude(
         pk__in=Assignment.objects.filter(batch__in=chosen, slot__isnull=False)
         .exclude(status=Assignment.Status.RELEASED)
@@ -182,18 +186,16 @@ def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
     return table
 
 
-def _label_tasks(table: Table, batches: list[int], at: datetime) -> None:
+def _unchecked(table: Table, tasks: QuerySet[Any, Any], at: datetime) -> None:
+    """Answers about cases and written responses (batch, who, status): nobody checks them; handed in, they count."""
     rows = (
-        LabelTask.objects.filter(batch__in=batches)
-        .exclude(status=LabelTask.Status.RELEASED)
+        tasks.exclude(status=LabelTask.Status.RELEASED)
         .order_by()
-        .values_list("batch", "annotator", "status")
         .annotate(number=Count("pk"), week=Count("pk", filter=Q(submitted_at__gt=at - WEEK)), first=Min("submitted_at"),
                   last=Max("submitted_at"), started=Max("started_at"))
     )  # fmt: skip
     for batch, annotator, status, number, week, first, last, started in rows:
         work = table[batch, annotator]
-        # Nobody checks answers to questions: handed in, they count.
         work.by_stage["accepted" if status == LabelTask.Status.SUBMITTED else status] += number
         work.given += number
         work.week += week
@@ -232,6 +234,7 @@ def days_of(batches: Iterable[Batch], *, since: date) -> dict[int, dict[date, in
     for rows in (
         Assignment.objects.filter(status__in=HANDED_IN, purpose=Assignment.Purpose.WORK),
         LabelTask.objects.filter(status=LabelTask.Status.SUBMITTED),
+        WritingTask.objects.filter(status=WritingTask.Status.SUBMITTED),
     ):
         counted = (
             rows.filter(batch__in=chosen, submitted_at__gte=start)

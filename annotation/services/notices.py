@@ -46,6 +46,11 @@ def tell_of_passed_cases(*, batch: Batch, counts: Counter[int], at: datetime) ->
     _new_work(batch, counts, at, what="cases")
 
 
+def tell_of_writing(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
+    """One notice for each who gets cases to write to (user → how many), new ones or somebody else's."""
+    _new_work(batch, counts, at, what="writing")
+
+
 def _new_work(batch: Batch, counts: Counter[int], at: datetime, **values: str) -> None:
     benchmark = batch.group.benchmark
     notify_each(

@@ -25,6 +25,7 @@ from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membe
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
 from annotation.specialties import case_specialty, matching
 from annotation.standing import FAILED, WITHHELD, standings
+from annotation.writing.bars import pledged_to_write
 from consilium.lib.errors import DomainError
 from consilium.lib.order import natural
 from rubrics.models import Case, Rubric, RubricItem
@@ -138,7 +139,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     work = _open_work(team.annotators)
     responses = tuple(row.pk for row in sample.rows)
     cases = {row.pk: row.case for row in sample.rows}
-    barred = _barred(responses, team)
+    barred = _barred(responses, team) | _pledged(cases, team)
     specialties = dict(PhysicianProfile.objects.filter(user__in=team.annotators).values_list("user_id", "specialty"))
     matches = None
     if terms.specialty_match != Batch.SpecialtyMatch.NONE:
@@ -242,6 +243,13 @@ def _barred(responses: Sequence[int], team: _Team) -> set[tuple[int, int]]:
         for response, user, part in involved.values_list("response_id", "user_id", "part")
         if not (part == "checker" and user in team.checkers and user not in team.annotators)
     }
+
+
+def _pledged(cases: Mapping[int, int], team: _Team) -> set[tuple[int, int]]:
+    """(response, user): those who are still to answer its case themselves, without having read an answer to it."""
+    people = {*team.annotators, *team.checkers}
+    pledged = pledged_to_write(people, set(cases.values()))
+    return {(response, user) for response, case in cases.items() for user in people if (case, user) in pledged}
 
 
 def _matches(group: ExpertGroup, cases: set[int], people: Mapping[int, str]) -> set[tuple[int, int]]:

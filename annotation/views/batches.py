@@ -25,6 +25,7 @@ from annotation.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
 from annotation.services.slots import stuck_slots
 from annotation.views.dashboard import csv_file
+from annotation.writing.admin_views import writing_context
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -152,6 +153,7 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
         "administers": administers,
         "movable": administers and row.status != Batch.Status.CLOSED,
         "refused": refused,
+        **writing_context(request, row, people),
     }
     return render(request, "annotation/batch.html", context, status=refused.status_code if refused else 200)
 

@@ -20,6 +20,7 @@ from annotation.dashboard.pieces import HandOver, hand_over_of, movable
 from annotation.models import Batch
 from annotation.services import slots
 from annotation.views.label_handover import hand_over_cases
+from annotation.writing.admin_views import hand_over as hand_over_writing
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 
@@ -36,6 +37,8 @@ def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     batch = access.get_administered_batch(request.user, slug, public_id)
     if batch.kind == Batch.Kind.LABEL:
         return hand_over_cases(request, batch)
+    if batch.kind == Batch.Kind.WRITE:
+        return hand_over_writing(request, batch)
     people = people_of(batch.group.benchmark, names=True)
     asked = request.POST if request.method == "POST" else request.GET
     physician, pieces = asked.get("physician", ""), asked.getlist("piece")

@@ -1,0 +1,181 @@
+"""Having responses written: the form with its preview, the tasks of a batch, and open work that goes elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.models import User
+from annotation import access
+from annotation.dashboard.people import People, people_of
+from annotation.models import Batch, WritingTask, WritingTerms
+from annotation.services import new_seed
+from annotation.views.dashboard import csv_file
+from annotation.writing import batches, reading
+from annotation.writing.forms import WritingBatchForm
+from annotation.writing.planning import plan_writing
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.order import natural
+from rubrics.access import get_administered_benchmark
+from rubrics.lists import tag_counts
+from rubrics.models import Benchmark, Candidate
+
+NEW = "annotation/writing_new.html"
+PER_PAGE = 50
+SPREAD, NOBODY = "spread", "nobody"
+
+
+def _form(benchmark: Benchmark, data: Any = None, **options: Any) -> WritingBatchForm:
+    return WritingBatchForm(data, benchmark=benchmark, tags=tag_counts(benchmark), **options)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The form, and giving the cases out."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    if request.method != "POST":
+        return _page(request, benchmark, _form(benchmark, initial={"seed": new_seed()}))
+    form = _form(benchmark, request.POST)
+    status = 422
+    if form.is_valid():
+        try:
+            batch = batches.create_writing_batch(
+                order=form.order(),
+                filter=form.case_filter(),
+                by=request.user,
+                at=timezone.now(),
+                digest=form.cleaned_data["digest"],
+            )
+        except DomainError as error:
+            form.add_error(None, str(error))
+            status = error.status_code
+        else:
+            messages.success(request, _("The cases are given out; their physicians see them now."))
+            return redirect("annotation:batch", slug, batch.public_id)
+    return _page(request, benchmark, form, status)
+
+
+def _page(request: SignedInRequest, benchmark: Benchmark, form: WritingBatchForm, status: int = 200) -> HttpResponse:
+    physicians = benchmark.candidates.filter(kind=Candidate.Kind.PHYSICIAN)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "groups": benchmark.groups.count(),
+        "cases": benchmark.cases.filter(excluded_at=None).count(),
+        "physicians": physicians.values_list("name", flat=True),
+    }
+    return render(request, NEW, context, status=status)
+
+
+@require_safe
+@signed_in
+def preview(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What the form would give to whom, and who is left out and why; nothing is written."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    form = _form(benchmark, request.GET)
+    form.fields["title"].required = False
+    context: dict[str, Any] = {"benchmark": benchmark}
+    if form.is_valid():
+        try:
+            context["plan"] = plan_writing(order=form.order(), filter=form.case_filter())
+        except DomainError as refused:
+            context["refused"] = refused
+    else:
+        context["invalid"] = [str(error) for errors in form.errors.values() for error in errors]
+    return render(request, f"{NEW}#preview", context)
+
+
+# On the page of the batch ---------------------------------------------------------------------------------------------
+
+
+def writing_context(request: HttpRequest, batch: Batch, people: People) -> dict[str, Any]:
+    """What the batch's page shows of a writing batch beyond every batch's own; nothing of another kind."""
+    if batch.kind != Batch.Kind.WRITE:
+        return {}
+    terms = WritingTerms.objects.select_related("candidate").get(batch=batch)
+    page = Paginator(reading.batch_tasks(batch), PER_PAGE).get_page(request.GET.get("page"))
+    released = WritingTask.objects.filter(batch=batch, release_reason=WritingTask.Release.HAS_READ)
+    return {
+        "writing_terms": terms,
+        "writing_references": [one.name for one in terms.references.all()],
+        "writing_page": page,
+        "writing_lines": reading.task_lines(list(page.object_list), people),
+        "writing_lost": released.count(),
+    }
+
+
+@require_safe
+@signed_in
+def tasks_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """The tasks of a writing batch as CSV; writers by pseudonym."""
+    batch = access.get_batch(request.user, slug, public_id)
+    get_object_or_404(WritingTerms, batch=batch)
+    people = people_of(batch.group.benchmark, names=False)
+    return csv_file(
+        f"writing-{batch.public_id}", reading.TASK_COLUMNS, reading.task_rows(batch, people), reading.TASK_TEXT
+    )
+
+
+def hand_over(request: SignedInRequest, batch: Batch) -> HttpResponse:
+    """What would move of ``physician`` (a pseudonym) and to whom it may go; POST moves it. A dialog to htmx."""
+    people = people_of(batch.group.benchmark, names=True)
+    asked = request.POST if request.method == "POST" else request.GET
+    physician, to = asked.get("physician", ""), asked.get("to", "")
+    holder = next((one for one in people.values() if physician and one.pseudonym == physician), None)
+    tasks = batches.movable_tasks(batch=batch, holder=holder.user) if holder else []
+    if request.method == "POST":
+        try:
+            messages.success(request, _moved(batch, holder.user if holder else None, to, people, len(tasks)))
+        except DomainError as refused:
+            messages.error(request, str(refused))
+        return redirect("annotation:batch", batch.group.benchmark.slug, batch.public_id)
+    found = batches.takers_of(batch=batch, tasks=tasks)
+    load = batches.open_in(batch)
+    takers = [(people[user], load.get(user, 0), len(fitting)) for user, fitting in found.items()]
+    takeable = {task.pk for fitting in found.values() for task in fitting}
+    context = {
+        "benchmark": batch.group.benchmark,
+        "batch": batch,
+        "holder": holder,
+        "tasks": tasks,
+        "drafts": sum(task.status == WritingTask.Status.DRAFT for task in tasks),
+        "stay": len(tasks) - len(takeable),
+        "takers": sorted(takers, key=lambda one: (-one[2], one[1], natural(one[0].shown))),
+    }
+    template = "annotation/writing_handover.html"
+    return render(request, f"{template}#handover" if request.htmx else template, context)
+
+
+def _moved(batch: Batch, holder: int | None, to: str, people: People, asked: int) -> str:
+    """Move the work, and say what became of it."""
+    if holder is None:
+        raise DomainError(_("Nothing was moved: this work has been handed in or moved by now."))
+    user, at = User.objects.get(pk=holder), timezone.now()
+    if to == NOBODY:
+        number = batches.take_back(batch=batch, holder=user, at=at)
+        words = ngettext("%(number)d case was taken back.", "%(number)d cases were taken back.", number)
+        return words % {"number": number}
+    taker = next((one for one in people.values() if to and one.pseudonym == to), None)
+    if taker is None and to != SPREAD:
+        raise DomainError(_("Choose who takes the cases, or spread them over the group."))
+    number = batches.hand_over_writing(
+        batch=batch, holder=user, to=User.objects.get(pk=taker.user) if taker else None, at=at
+    )
+    words = ngettext("%(number)d case was handed over.", "%(number)d cases were handed over.", number)
+    words %= {"number": number}
+    if asked > number:
+        rest = ngettext(
+            "%(number)d case stayed where it was.", "%(number)d cases stayed where they were.", asked - number
+        )
+        words += " " + rest % {"number": asked - number}
+    return words

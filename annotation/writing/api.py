@@ -1,0 +1,193 @@
+"""API doors of written responses: a physician's own cases, and giving cases out.
+
+A physician's serializers read what the page reads: letters for references, and nothing of whose they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import api_view
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.models import User
+from annotation import screens
+from annotation.api.serializers import Plain
+from annotation.models import WritingTask
+from annotation.services import new_seed
+from annotation.wire import LARGEST_VERSION
+from annotation.writing import batches, reading
+from annotation.writing import tasks as services
+from annotation.writing.forms import WritingBatchForm
+from consilium.lib.api import StrictSerializer
+from rubrics.access import get_administered_benchmark
+
+
+class WritingTaskSerializer(Plain):
+    """A case that you write to, or have written to."""
+
+    id = serializers.CharField(source="public_id")
+    batch = serializers.CharField(source="batch.title")
+    mode = serializers.CharField(source="batch.writing_terms.mode")
+    status = serializers.CharField()
+    position = serializers.IntegerField()
+
+
+class WritingTurnSerializer(Plain):
+    """A turn of the conversation."""
+
+    role = serializers.CharField()
+    text = serializers.CharField()
+
+
+class ReferenceSerializer(Plain):
+    """An answer that stands beside the editor; ``place`` counts from 0 and names it."""
+
+    place = serializers.IntegerField()
+    letter = serializers.CharField()
+    text = serializers.CharField()
+
+
+class WritingTaskDetailSerializer(WritingTaskSerializer):
+    """A case with its conversation, its references and your draft."""
+
+    language = serializers.CharField(source="case.language")
+    instructions = serializers.CharField(source="batch.writing_terms.instructions", allow_blank=True)
+    conversation = WritingTurnSerializer(many=True)
+    references = ReferenceSerializer(many=True)
+    text = serializers.CharField(allow_blank=True)
+    reference = serializers.IntegerField(allow_null=True, help_text="The one that the text was begun from.")
+    version = serializers.IntegerField()
+
+
+class DraftSerializer(StrictSerializer, Plain):
+    """The whole draft; ``version`` is the one that you saw."""
+
+    text = serializers.CharField(max_length=services.LONGEST_TEXT, allow_blank=True, trim_whitespace=False)
+    reference = serializers.IntegerField(min_value=0, allow_null=True, default=None)
+    version = serializers.IntegerField(min_value=1, max_value=LARGEST_VERSION)
+    client_id = serializers.UUIDField(allow_null=True, default=None)
+
+
+class HandInSerializer(StrictSerializer, Plain):
+    """The version that you hand in; ``attested``: written yourself and without AI tools."""
+
+    version = serializers.IntegerField(min_value=1, max_value=LARGEST_VERSION)
+    attested = serializers.BooleanField(default=False)
+
+
+class WritingBatchSerializer(StrictSerializer, Plain):
+    """A batch to be made; ``group`` and ``references`` are ids, ``candidate`` is a name."""
+
+    title = serializers.CharField(max_length=200)
+    group = serializers.CharField(max_length=16)
+    candidate = serializers.CharField(max_length=200, default="physician")
+    mode = serializers.ChoiceField(choices=["unaided", "aided"], default="unaided")
+    mode_name = serializers.CharField(max_length=100, allow_blank=True, default="")
+    references = serializers.ListField(child=serializers.CharField(max_length=16), default=list)
+    instructions = serializers.CharField(max_length=5000, allow_blank=True, default="")
+    writers_per_case = serializers.IntegerField(min_value=1, max_value=20, default=1)
+    specialty_match = serializers.ChoiceField(choices=["none", "preferred", "required"], default="none")
+    tags = serializers.ListField(child=serializers.CharField(max_length=300), default=list)
+    languages = serializers.ListField(child=serializers.CharField(max_length=10), default=list)
+    difficulties = serializers.ListField(child=serializers.CharField(max_length=10), default=list)
+    skip_written = serializers.BooleanField(default=True)
+    draw = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    due_date = serializers.DateField(allow_null=True, default=None)
+    seed = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
+
+
+class MadeWritingBatchSerializer(Plain):
+    """The batch that was made."""
+
+    id = serializers.CharField(source="public_id")
+    title = serializers.CharField()
+    cases = serializers.IntegerField()
+    responses = serializers.IntegerField()
+
+
+def _me(request: Request) -> User:
+    assert isinstance(request.user, User)  # every door asks for a signed-in user
+    return request.user
+
+
+@extend_schema(responses=WritingTaskSerializer(many=True), operation_id="writing_tasks_list")
+@api_view(["GET"])
+def tasks(request: Request) -> Response:
+    """Cases that you write to, in the order of your queues."""
+    rows = reading.own_tasks(request.user).select_related("batch__writing_terms").order_by("batch", "position", "pk")
+    pages = LimitOffsetPagination()
+    page = pages.paginate_queryset(rows, request) or []
+    return pages.get_paginated_response(WritingTaskSerializer(page, many=True).data)
+
+
+@extend_schema(responses=WritingTaskDetailSerializer)
+@api_view(["GET"])
+def task(request: Request, public_id: str) -> Response:
+    """One case: the conversation, the references if there are any, and your draft."""
+    row = reading.get_own_task(request.user, public_id)
+    services.release_if_read(task=row, at=timezone.now())
+    return Response(_task(row))
+
+
+def _task(row: WritingTask) -> dict[str, Any]:
+    released = row.status == WritingTask.Status.RELEASED
+    row.conversation = screens.reading_of(row.case, "").turns  # type: ignore[attr-defined]  # for the serializer
+    row.references = [] if released else reading.references_of(row)  # type: ignore[attr-defined]
+    row.reference = reading.reference_begun_from(row)  # type: ignore[attr-defined]
+    return dict(WritingTaskDetailSerializer(row).data)
+
+
+@extend_schema(request=DraftSerializer, responses={200: WritingTaskDetailSerializer, 409: OpenApiTypes.OBJECT})
+@api_view(["POST"])
+def save(request: Request, public_id: str) -> Response:
+    """Save your draft. 409 with ``current`` where it was saved elsewhere since you saw it."""
+    row = reading.get_own_task(request.user, public_id)
+    sent = DraftSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    change = services.TextInput(**sent.validated_data)
+    try:
+        services.save_text(task=row, writer=_me(request), change=change, at=timezone.now())
+    except services.StaleText as stale:
+        current = {"text": stale.current.text, "version": stale.current.version}
+        return Response({"detail": str(stale), "current": current}, status=stale.status_code)
+    return Response(_task(reading.get_own_task(request.user, public_id)))
+
+
+@extend_schema(request=HandInSerializer, responses={200: WritingTaskDetailSerializer, 409: OpenApiTypes.OBJECT})
+@api_view(["POST"])
+def submit(request: Request, public_id: str) -> Response:
+    """Hand your draft in; it can never change afterwards. Its task says ``released`` where it is not taken any more."""
+    row = reading.get_own_task(request.user, public_id)
+    sent = HandInSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    at = timezone.now()
+    if not services.release_if_read(task=row, at=at):
+        services.hand_in(task=row, writer=_me(request), at=at, **sent.validated_data)
+    return Response(_task(row))
+
+
+@extend_schema(request=WritingBatchSerializer, responses={201: MadeWritingBatchSerializer})
+@api_view(["POST"])
+def create(request: Request, slug: str) -> Response:
+    """Give cases out to be written to, as the page does; for admins of the benchmark."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    sent = WritingBatchSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    wanted = {"seed": new_seed(), **sent.validated_data}
+    form = WritingBatchForm(wanted, benchmark=benchmark, tags=[(tag, 0) for tag in wanted["tags"]])
+    if not form.is_valid():
+        raise serializers.ValidationError(form.errors.get_json_data())
+    batch = batches.create_writing_batch(
+        order=form.order(), filter=form.case_filter(), by=_me(request), at=timezone.now()
+    )
+    written = WritingTask.objects.filter(batch=batch)
+    batch.cases = written.values("case").distinct().count()
+    batch.responses = written.count()
+    return Response(MadeWritingBatchSerializer(batch).data, status=201)

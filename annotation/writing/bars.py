@@ -1,0 +1,99 @@
+"""Who may not write to a case, and why.
+
+A response written without help must come from somebody who has read no answer to the case, no criterion of its rubric
+and no reference answer; and nobody answers the same case twice for one candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import StrEnum
+
+from django.db.models import Q
+
+from annotation.models import Adjudication, Assignment, Check, Involvement, WritingTask
+from rubrics.models import AuditItem, Candidate, Case, RubricContributor, RubricReview
+
+Pair = tuple[int, int]  # case, user
+
+
+class Bar(StrEnum):
+    """Why somebody does not write to a case."""
+
+    READ = "read"  # was given an answer to it: as annotator, checker or adjudicator, or as a reference
+    AUTHORED = "authored"  # wrote the case, or wrote, reviewed or audited its rubric
+    WROTE = "wrote"  # has written to it, or is to
+
+
+def barred_writers(
+    *, mode: str, candidate: Candidate | None, cases: Collection[int], people: Collection[int]
+) -> dict[Bar, set[Pair]]:
+    """The (case, user) that a batch in this ``mode`` must leave out, under the first reason that holds of each.
+
+    Beside references (aided) only a second response of the same candidate is barred: the writer reads answers anyhow.
+    """
+    found: dict[Bar, set[Pair]] = {bar: set() for bar in Bar}
+    tasks = WritingTask.objects.filter(case__in=cases, writer__in=people).exclude(status=WritingTask.Status.RELEASED)
+    if mode == "unaided":
+        found[Bar.READ] = _given_an_answer(cases, people)
+        found[Bar.AUTHORED] = _wrote_the_rubric(cases, people) - found[Bar.READ]
+    else:
+        tasks = tasks.filter(batch__writing_terms__candidate=candidate)
+    found[Bar.WROTE] = set(tasks.values_list("case_id", "writer_id")) - found[Bar.READ] - found[Bar.AUTHORED]
+    return found
+
+
+def _given_an_answer(cases: Collection[int], people: Collection[int]) -> set[Pair]:
+    """Whoever has or had work on any response to the case, opened or not, or references beside the editor."""
+    parts = Involvement.objects.filter(response__case__in=cases, user__in=people)
+    work = Assignment.objects.filter(case__in=cases, annotator__in=people)
+    shown = WritingTask.objects.filter(case__in=cases, writer__in=people, batch__writing_terms__mode="aided")
+    return {
+        *parts.values_list("response__case_id", "user_id"),
+        *work.values_list("case_id", "annotator_id"),
+        *shown.values_list("case_id", "writer_id"),
+    }
+
+
+def _wrote_the_rubric(cases: Collection[int], people: Collection[int]) -> set[Pair]:
+    return {
+        *Case.objects.filter(pk__in=cases, created_by__in=people).values_list("pk", "created_by_id"),
+        *RubricContributor.objects.filter(rubric__case__in=cases, user__in=people).values_list(
+            "rubric__case_id", "user_id"
+        ),
+        *RubricReview.objects.filter(rubric__case__in=cases, reviewer__in=people).values_list(
+            "rubric__case_id", "reviewer_id"
+        ),
+        *AuditItem.objects.filter(case__in=cases, auditor__in=people).values_list("case_id", "auditor_id"),
+    }
+
+
+def has_read_an_answer(task: WritingTask) -> bool:
+    """Whether its writer has opened an answer to the case by now, or had a hand in its rubric.
+
+    Work that was given to them and never opened does not count: what they write is still their own.
+    """
+    case, user = task.case_id, task.writer_id
+    untouched = (Assignment.Status.NOT_STARTED, Assignment.Status.RELEASED)
+    opened = Q(started_at__isnull=False) | Q(attention__user=user) | ~Q(status__in=untouched)
+    return (
+        Assignment.objects.filter(opened, case=case, annotator=user).exists()
+        or Assignment.objects.filter(case=case, checker=user).exists()
+        or Check.objects.filter(assignment__case=case, checker=user).exists()
+        or Adjudication.objects.filter(response__case=case, adjudicator=user).exists()
+        or _saw_references(case, user)
+        or bool(_wrote_the_rubric([case], [user]))
+    )
+
+
+def _saw_references(case: int, user: int) -> bool:
+    opened = Q(started_at__isnull=False) | Q(reported_at__isnull=False)
+    return WritingTask.objects.filter(opened, case=case, writer=user, batch__writing_terms__mode="aided").exists()
+
+
+def pledged_to_write(people: Collection[int], cases: Collection[int]) -> set[Pair]:
+    """(case, user) still to be written unaided: grading an answer to the case first would spoil that."""
+    rows = WritingTask.objects.filter(
+        writer__in=people, case__in=cases, status__in=WritingTask.OPEN, batch__writing_terms__mode="unaided"
+    )
+    return set(rows.exclude(batch__status="closed").values_list("case_id", "writer_id"))

@@ -1,0 +1,198 @@
+"""Making a batch of cases to write to, as it was previewed; and open work that leaves its writer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Count, Max
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.models import Batch, WritingTask, WritingTerms
+from annotation.services.label_batches import able_annotators
+from annotation.services.notices import tell_of_writing
+from annotation.services.rules import seize_batch, spoken_rules
+from annotation.writing.bars import barred_writers
+from annotation.writing.planning import WritingFilter, WritingOrder, WritingPlan, order_shown, plan_writing
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+from rubrics.models import Benchmark, Candidate
+
+
+@transaction.atomic
+def create_writing_batch(
+    *, order: WritingOrder, filter: WritingFilter, by: User | None, at: datetime, digest: str = ""
+) -> Batch:
+    """Give the cases out. `Conflict` if ``digest`` names another plan than the one that would be made now."""
+    # Two batches at once could give the same case to the same writer.
+    Benchmark.objects.select_for_update(no_key=True).get(pk=order.group.benchmark_id)
+    plan = plan_writing(order=order, filter=filter)
+    if digest and digest != plan.digest:
+        raise Conflict(_("Cases or members changed since the preview. Look at the new preview, then give them out."))
+    if not order.title.strip():
+        raise DomainError(_("A batch needs a title."))
+    batch = Batch.objects.create(
+        group=order.group,
+        title=order.title.strip(),
+        kind=Batch.Kind.WRITE,
+        order=Batch.Order.SHUFFLED,
+        annotators_per_item=order.writers_per_case,
+        check_policy=Batch.CheckPolicy.NONE,
+        check_fraction=0.0,
+        specialty_match=order.specialty_match,
+        due_date=order.due_date,
+        seed=order.seed,
+        frame=_frame(plan),
+        created_by=by,
+        created_at=at,
+    )
+    terms = WritingTerms.objects.create(
+        batch=batch,
+        candidate=_candidate(order),
+        mode=order.mode,
+        mode_name=order.mode_name.strip(),
+        instructions=order.instructions.strip(),
+    )
+    terms.references.set(order.references)
+    with spoken_rules():
+        WritingTask.objects.bulk_create(
+            [
+                WritingTask(
+                    batch=batch,
+                    case_id=slot.response,  # the allocation's items are cases
+                    writer_id=slot.annotator,
+                    position=slot.position,
+                    shown=order_shown(
+                        plan.shown[slot.response], seed=order.seed, case=slot.response, writer=slot.annotator
+                    ),
+                )
+                for slot in plan.allocation.slots
+            ],
+            batch_size=1000,
+        )
+    tell_of_writing(batch=batch, counts=Counter(plan.allocation.load), at=at)
+    return batch
+
+
+def _candidate(order: WritingOrder) -> Candidate:
+    found, _made = Candidate.objects.get_or_create(
+        benchmark=order.group.benchmark, name=order.candidate.strip(), defaults={"kind": Candidate.Kind.PHYSICIAN}
+    )
+    return found
+
+
+def _frame(plan: WritingPlan) -> dict[str, object]:
+    return {
+        "filter": plan.filter.record(),
+        "seed": plan.order.seed,
+        "in_frame": plan.in_frame,
+        "drawn": len(plan.cases),
+        "inclusion_probability": len(plan.cases) / plan.in_frame,
+        "without_references": plan.without_references,
+        "without_writers": plan.without_writers,
+    }
+
+
+# Open work that leaves its writer -------------------------------------------------------------------------------------
+
+
+def movable_tasks(*, batch: Batch, holder: int) -> list[WritingTask]:
+    """What ``holder`` has not handed in, in the order of their queue; nothing in a closed batch."""
+    rows = WritingTask.objects.filter(batch=batch, writer=holder, status__in=WritingTask.OPEN)
+    return list(rows.exclude(batch__status=Batch.Status.CLOSED))
+
+
+def takers_of(*, batch: Batch, tasks: Sequence[WritingTask]) -> dict[int, list[WritingTask]]:
+    """Active annotators who may get new work → the tasks that they may take over; those who may take none are left out.
+
+    The bars are those of a new batch; who had the case in this batch and lost it does not get it back.
+    """
+    people, _held_back = able_annotators(batch.group)
+    cases = [task.case_id for task in tasks]
+    terms = batch.writing_terms
+    bars = barred_writers(mode=terms.mode, candidate=terms.candidate, cases=cases, people=people)
+    had = WritingTask.objects.filter(batch=batch, case__in=cases).values_list("case_id", "writer_id")
+    barred = set(had).union(*bars.values())
+    found = {user: [task for task in tasks if (task.case_id, user) not in barred] for user in people}
+    return {user: fitting for user, fitting in found.items() if fitting}
+
+
+def open_in(batch: Batch) -> dict[int, int]:
+    """Writer → cases of the batch that they have open."""
+    rows = WritingTask.objects.filter(batch=batch, status__in=WritingTask.OPEN).order_by()
+    return dict(rows.values_list("writer").annotate(Count("pk")))
+
+
+@transaction.atomic
+def hand_over_writing(*, batch: Batch, holder: User, to: User | None, at: datetime) -> int:
+    """Give what ``holder`` has open to one physician, or with ``to`` empty spread it; how many cases went.
+
+    A case that nobody may take stays. What was drafted stays on record and becomes no response: whoever takes the case
+    begins anew. `Conflict` where nothing is open; `DomainError` where nobody may take any of it.
+    """
+    seize_batch(batch.pk)  # two holders' cases must not go to one person at the same time
+    batch.refresh_from_db(fields=["status"])
+    tasks = movable_tasks(batch=batch, holder=holder.pk)
+    if not tasks:
+        raise Conflict(_("These cases were handed in or given away already, so they stay where they are."))
+    takers = takers_of(batch=batch, tasks=tasks)
+    if to is not None:
+        takers = {user: fitting for user, fitting in takers.items() if user == to.pk}
+    moves = _spread(tasks, takers, open_in(batch))
+    if not moves:
+        raise DomainError(_("Nobody of the group who is meant may take these cases."))
+    rows = WritingTask.objects.filter(batch=batch, writer__in=moves.values()).order_by()
+    last = Counter(dict(rows.values_list("writer").annotate(Max("position"))))
+    for task in tasks:
+        taker = moves.get(task.pk)
+        if taker is None:
+            continue
+        _release(task, WritingTask.Release.PASSED_ON, at)
+        last[taker] += 1
+        WritingTask.objects.create(
+            batch=batch,
+            case_id=task.case_id,
+            writer_id=taker,
+            position=last[taker],
+            shown=order_shown(task.shown, seed=batch.seed, case=task.case_id, writer=taker),
+        )
+    tell_of_writing(batch=batch, counts=Counter(moves.values()), at=at)
+    return len(moves)
+
+
+@transaction.atomic
+def take_back(*, batch: Batch, holder: User, at: datetime) -> int:
+    """Release what ``holder`` has open without giving it to anybody; how many cases that were."""
+    seize_batch(batch.pk)
+    batch.refresh_from_db(fields=["status"])
+    tasks = movable_tasks(batch=batch, holder=holder.pk)
+    if not tasks:
+        raise Conflict(_("These cases were handed in or given away already, so they stay where they are."))
+    for task in tasks:
+        _release(task, WritingTask.Release.TAKEN_BACK, at)
+    return len(tasks)
+
+
+def _release(task: WritingTask, reason: str, at: datetime) -> None:
+    transition(task, source=WritingTask.OPEN, target=WritingTask.Status.RELEASED, released_at=at, release_reason=reason)
+
+
+def _spread(
+    tasks: Sequence[WritingTask], takers: Mapping[int, Collection[WritingTask]], loads: Mapping[int, int]
+) -> dict[int, int]:
+    """Task → its new writer; first those that few may take, so that the rest evens it out."""
+    may: dict[int, list[int]] = {task.pk: [] for task in tasks}
+    for user, fitting in takers.items():
+        for task in fitting:
+            may[task.pk].append(user)
+    load = Counter(loads)
+    moves = {}
+    for task in sorted(tasks, key=lambda task: len(may[task.pk])):
+        if may[task.pk]:
+            taker = min(may[task.pk], key=lambda user: (load[user], user))
+            load[taker] += 1
+            moves[task.pk] = taker
+    return moves

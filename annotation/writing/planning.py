@@ -1,0 +1,309 @@
+"""A batch of cases to write responses to, before it is made: which cases, who writes, beside which references."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from hashlib import sha256
+
+from django.db.models import Count, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import PhysicianProfile, User
+from annotation.allocation import Allocation, Infeasible, Item, allocate, keyed
+from annotation.models import Batch, ExpertGroup, Physician, WritingTask
+from annotation.services.label_batches import CaseFilter, able_annotators
+from annotation.specialties import case_specialty, matching
+from annotation.writing.bars import Bar, Pair, barred_writers
+from consilium.lib.errors import DomainError
+from consilium.lib.order import natural
+from rubrics.models import Candidate, Case, Response
+
+UNAIDED, AIDED = "unaided", "aided"
+DEFAULT_CANDIDATE = "physician"
+MOST_REFERENCES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class WritingFilter:
+    """Which cases are written to; an empty field leaves nothing out. Excluded cases never are."""
+
+    tags: Sequence[str] = ()  # a case with any of them, its own or agreed ones
+    languages: Sequence[str] = ()
+    difficulties: Sequence[str] = ()
+    skip_written: bool = True  # leave out what has, or is to get, a response of the candidate in this mode
+    draw: int | None = None  # how many, drawn at random from what is left; None: all
+
+    def cases(self, group: ExpertGroup, order: WritingOrder) -> QuerySet[Case]:
+        """What matches, in the order of keys."""
+        found = CaseFilter(self.tags, self.languages, self.difficulties, skip_given=False).cases(group, ())
+        found = found.filter(excluded_at=None)
+        candidate = order.known_candidate()
+        if self.skip_written and candidate is not None:
+            written = Response.objects.filter(candidate=candidate, writing_mode=order.mode)
+            open_ = WritingTask.objects.filter(
+                status__in=WritingTask.OPEN,
+                batch__writing_terms__candidate=candidate,
+                batch__writing_terms__mode=order.mode,
+            ).exclude(batch__status=Batch.Status.CLOSED)
+            found = found.exclude(pk__in=written.values("case")).exclude(pk__in=open_.values("case"))
+        return found
+
+    def record(self) -> dict[str, object]:
+        """For the batch's frame, under the names that other batches use."""
+        chosen = {"tags": self.tags, "languages": self.languages, "difficulties": self.difficulties}
+        return {name: list(values) for name, values in chosen.items() if values}
+
+
+@dataclass(frozen=True, slots=True)
+class WritingOrder:
+    """What is to be written, by how many, and beside what."""
+
+    group: ExpertGroup
+    title: str
+    seed: int
+    mode: str = UNAIDED
+    candidate: str = DEFAULT_CANDIDATE  # by name; a new one is made with the batch
+    mode_name: str = ""
+    references: Sequence[Candidate] = ()
+    instructions: str = ""
+    writers_per_case: int = 1
+    specialty_match: str = "none"
+    due_date: date | None = None
+
+    def known_candidate(self) -> Candidate | None:
+        """The candidate of this name, if there is one."""
+        return Candidate.objects.filter(benchmark=self.group.benchmark_id, name=self.candidate.strip()).first()
+
+
+@dataclass(frozen=True, slots=True)
+class WriterLoad:
+    """What one physician would get; ``kept_out``: cases of the plan that they may not write to."""
+
+    user: User
+    pseudonym: str
+    cases: int
+    kept_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class WritingPlan:
+    """A batch before it is made. ``digest`` names the plan: what was previewed is made, or nothing is."""
+
+    order: WritingOrder
+    filter: WritingFilter
+    matching: int  # cases that the filter lets through
+    without_references: int  # of those, left out because a chosen candidate did not answer them
+    without_writers: int  # left out because too few may write to them
+    in_frame: int  # what the cases were drawn from
+    cases: tuple[int, ...]
+    shown: Mapping[int, tuple[int, ...]]  # case → the responses that stand beside its editor
+    allocation: Allocation
+    loads: tuple[WriterLoad, ...]
+    left_out: tuple[str, ...]
+    warnings: tuple[str, ...]
+    digest: str
+
+    @property
+    def responses(self) -> int:
+        """How many will be written."""
+        return len(self.allocation.slots)
+
+
+def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
+    """Choose the cases and spread them evenly over those who may write to them. `DomainError` says what is missing."""
+    _refuse_impossible(order)
+    matched = list(filter.cases(order.group, order).values_list("pk", "tags"))
+    if not matched:
+        raise DomainError(_("No case matches. Cases that have a response of this kind may be left out."))
+    shown = _references(order, [pk for pk, _tags in matched])
+    with_references = [pk for pk, _tags in matched if order.mode == UNAIDED or pk in shown]
+    if not with_references:
+        raise DomainError(_("No case that matches has an answer of each of the chosen references."))
+    people, held_back = able_annotators(order.group)
+    if len(people) < order.writers_per_case:
+        raise DomainError(
+            _("%(asked)d writers per case asked, the group has %(people)d annotators who may get new work.")
+            % {"asked": order.writers_per_case, "people": len(people)}
+        )
+    matches = _matches(order, {pk: case_specialty(tags) for pk, tags in matched}, people)
+    bars = barred_writers(mode=order.mode, candidate=order.known_candidate(), cases=with_references, people=people)
+    barred = set().union(*bars.values())
+    eligible = _may_be_written(order, with_references, people, barred, matches)
+    if not eligible:
+        raise DomainError(" ".join([_("No case is left that enough physicians may write to."), *_in_words(bars)]))
+    drawn = _drawn(eligible, filter.draw, order.seed)
+    allocation = _allocated(order, drawn, people, barred, matches)
+    parts = (order.group.pk, order.mode, order.candidate.strip(), sorted(shown.items()), allocation.slots)
+    return WritingPlan(
+        order=order,
+        filter=filter,
+        matching=len(matched),
+        without_references=len(matched) - len(with_references),
+        without_writers=len(with_references) - len(eligible),
+        in_frame=len(eligible),
+        cases=drawn,
+        shown={case: shown.get(case, ()) for case in drawn},
+        allocation=allocation,
+        loads=_loads(order.group, people, allocation, {pair for pair in barred if pair[0] in set(drawn)}),
+        left_out=tuple(_in_words(bars)),
+        warnings=tuple(_warnings(order, held_back, len(drawn), filter.draw)),
+        digest=sha256(repr(parts).encode()).hexdigest(),
+    )
+
+
+def _refuse_impossible(order: WritingOrder) -> None:
+    name = order.candidate.strip()
+    if not name:
+        raise DomainError(_("Name the candidate that the responses are written for."))
+    known = order.known_candidate()
+    if known is not None and known.kind != Candidate.Kind.PHYSICIAN:
+        raise DomainError(_("“%(name)s” is no physician; choose another name.") % {"name": name})
+    if order.mode == UNAIDED and order.references:
+        raise DomainError(_("Unaided means without references; choose the other mode to show some."))
+    if order.mode == AIDED and not order.references:
+        raise DomainError(_("Choose the candidates whose answers are shown."))
+    if len(order.references) > MOST_REFERENCES:
+        raise DomainError(_("At most %(most)d references are shown.") % {"most": MOST_REFERENCES})
+    if any(one.name == name for one in order.references):
+        raise DomainError(_("What is written cannot be its own reference."))
+
+
+def _references(order: WritingOrder, cases: Collection[int]) -> dict[int, tuple[int, ...]]:
+    """Case → a response of each reference, for the cases that all of them answered; the first sample counts."""
+    first: dict[Pair, int] = {}
+    rows = Response.objects.filter(candidate__in=order.references, case__in=cases)
+    for case, candidate, pk in rows.order_by("setting", "sample", "pk").values_list("case_id", "candidate_id", "pk"):
+        first.setdefault((case, candidate), pk)
+    wanted = [one.pk for one in order.references]
+    return {
+        case: tuple(first[case, one] for one in wanted)
+        for case in cases
+        if wanted and all((case, one) in first for one in wanted)
+    }
+
+
+def order_shown(responses: Sequence[int], *, seed: int, case: int, writer: int) -> list[int]:
+    """References in an order of the writer's own, so that “Reference A” is another candidate from case to case."""
+    return sorted(responses, key=lambda response: (keyed(seed, "reference", case, writer, response), response))
+
+
+def specialties_of(people: Collection[int]) -> dict[int, str]:
+    """User → specialty, empty where the profile names none."""
+    known = dict(PhysicianProfile.objects.filter(user__in=people).values_list("user_id", "specialty"))
+    return {user: known.get(user, "") for user in people}
+
+
+def _matches(order: WritingOrder, wanted: Mapping[int, str], people: Collection[int]) -> set[Pair] | None:
+    if order.specialty_match == Batch.SpecialtyMatch.NONE:
+        return None
+    return matching(wanted, specialties_of(people), order.group.benchmark.maps.get("specialty", {}))
+
+
+def _may_be_written(
+    order: WritingOrder,
+    cases: Sequence[int],
+    people: Sequence[int],
+    barred: Collection[Pair],
+    matches: Collection[Pair] | None,
+) -> list[int]:
+    """Cases that enough people may write to."""
+    required = matches if order.specialty_match == Batch.SpecialtyMatch.REQUIRED else None
+    return [
+        case
+        for case in cases
+        if sum((case, one) not in barred and (required is None or (case, one) in required) for one in people)
+        >= order.writers_per_case
+    ]
+
+
+def _drawn(cases: Sequence[int], draw: int | None, seed: int) -> tuple[int, ...]:
+    if draw is None or draw >= len(cases):
+        return tuple(cases)
+    chosen = set(sorted(cases, key=lambda case: (keyed(seed, "draw", case), case))[:draw])
+    return tuple(case for case in cases if case in chosen)
+
+
+def _allocated(
+    order: WritingOrder,
+    cases: Sequence[int],
+    people: Sequence[int],
+    barred: Collection[Pair],
+    matches: Collection[Pair] | None,
+) -> Allocation:
+    open_ = WritingTask.objects.filter(writer__in=people, status__in=WritingTask.OPEN).exclude(batch__status="closed")
+    try:
+        return allocate(
+            [Item(case, case) for case in cases],
+            people,
+            per_item=order.writers_per_case,
+            seed=order.seed,
+            check_fraction=0.0,
+            by_case=False,
+            existing_load=dict(open_.order_by().values_list("writer").annotate(Count("pk"))),
+            barred=barred,
+            matches=matches,
+            match_required=order.specialty_match == Batch.SpecialtyMatch.REQUIRED,
+        )
+    except Infeasible as missing:
+        raise DomainError(_(missing.template) % missing.values) from missing
+
+
+def _loads(
+    group: ExpertGroup, people: Sequence[int], allocation: Allocation, barred: Collection[Pair]
+) -> tuple[WriterLoad, ...]:
+    names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
+    kept_out = Counter(user for _case, user in barred)
+    users = sorted(User.objects.filter(pk__in=people), key=lambda user: (natural(user.name), user.pk))
+    return tuple(
+        WriterLoad(user, names.get(user.pk, ""), allocation.load.get(user.pk, 0), kept_out[user.pk]) for user in users
+    )
+
+
+def _in_words(bars: Mapping[Bar, Collection[Pair]]) -> list[str]:
+    """How many physicians are kept from how many cases, and why: a sentence for each reason."""
+    sentences = {
+        Bar.READ: _("Kept from %(cases)s: %(people)s who were given an answer to the case before."),
+        Bar.AUTHORED: _("Kept from %(cases)s: %(people)s who wrote the case, or wrote or reviewed its rubric."),
+        Bar.WROTE: _("Kept from %(cases)s: %(people)s who have written to the case, or are to."),
+    }
+    lines = []
+    for bar, pairs in bars.items():
+        cases, people = len({case for case, _user in pairs}), len({user for _case, user in pairs})
+        if pairs:
+            lines.append(
+                sentences[bar]
+                % {
+                    "cases": ngettext("%(number)d case", "%(number)d cases", cases) % {"number": cases},
+                    "people": ngettext("%(number)d physician", "%(number)d physicians", people) % {"number": people},
+                }
+            )
+    return lines
+
+
+def _warnings(order: WritingOrder, held_back: int, drawn: int, asked: int | None) -> list[str]:
+    found = []
+    if held_back:
+        found.append(
+            ngettext(
+                "%(number)d annotator gets no new work for now and is left out.",
+                "%(number)d annotators get no new work for now and are left out.",
+                held_back,
+            )
+            % {"number": held_back}
+        )
+    if asked is not None and drawn < asked:
+        found.append(
+            _("%(asked)d cases asked; %(drawn)d are left that can be written to.") % {"asked": asked, "drawn": drawn}
+        )
+    if order.mode == UNAIDED:
+        found.append(
+            _(
+                "For a calibration, let another group grade what is written here: gradings by anybody who wrote one of "
+                "the responses are left out."
+            )
+        )
+    return found

@@ -1,0 +1,250 @@
+"""What the pages of written responses show. A writer's page holds no name, header or id that tells who answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from string import ascii_uppercase
+
+from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.access import AnyUser
+from annotation.dashboard.people import People, Person
+from annotation.models import Batch, Membership, WritingTask
+from rubrics.models import Benchmark, Response
+
+# Han, kana and hangul are counted one by one, all else by the spaces between.
+_WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+
+def count_words(text: str) -> int:
+    """Words of ``text``, as the page counts them."""
+    return len(_WORDS.findall(text))
+
+
+# A physician's own ----------------------------------------------------------------------------------------------------
+
+
+def own_tasks(user: AnyUser) -> QuerySet[WritingTask]:
+    """Cases that the user writes to as a member of the group, in any state of its batch; not those given up."""
+    groups = Membership.objects.filter(user=user.pk, role=Membership.Role.ANNOTATOR, active=True).values("group")
+    rows = WritingTask.objects.filter(writer=user.pk, batch__group__in=groups)
+    return rows.exclude(status=WritingTask.Status.RELEASED)
+
+
+def get_own_task(user: AnyUser, public_id: str) -> WritingTask:
+    """One of the writer's own cases, with what its page shows; 404 else."""
+    if "\x00" in public_id:
+        raise Http404
+    rows = own_tasks(user).select_related("batch__group__benchmark", "batch__writing_terms", "case")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+@dataclass(frozen=True, slots=True)
+class WritingWork:
+    """One writer's part of a batch."""
+
+    batch: Batch
+    total: int
+    done: int
+    started: bool
+    next_id: str  # public id of the task to go on with; empty where nothing is open
+    next_position: int
+    seconds: int = 0
+
+    @property
+    def open(self) -> int:
+        """Cases not handed in yet."""
+        return self.total - self.done
+
+    @property
+    def takes_work(self) -> bool:
+        """Something is left, and the batch is neither paused nor closed."""
+        return bool(self.next_id) and bool(self.batch.status == Batch.Status.OPEN)
+
+    @property
+    def overdue(self) -> bool:
+        """Past its date with work left."""
+        due: date | None = self.batch.due_date
+        return due is not None and self.open > 0 and due < timezone.localdate()
+
+
+def writing_work(user: User, benchmark: Benchmark | None = None) -> list[WritingWork]:
+    """The user's cases to write to, a row for each batch, what is due first first; in one benchmark or in all."""
+    own = own_tasks(user)
+    if benchmark is not None:
+        own = own.filter(batch__group__benchmark=benchmark)
+    open_ = Q(status__in=WritingTask.OPEN)
+    counts = {
+        row["batch"]: row
+        for row in own.order_by()
+        .values("batch")
+        .annotate(
+            total=Count("pk"),
+            done=Count("pk", filter=~open_),
+            started=Count("pk", filter=~Q(status=WritingTask.Status.NOT_STARTED)),
+            next=Min("position", filter=open_),
+            seconds=Sum("seconds"),
+        )
+    }
+    if not counts:
+        return []
+    following = {
+        (batch, position): public_id
+        for batch, position, public_id in own.filter(
+            open_, position__in=[row["next"] for row in counts.values() if row["next"] is not None]
+        ).values_list("batch", "position", "public_id")
+    }
+    places = _places(own)
+    found = []
+    batches = Batch.objects.filter(pk__in=counts).select_related("group__benchmark", "writing_terms")
+    for batch in batches.order_by("due_date", "created_at", "pk"):
+        row = counts[batch.pk]
+        next_id = following.get((batch.pk, row["next"]), "")
+        found.append(
+            WritingWork(
+                batch,
+                total=row["total"],
+                done=row["done"],
+                started=row["started"] > 0,
+                next_id=next_id,
+                next_position=places.get(next_id, 0),
+                seconds=row["seconds"] or 0,
+            )
+        )
+    return found
+
+
+def _places(own: QuerySet[WritingTask]) -> dict[str, int]:
+    """Public id → its place in its queue, without the gaps that released work leaves in the positions."""
+    counted: dict[int, int] = {}
+    found = {}
+    for batch, public_id in own.order_by("batch", "position", "pk").values_list("batch", "public_id"):
+        counted[batch] = counted.get(batch, 0) + 1
+        found[public_id] = counted[batch]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a task stands in its writer's queue."""
+
+    position: int
+    total: int
+
+
+def place_of(task: WritingTask) -> Place:
+    """Its place among what the writer has in the batch."""
+    mine = list(
+        WritingTask.objects.filter(batch=task.batch_id, writer=task.writer_id)
+        .exclude(status=WritingTask.Status.RELEASED)
+        .order_by("position", "pk")
+        .values_list("pk", flat=True)
+    )
+    return Place(mine.index(task.pk) + 1 if task.pk in mine else 0, len(mine))
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An answer beside the editor. Its letter is all that the writer learns of whose it is."""
+
+    place: int
+    letter: str
+    text: str
+    begun_from: bool
+
+    @property
+    def heading(self) -> str:
+        """What the writer calls it."""
+        return _("Reference %(letter)s") % {"letter": self.letter}
+
+    @property
+    def script_id(self) -> str:
+        """Where the page keeps its text for the editor."""
+        return f"reference-text-{self.place}"
+
+
+def references_of(task: WritingTask) -> list[Reference]:
+    """The references of a task in its writer's order."""
+    texts = dict(Response.objects.filter(pk__in=task.shown).values_list("pk", "text"))
+    return [
+        Reference(place, ascii_uppercase[place], texts[pk], pk == task.derived_from_id)
+        for place, pk in enumerate(task.shown)
+    ]
+
+
+def reference_begun_from(task: WritingTask) -> int | None:
+    """The place among the references that the text was begun from; None: from nothing."""
+    return task.shown.index(task.derived_from_id) if task.derived_from_id in task.shown else None
+
+
+# For those who run the benchmark --------------------------------------------------------------------------------------
+
+TASK_COLUMNS = (
+    "case", "writer", "status", "released_because", "mode", "mode_name", "candidate", "sample", "response",
+    "derived_from", "attested", "characters", "words", "seconds", "started_at", "submitted_at",
+)  # fmt: skip
+TASK_TEXT = ("case", "writer", "mode_name", "candidate", "derived_from")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLine:
+    """One task of a batch for its admin."""
+
+    task: WritingTask
+    writer: Person
+    since: datetime | None
+    characters: int
+
+
+def batch_tasks(batch: Batch) -> QuerySet[WritingTask]:
+    """The tasks of a batch by case, with what the lines need."""
+    rows = WritingTask.objects.filter(batch=batch).select_related(
+        "case", "response__candidate", "derived_from__candidate", "batch__writing_terms__candidate"
+    )
+    return rows.order_by("case__key", "pk")
+
+
+def task_lines(tasks: list[WritingTask], people: People) -> list[TaskLine]:
+    """The lines of the table on the batch's page."""
+    return [
+        TaskLine(
+            task,
+            people[task.writer_id],
+            task.submitted_at or task.released_at or task.saved_at,
+            len(task.response.text if task.response else task.text),
+        )
+        for task in tasks
+    ]
+
+
+def task_rows(batch: Batch, people: People) -> Iterator[dict[str, object]]:
+    """Every task as CSV, writers by pseudonym; of an open one the length so far, and never its text."""
+    for task in batch_tasks(batch).iterator(chunk_size=500):
+        terms, response = task.batch.writing_terms, task.response
+        text = response.text if response else task.text
+        yield {
+            "case": task.case.key,
+            "writer": people[task.writer_id].pseudonym,
+            "status": task.status,
+            "released_because": task.release_reason,
+            "mode": terms.mode,
+            "mode_name": terms.mode_name,
+            "candidate": terms.candidate.name,
+            "sample": response.sample if response else None,
+            "response": response.public_id if response else "",
+            "derived_from": task.derived_from.candidate.name if task.derived_from else "",
+            "attested": response.metadata.get("attested") if response else None,
+            "characters": len(text),
+            "words": count_words(text),
+            "seconds": task.seconds,
+            "started_at": task.started_at.isoformat() if task.started_at else None,
+            "submitted_at": task.submitted_at.isoformat() if task.submitted_at else None,
+        }

@@ -1,0 +1,184 @@
+"""What a writer does with a case: open it, save the text as it grows, hand it in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.models import WritingTask
+from annotation.services.rules import hold_batch, refuse_unless_open
+from annotation.writing.bars import has_read_an_answer
+from annotation.writing.planning import UNAIDED
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+from rubrics.models import Candidate, Response
+
+LONGEST_TEXT = 50_000
+SETTING = "chat"
+
+
+@dataclass(frozen=True, slots=True)
+class TextInput:
+    """The whole draft as its writer wants it.
+
+    ``reference`` is the place (from 0) among the shown references that it was begun from, None for none; ``version``
+    the one that the sender saw; ``client_id`` names this save.
+    """
+
+    text: str
+    reference: int | None = None
+    version: int = 1
+    client_id: UUID | None = None
+
+
+class StaleText(Conflict):
+    """Another tab or device saved the text after the sender last saw it; ``current`` is the task as it stands."""
+
+    def __init__(self, current: WritingTask) -> None:
+        self.current = current
+        super().__init__(_("This text was changed elsewhere in the meantime."))
+
+
+@transaction.atomic
+def release_if_read(*, task: WritingTask, at: datetime) -> bool:
+    """Take an open unaided task back from a writer who has read an answer to the case by now; whether that was so.
+
+    Asked when the page is opened and before the text is handed in: an allocation cannot know what comes after it.
+    """
+    if task.batch.writing_terms.mode != UNAIDED or task.status not in WritingTask.OPEN or not has_read_an_answer(task):
+        return False
+    transition(
+        task,
+        source=WritingTask.OPEN,
+        target=WritingTask.Status.RELEASED,
+        released_at=at,
+        release_reason=WritingTask.Release.HAS_READ,
+    )
+    return True
+
+
+@transaction.atomic
+def save_text(*, task: WritingTask, writer: User, change: TextInput, at: datetime) -> WritingTask:
+    """Save the draft. A repeated save (same ``client_id``) changes nothing and answers as the first did.
+
+    `StaleText` where the version in the database is not the one that the sender saw; `Conflict` where the task is not
+    open to its writer any more.
+    """
+    row = _locked(task, writer)
+    if change.client_id and row.client_id == change.client_id:  # the answer to it was lost on the way
+        return row
+    if row.version != change.version:
+        raise StaleText(row)
+    _refuse_impossible(row, change)
+    started = row.status == WritingTask.Status.NOT_STARTED
+    begun_from = None if change.reference is None or not change.text.strip() else row.shown[change.reference]
+    row.text, row.derived_from_id = change.text, begun_from
+    row.version, row.client_id, row.saved_at = change.version + 1, change.client_id, at
+    row.save(update_fields=["text", "derived_from", "version", "client_id", "saved_at"])
+    if started:
+        transition(row, source=[WritingTask.Status.NOT_STARTED], target=WritingTask.Status.DRAFT, started_at=at)
+    return row
+
+
+@transaction.atomic
+def hand_in(*, task: WritingTask, writer: User, version: int, attested: bool, at: datetime) -> Response:
+    """Make the draft a response, which never changes. ``version`` is the draft that the writer sees.
+
+    The sample is the next free number of the candidate on the case: hand-ins for one candidate take turns.
+    `DomainError` where there is no text, or where an unaided one is not attested to be the writer's own.
+    """
+    row = _locked(task, writer)
+    if row.version != version:
+        raise StaleText(row)
+    if not row.text.strip():
+        raise DomainError(_("There is nothing to hand in yet: write the response first."))
+    terms = row.batch.writing_terms
+    if terms.mode == UNAIDED and not attested:
+        raise DomainError(_("Confirm that you wrote this yourself and without AI tools."))
+    Candidate.objects.select_for_update(no_key=True).get(pk=terms.candidate_id)
+    last = Response.objects.filter(candidate=terms.candidate_id, case=row.case_id, setting=SETTING)
+    sample = last.aggregate(last=Max("sample"))["last"]
+    response = Response.objects.create(
+        case_id=row.case_id,
+        candidate_id=terms.candidate_id,
+        setting=SETTING,
+        sample=0 if sample is None else sample + 1,
+        text=row.text.strip(),
+        author=writer,
+        derived_from_id=row.derived_from_id,
+        writing_mode=terms.mode,
+        metadata=_metadata(row, attested),
+    )
+    transition(
+        row,
+        source=WritingTask.OPEN,
+        target=WritingTask.Status.SUBMITTED,
+        submitted_at=at,
+        started_at=row.started_at or at,
+        response=response,
+    )
+    task.status, task.submitted_at, task.response = row.status, row.submitted_at, response
+    return response
+
+
+def _metadata(row: WritingTask, attested: bool) -> dict[str, Any]:
+    """How it was written, for those who run the benchmark."""
+    shown = Response.objects.select_related("candidate").in_bulk(row.shown)
+    return {
+        "mode_name": row.batch.writing_terms.mode_name,
+        "references": [{"response": shown[pk].public_id, "candidate": shown[pk].candidate.name} for pk in row.shown],
+        "seconds": row.seconds,
+        "attested": attested,
+    }
+
+
+@transaction.atomic
+def record_time(*, task: WritingTask, seconds: int, at: datetime) -> int:
+    """Add what the page counted since its last report; returns what was believed: never more than has passed."""
+    rows = WritingTask.objects.select_for_update(no_key=True, of=("self",)).select_related("response")
+    row = rows.get(pk=task.pk)
+    since = row.reported_at or row.started_at or at
+    believed = max(0, min(seconds, int((at - since).total_seconds())))
+    if row.reported_at is None or at > row.reported_at:
+        seconds = row.seconds + believed
+        WritingTask.objects.filter(pk=row.pk).update(seconds=seconds, reported_at=at)
+        if row.response is not None:  # the page tells of its last minute when it is left
+            row.response.metadata["seconds"] = seconds
+            row.response.save(update_fields=["metadata"])
+    return believed
+
+
+def next_task(*, writer: User, after: WritingTask) -> WritingTask | None:
+    """What the writer goes on with: the queue of the batch from here on, then from its start."""
+    rows = WritingTask.objects.filter(batch=after.batch_id, writer=writer, status__in=WritingTask.OPEN)
+    queue = sorted(
+        rows.exclude(pk=after.pk).only("public_id", "position"),
+        key=lambda row: (row.position <= after.position, row.position),
+    )
+    return queue[0] if queue else None
+
+
+def _locked(task: WritingTask, writer: User) -> WritingTask:
+    hold_batch(task.batch_id)
+    rows = WritingTask.objects.select_for_update(no_key=True, of=("self",)).select_related("batch__writing_terms")
+    row = rows.get(pk=task.pk, writer=writer)
+    refuse_unless_open(row.batch)
+    if row.status == WritingTask.Status.RELEASED:
+        raise Conflict(_("This case was given to somebody else, so nothing is taken for it here any more."))
+    if row.status not in WritingTask.OPEN:
+        raise Conflict(_("This response was handed in already, so it stands."))
+    return row
+
+
+def _refuse_impossible(row: WritingTask, change: TextInput) -> None:
+    if len(change.text) > LONGEST_TEXT:
+        raise DomainError(_("A response has at most %(most)d characters.") % {"most": LONGEST_TEXT})
+    if change.reference is not None and not 0 <= change.reference < len(row.shown):
+        raise DomainError(_("There is no such reference."))

@@ -1,0 +1,155 @@
+"""The physician's page of a case to write to: read, write, hand in, and on to the next one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.identity import opaque_name
+from annotation import screens, wire
+from annotation.models import Batch, WritingTask
+from annotation.views.saving import seconds_of, somebody_else
+from annotation.writing import reading
+from annotation.writing import tasks as services
+from annotation.writing.forms import storable, text_of
+from annotation.writing.privacy import privacy_advice
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.markdown import markdown
+
+PAGE = "annotation/writing_task.html"
+
+
+def _has_read() -> str:
+    return _(
+        "You have read an answer to this case, or worked on its rubric, since it was given to you; so nothing is asked "
+        "of you here any more. What you wrote stays on record and is not used."
+    )
+
+
+@require_safe
+@never_cache
+@signed_in
+def task(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """The conversation and the references on the left, the editor on the right."""
+    row = reading.get_own_task(request.user, public_id)
+    if services.release_if_read(task=row, at=timezone.now()):
+        messages.warning(request, _has_read())
+        return redirect("annotation:work")
+    return render(request, PAGE, _context(request, row))
+
+
+@require_POST
+@never_cache
+@signed_in
+def save(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Save ``{"who", "draft"}``. 409 with ``current`` where it was saved elsewhere since the page saw it."""
+    row = reading.get_own_task(request.user, public_id)
+    try:
+        body = wire.body_of(request, required={"who", "draft"})
+        if body["who"] != opaque_name(request.user):
+            return somebody_else()
+        saved = services.save_text(task=row, writer=request.user, change=text_of(body["draft"]), at=timezone.now())
+    except DomainError as refused:
+        return _refusal(refused)
+    return JsonResponse(_told(saved))
+
+
+@require_POST
+@never_cache
+@signed_in
+def check(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """What ``{"text"}`` looks like, and what in it may name a person: advice, nothing is saved."""
+    reading.get_own_task(request.user, public_id)
+    try:
+        text = wire.body_of(request, required={"text"})["text"]
+        if not isinstance(text, str) or len(text) > 2 * services.LONGEST_TEXT:
+            raise wire.Malformed(_("This is not what the page sends; load it again."))
+    except DomainError as refused:
+        return _refusal(refused)
+    text = storable(text)
+    return JsonResponse({"html": markdown(text), "privacy": privacy_advice(text)})
+
+
+@require_POST
+@never_cache
+@signed_in
+def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Hand ``{"who", "version", "attested"}`` in, and say where the next case is."""
+    row = reading.get_own_task(request.user, public_id)
+    try:
+        body = wire.body_of(request, required={"who", "version", "attested"})
+        if body["who"] != opaque_name(request.user):
+            return somebody_else()
+        if type(body["version"]) is not int or type(body["attested"]) is not bool:
+            raise wire.Malformed(_("This is not what the page sends; load it again."))
+        at = timezone.now()
+        if services.release_if_read(task=row, at=at):
+            messages.warning(request, _has_read())
+            return JsonResponse({"next": reverse("annotation:work")})
+        services.hand_in(task=row, writer=request.user, version=body["version"], attested=body["attested"], at=at)
+    except DomainError as refused:
+        return _refusal(refused)
+    following = services.next_task(writer=request.user, after=row)
+    if following is None:
+        messages.success(request, _("Handed in. That was the last case of “%(batch)s”.") % {"batch": row.batch.title})
+        return JsonResponse({"next": reverse("annotation:work")})
+    messages.success(request, _("Handed in. Here is the next case."))
+    return JsonResponse({"next": reverse("annotation:writing-task", args=[following.public_id])})
+
+
+@require_POST
+@never_cache
+@signed_in
+def time(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Add ``{"seconds"}`` to the time spent at a case; its last minute is told when it has been handed in."""
+    row = reading.get_own_task(request.user, public_id)
+    try:
+        seconds = seconds_of(request)
+    except DomainError as refused:
+        return _refusal(refused)
+    services.record_time(task=row, seconds=seconds, at=timezone.now())
+    return HttpResponse(status=204)
+
+
+def _refusal(refused: DomainError) -> JsonResponse:
+    body: dict[str, Any] = {"reason": "refused", "detail": str(refused)}
+    if isinstance(refused, services.StaleText):
+        body |= {"reason": "stale", "current": _told(refused.current)}
+    return JsonResponse(body, status=refused.status_code)
+
+
+def _told(row: WritingTask) -> dict[str, Any]:
+    return {
+        "text": row.text,
+        "reference": reading.reference_begun_from(row),
+        "version": row.version,
+        "client_id": str(row.client_id or ""),
+        "at": timezone.localtime(row.saved_at).strftime("%H:%M:%S") if row.saved_at else "",
+    }
+
+
+def _context(request: SignedInRequest, row: WritingTask) -> dict[str, Any]:
+    terms = row.batch.writing_terms
+    return {
+        "task": row,
+        "batch": row.batch,
+        "terms": terms,
+        "benchmark": row.batch.group.benchmark,
+        "reading": screens.reading_of(row.case, ""),
+        "references": reading.references_of(row),
+        "begun_from": reading.reference_begun_from(row),
+        "place": reading.place_of(row),
+        "writable": row.status in WritingTask.OPEN and row.batch.status == Batch.Status.OPEN,
+        "unaided": terms.mode == "unaided",
+        "longest": services.LONGEST_TEXT,
+        "who": opaque_name(request.user),
+    }
