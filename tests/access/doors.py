@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agreement.stored import table_of
+from annotation.models import WritingTask
 from tests.access.world import ROLES, World
 
 Arguments = Callable[[World], dict[str, Any]]
@@ -214,6 +215,31 @@ DOORS |= {
     "annotation:batch-extend": Door(ADMIN, a_batch, writes_only=True),
     "annotation:batch-progress": Door(STAFF, a_batch),
     "annotation:conflicts": Door(STAFF, slug),
+}
+
+# Written responses -----------------------------------------------------------------------------------------------
+
+
+def _written(world: World) -> WritingTask:
+    """The first case that the annotator is to write to."""
+    return WritingTask.objects.select_related("batch").filter(writer=world.users["annotator"]).order_by("pk")[0]
+
+
+a_writing_task = bare(public_id=lambda world: _written(world).public_id)
+DOORS |= {
+    "annotation:writing-task": Door(ANNOTATOR, a_writing_task),
+    "annotation:writing-save": Door(ANNOTATOR, a_writing_task, writes_only=True),
+    "annotation:writing-check": Door(ANNOTATOR, a_writing_task, writes_only=True),
+    "annotation:writing-submit": Door(ANNOTATOR, a_writing_task, writes_only=True),
+    "annotation:writing-time": Door(ANNOTATOR, a_writing_task, writes_only=True),
+    "annotation:writing-new": Door(ADMIN, slug),
+    "annotation:writing-preview": Door(ADMIN, slug),
+    "annotation:writing-csv": Door(STAFF, of(public_id=lambda world: _written(world).batch.public_id)),
+    "api:api-writing-new": Door(ADMIN, slug, writes_only=True),
+    "api:api-writing-tasks": Door(SIGNED_IN),
+    "api:api-writing-task": Door(ANNOTATOR, a_writing_task),
+    "api:api-writing-save": Door(ANNOTATOR, a_writing_task, writes_only=True),
+    "api:api-writing-submit": Door(ANNOTATOR, a_writing_task, writes_only=True),
 }
 
 # Qualification, keys and quality ----------------------------------------------------------------------------------

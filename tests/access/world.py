@@ -42,8 +42,10 @@ from annotation.services.keys import set_rule
 from annotation.services.label_batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
 from annotation.services.labels import AnswerInput, Option, QuestionInput, make_question, save_answer, submit_labels
 from annotation.services.qualification import start_attempt
+from annotation.writing.batches import create_writing_batch
+from annotation.writing.planning import WritingFilter, WritingOrder
 from rubrics.drafting import DraftItem
-from rubrics.models import Benchmark, Candidate, Case, ImportJob, Response, Rubric
+from rubrics.models import Bank, BankItem, Benchmark, Candidate, Case, ImportJob, Response, Rubric
 from rubrics.services import give_authoring_role
 from rubrics.services.drafts import open_draft, save_draft
 from scoring.models import (
@@ -246,6 +248,13 @@ def build_world(suffix: str = "") -> World:
     said = AnswerInput(question=question.public_id, value="calm", note=canaries["second annotator's note"])
     save_answer(task=theirs, annotator=second, change=said, at=AT)
     submit_labels(task=theirs, annotator=second, at=AT)
+
+    # Beside the editor stand both candidates' answers, under letters.
+    to_write = WritingOrder(
+        group=groups["A"], title="Answers of our own", seed=5, mode="aided", candidate="physician", mode_name="older",
+        references=candidates, writers_per_case=2,
+    )  # fmt: skip
+    create_writing_batch(order=to_write, filter=WritingFilter(), by=users["admin"], at=AT)
 
     judge = Judge.objects.create(
         benchmark=benchmark, name=canaries["judge"], kind="imported", created_by=users["admin"]
