@@ -2,8 +2,12 @@
 
 from django.urls import URLPattern, path
 
+from rubrics.editor_urls import urlpatterns as editor_urls
+from rubrics.version_urls import urlpatterns as version_urls
 from rubrics.views import (
     authors,
+    bank,
+    bank_clusters,
     benchmarks,
     candidates,
     cases,
@@ -27,8 +31,18 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/people/<int:role>/withdraw/", people.withdraw, name="person-withdraw"),
     path("b/<slug:slug>/people/authors/", authors.authors, name="authors"),
     path("b/<slug:slug>/people/authors/<int:role>/withdraw/", authors.withdraw, name="author-withdraw"),
+    *editor_urls,
+    *version_urls,
     path("b/<slug:slug>/write/", write_desk.desk_page, name="write"),
     path("b/<slug:slug>/write.csv", write_desk.desk_csv, name="write-csv"),
+    path("b/<slug:slug>/bank/", bank.bank, name="bank"),
+    path("b/<slug:slug>/bank.csv", bank.bank_csv, name="bank-csv"),
+    path("b/<slug:slug>/bank/search/", bank.bank_search, name="bank-search"),
+    path("b/<slug:slug>/bank/clusters/", bank_clusters.bank_clusters, name="bank-clusters"),
+    path("b/<slug:slug>/bank/own/", bank.banks, name="banks"),
+    path("b/<slug:slug>/bank/own/<slug:bank>/use/", bank.bank_use, name="bank-use"),
+    path("b/<slug:slug>/bank/files/<slug:bank>.<slug:ending>", bank.bank_export, name="bank-export"),
+    path("b/<slug:slug>/bank/items/<slug:bank>/<str:key>/", bank.bank_item, name="bank-item"),
     path("b/<slug:slug>/invitations/", invitations.invite, name="invite"),
     path("b/<slug:slug>/invitations/<str:public_id>/again/", invitations.send_again, name="invitation-again"),
     path("b/<slug:slug>/invitations/<str:public_id>/withdraw/", invitations.withdraw, name="invitation-withdraw"),

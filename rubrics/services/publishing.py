@@ -55,8 +55,8 @@ def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem]) -> list[LineE
     faults = [*unready(items), *broken_rules(items, rules_of(case.benchmark)), *_privacy(case, items)]
     before = rubric.based_on
     if not faults and before is not None:
-        stood = from_rubric(list(before.items.select_related("criterion").order_by("position")))
-        if digest_of(stood) == digest_of(items):
+        stood = sorted(before.items.all(), key=lambda item: item.position)  # may have been read with the rubric
+        if digest_of(from_rubric(stood)) == digest_of(items):
             faults.append(LineError(0, "items", _("Nothing differs from the published version.")))
     return faults
 
@@ -261,8 +261,8 @@ def criteria_for(case: int, items: Sequence[DraftItem], before: Rubric | None) -
 
 def _locked(rubric: Rubric) -> tuple[Rubric, RubricDraft]:
     """The rubric and its draft as they stand, held against others until the transaction ends."""
-    rows = Rubric.objects.select_for_update(no_key=True, of=("self",))
-    row = rows.select_related("case__benchmark", "based_on").filter(pk=rubric.pk).first()
+    rows = Rubric.objects.select_for_update(no_key=True, of=("self",)).select_related("case__benchmark", "based_on")
+    row = rows.prefetch_related("based_on__items__criterion").filter(pk=rubric.pk).first()
     draft = RubricDraft.objects.select_for_update().filter(rubric=rubric.pk).first()
     if row is None or draft is None:
         raise Conflict(_("There is no draft of this rubric any more."))

@@ -1,0 +1,45 @@
+"""What a new version of a rubric asks for: a registry that apps above this one fill in ``AppConfig.ready``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rubrics.models import Case, Rubric
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+    Text = str | _StrPromise
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """What one group or judge said of a case: how much of it stands under a version, and how much it lacks.
+
+    ``url`` leads to where the rest is asked for, for those who run the benchmark.
+    """
+
+    who: str
+    what: Text  # decisions or verdicts
+    stands: int
+    missing: int
+    responses: int  # on which anything is missing
+    url: str = ""
+
+
+# The case, and the version whose criteria count.
+Source = Callable[[Case, Rubric], Iterable[Consequence]]
+_sources: list[Source] = []
+
+
+def register(source: Source) -> None:
+    """Add a source; each may run a constant number of queries."""
+    if source not in _sources:
+        _sources.append(source)
+
+
+def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
+    """All that stands and is missing for ``rubric``, a published or superseded version of the case."""
+    return [row for source in _sources for row in source(case, rubric)]

@@ -1,0 +1,224 @@
+"""Two versions of a rubric side by side: which criteria read the same, were reworded, are new, gone or elsewhere."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+from rubrics.drafting import DraftItem
+
+# Two texts that share less than this are two criteria, not one reworded (a ratio of 2·matches / length, over words).
+ALIKE = 0.45
+# Beyond so many pairs of texts none are compared: what was not found by then is new or gone.
+MOST_PAIRS = 40_000
+# A word with the blanks after it, one Chinese or Japanese character, or a mark of punctuation.
+_TOKENS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W_]+(?:['’-][^\W_]+)*\s*|\s+|.", re.DOTALL)
+
+
+class Kind(StrEnum):
+    """What became of a criterion."""
+
+    SAME = "same"
+    CHANGED = "changed"  # the text stands; points, tags or a source note changed
+    REWORDED = "reworded"
+    NEW = "new"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a text; ``mark`` is ``ins`` or ``del`` where it stands in one version only, else empty."""
+
+    text: str
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A criterion in both versions, or in one. Places count from 1."""
+
+    kind: Kind
+    old: DraftItem | None
+    new: DraftItem | None
+    old_place: int | None
+    new_place: int | None
+    moved: bool = False
+    pieces: tuple[Piece, ...] = ()
+    fields: tuple[str, ...] = ()  # of what else changed: points, tags, source, element, expectation
+
+    @property
+    def item(self) -> DraftItem:
+        """The criterion as it stands now, or as it last stood."""
+        standing = self.new or self.old
+        assert standing is not None
+        return standing
+
+    @property
+    def added_tags(self) -> list[str]:
+        """Tags that it did not have."""
+        return [tag for tag in self.new.tags if tag not in self.old.tags] if self.new and self.old else []
+
+    @property
+    def lost_tags(self) -> list[str]:
+        """Tags that it has no more."""
+        return [tag for tag in self.old.tags if tag not in self.new.tags] if self.new and self.old else []
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """All criteria: those of the new version in their order, removed ones where they stood."""
+
+    lines: list[Line] = field(default_factory=list)
+
+    def count(self, *kinds: Kind) -> int:
+        """How many criteria are of these kinds."""
+        return sum(line.kind in kinds for line in self.lines)
+
+    @property
+    def same(self) -> int:
+        return self.count(Kind.SAME)
+
+    @property
+    def changed(self) -> int:
+        return self.count(Kind.CHANGED)
+
+    @property
+    def reworded(self) -> int:
+        return self.count(Kind.REWORDED)
+
+    @property
+    def new(self) -> int:
+        return self.count(Kind.NEW)
+
+    @property
+    def removed(self) -> int:
+        return self.count(Kind.REMOVED)
+
+    @property
+    def moved(self) -> int:
+        return sum(line.moved for line in self.lines)
+
+    @property
+    def differing(self) -> list[Line]:
+        """Lines that say anything: all but those that read the same in the same place."""
+        return [line for line in self.lines if line.kind is not Kind.SAME or line.moved]
+
+    @property
+    def asked_again(self) -> int:
+        """Criteria that nobody has decided yet: reworded and new ones."""
+        return self.count(Kind.REWORDED, Kind.NEW)
+
+
+def compare(old: Sequence[DraftItem], new: Sequence[DraftItem]) -> Diff:
+    """What became of each criterion of ``old`` in ``new``.
+
+    An item that names its row (`DraftItem.criterion`) is found by it, others by the very same text, then by the nearest
+    text (`ALIKE`). Who reads the difference of two published versions gives new items the rows that they came from.
+    """
+    partner = _partners(old, new)
+    kept = [partner[place] for place in range(len(new)) if place in partner]
+    steady = _longest_rising(kept)
+    lines: list[Line] = []
+    gone = sorted(set(range(len(old))) - set(partner.values()))
+    for place, item in enumerate(new):
+        source = partner.get(place)
+        if source is None:
+            lines.append(Line(Kind.NEW, None, item, None, place + 1))
+            continue
+        # What was taken out stands before the criterion that followed it.
+        while gone and source in steady and gone[0] < source:
+            lines.append(_removed(old, gone.pop(0)))
+        lines.append(_line(old[source], item, source + 1, place + 1, moved=source not in steady))
+    lines += [_removed(old, place) for place in gone]
+    return Diff(lines)
+
+
+def _removed(old: Sequence[DraftItem], place: int) -> Line:
+    return Line(Kind.REMOVED, old[place], None, place + 1, None)
+
+
+def _line(old: DraftItem, new: DraftItem, old_place: int, new_place: int, *, moved: bool) -> Line:
+    names = ("points", "tags", "source", "element", "expectation")
+    fields = tuple(name for name in names if getattr(old, name) != getattr(new, name))
+    if old.text != new.text:
+        return Line(Kind.REWORDED, old, new, old_place, new_place, moved, word_marks(old.text, new.text), fields)
+    return Line(Kind.CHANGED if fields else Kind.SAME, old, new, old_place, new_place, moved, (), fields)
+
+
+def _partners(old: Sequence[DraftItem], new: Sequence[DraftItem]) -> dict[int, int]:
+    """Place in ``new`` → place in ``old``."""
+    found: dict[int, int] = {}
+    by_row = {item.criterion: place for place, item in enumerate(old) if item.criterion is not None}
+    for place, item in enumerate(new):
+        source = by_row.get(item.criterion)
+        if source is not None and source not in found.values():
+            found[place] = source
+    left = [place for place in range(len(old)) if place not in set(found.values())]
+    for place, item in enumerate(new):
+        if place not in found:
+            source = next((one for one in left if old[one].text == item.text), None)
+            if source is not None:
+                found[place] = source
+                left.remove(source)
+    open_places = [place for place in range(len(new)) if place not in found]
+    for _score, place, source in sorted(_likenesses(old, new, left, open_places), key=lambda row: (-row[0], row[1:])):
+        if place not in found and source in left:
+            found[place] = source
+            left.remove(source)
+    return found
+
+
+def _likenesses(
+    old: Sequence[DraftItem], new: Sequence[DraftItem], left: Iterable[int], open_places: Sequence[int]
+) -> Iterable[tuple[float, int, int]]:
+    sources = list(left)
+    if len(sources) * len(open_places) > MOST_PAIRS:
+        return
+    matcher: SequenceMatcher[str] = SequenceMatcher(autojunk=False)
+    for source in sources:
+        matcher.set_seq2(_tokens(old[source].text.casefold()))
+        for place in open_places:
+            matcher.set_seq1(_tokens(new[place].text.casefold()))
+            if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE:
+                score = matcher.ratio()
+                if score >= ALIKE:
+                    yield score, place, source
+
+
+def _longest_rising(values: Sequence[int]) -> set[int]:
+    """Members of a longest rising subsequence: what kept its order. The others were moved."""
+    ends: list[int] = []
+    back: dict[int, int | None] = {}
+    for value in values:
+        place = bisect_left(ends, value)
+        back[value] = ends[place - 1] if place else None
+        ends[place : place + 1] = [value]
+    members: set[int] = set()
+    at = ends[-1] if ends else None
+    while at is not None:
+        members.add(at)
+        at = back[at]
+    return members
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKENS.findall(text)
+
+
+def word_marks(old: str, new: str) -> tuple[Piece, ...]:
+    """Both texts in one, word by word; Chinese by character."""
+    before, after = _tokens(old), _tokens(new)
+    pieces: list[Piece] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag == "equal":
+            pieces.append(Piece("".join(after[j1:j2])))
+            continue
+        if i2 > i1:
+            pieces.append(Piece("".join(before[i1:i2]), "del"))
+        if j2 > j1:
+            pieces.append(Piece("".join(after[j1:j2]), "ins"))
+    return tuple(pieces)

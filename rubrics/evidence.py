@@ -1,0 +1,77 @@
+"""What was found at criteria that somebody asked to reword: the reason, and the response where it showed.
+
+Shown beside the criterion while it is written and reviewed. It never says whose response it is, and nobody sees it who
+still grades for the benchmark (`access.may_see_what_graders_said`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from accounts.models import User
+from rubrics.access import may_see_what_graders_said
+from rubrics.models import Benchmark, Case, Criterion, RevisionRequest
+
+MOST_PASSAGES = 6
+
+
+@dataclass(slots=True)
+class Found:
+    """One request to reword a criterion; ``passages`` are what graders marked in the response."""
+
+    request: RevisionRequest
+    passages: list[str] = field(default_factory=list)
+
+    @property
+    def reason(self) -> str:
+        """Why it is at fault."""
+        return self.request.reason
+
+    @property
+    def response(self) -> str:
+        """The text of the response, empty where it was found at none."""
+        return self.request.response.text if self.request.response else ""
+
+
+def evidence_for(user: User, case: Case) -> dict[int, list[Found]]:
+    """Criterion → open requests to reword it, the latest first; empty for whoever may not read them. Three queries."""
+    if not may_see_what_graders_said(user, case.benchmark):
+        return {}
+    rows = list(
+        RevisionRequest.objects.filter(rubric__case=case, status=RevisionRequest.Status.OPEN)
+        .select_related("response")
+        .order_by("-created_at", "-pk")
+    )
+    marked = _passages({row.criterion_id for row in rows}, {row.response_id for row in rows if row.response_id})
+    found: dict[int, list[Found]] = {}
+    for row in rows:
+        passages = marked.get((row.criterion_id, row.response_id or 0), [])
+        found.setdefault(row.criterion_id, []).append(Found(row, passages[:MOST_PASSAGES]))
+    return found
+
+
+def _passages(criteria: Iterable[int], responses: Iterable[int]) -> dict[tuple[int, int], list[str]]:
+    """(criterion, response) → quotes. Read from below the app that holds them, by the names of its relations."""
+    wanted = list(criteria)
+    if not wanted:
+        return {}
+    rows = Criterion.objects.filter(
+        pk__in=wanted,
+        decisions__assignment__response__in=list(responses),
+        decisions__assignment__purpose="work",
+        decisions__assignment__submitted_at__isnull=False,
+    ).values_list("pk", "decisions__assignment__response", "decisions__evidence")
+    found: dict[tuple[int, int], list[str]] = {}
+    for criterion, response, evidence in rows:
+        quotes = found.setdefault((criterion, response), [])
+        quotes += [one["quote"] for one in evidence or [] if one.get("quote") and one["quote"] not in quotes]
+    return found
+
+
+def open_requests(benchmark: Benchmark, criteria: Iterable[int]) -> set[int]:
+    """Which of the criteria somebody asked to reword."""
+    rows = RevisionRequest.objects.filter(
+        rubric__case__benchmark=benchmark, criterion__in=list(criteria), status=RevisionRequest.Status.OPEN
+    )
+    return set(rows.values_list("criterion", flat=True))

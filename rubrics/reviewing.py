@@ -1,0 +1,126 @@
+"""What a reviewer has before them: each criterion with what changed, what was found at it, and what they say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from accounts.models import User
+from rubrics import access, versions
+from rubrics.diff import Kind, Line, compare
+from rubrics.drafting import DraftItem, items_of
+from rubrics.evidence import Found, evidence_for
+from rubrics.lint import lint
+from rubrics.lint.remark import Remark
+from rubrics.models import Case, Rubric, RubricReview
+from rubrics.services.publishing import approvals_missing, what_is_in_the_way
+
+
+@dataclass(slots=True)
+class Row:
+    """One criterion on the review page."""
+
+    line: Line
+    evidence: list[Found] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+    comment: str = ""
+    earlier: list[tuple[RubricReview, str]] = field(default_factory=list)  # what reviewers said of it before
+    since: str = ""  # ``new`` or ``changed`` since this reader's last review
+    fields: list[str] = field(default_factory=list)
+
+    @property
+    def item(self) -> DraftItem:
+        """The criterion as it stands, or as it last stood."""
+        return self.line.item
+
+    @property
+    def differs(self) -> bool:
+        """Whether there is anything to look at."""
+        return self.line.kind is not Kind.SAME or self.line.moved or bool(self.evidence)
+
+
+def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> dict[str, Any]:
+    """Everything that the page of one rubric shows; a fixed number of queries."""
+    draft = versions.draft_of(rubric)
+    assert draft is not None
+    items = items_of(draft.content)
+    before = rubric.based_on
+    diff = versions.difference(before, rubric)
+    evidence = evidence_for(user, case)
+    reviews = list(rubric.reviews.all())
+    mine = next((row for row in reviews if row.reviewer_id == user.pk and row.content is not None), None)
+    since = _since(mine, items)
+    remarks: dict[str, list[Remark]] = {}
+    criteria = [(item.id, item.text, item.points, item.tags) for item in items]
+    for remark in lint(criteria, reference_answer=case.reference_answer):
+        remarks.setdefault(remark.item, []).append(remark)
+    rows = []
+    for line in diff.lines:
+        standing = line.new
+        rows.append(
+            Row(
+                line=line,
+                evidence=evidence.get(line.item.criterion or 0, []),
+                remarks=remarks.get(standing.id, []) if standing else [],
+                comment=comments.get(standing.id, "") if standing else "",
+                earlier=[(one, one.item_comments[standing.id]) for one in reviews if standing.id in one.item_comments]
+                if standing
+                else [],
+                since=since.get(standing.id, "") if standing else "",
+                fields=versions.field_words(line.fields),
+            )
+        )
+    wrote = any(row.user_id == user.pk for row in rubric.contributors.all())
+    is_author = access.is_author(user, case.benchmark)
+    in_review = rubric.status == Rubric.Status.IN_REVIEW
+    approvers = [row for row in reviews if row.outcome == RubricReview.Outcome.APPROVED and row.digest == draft.digest]
+    return {
+        "turns": case.conversation,
+        "criteria": len(items),
+        "draft": draft,
+        "before": before,
+        "diff": diff,
+        "rows": rows,
+        "positive": sum(item.points for item in items if item.points > 0),
+        "reviews": reviews,
+        "mine": mine,
+        "seen_before": mine is not None and mine.digest != draft.digest,
+        "unchanged_since": mine is not None and mine.digest == draft.digest,
+        "wrote": wrote,
+        "is_author": is_author,
+        "may_decide": in_review and is_author and not wrote,
+        "approved_by_me": any(row.reviewer_id == user.pk for row in approvers),
+        "approvers": approvers,
+        "missing": approvals_missing(rubric, draft),
+        "in_the_way": what_is_in_the_way(rubric, items),
+        "writers": [row.user for row in rubric.contributors.all()],
+        "position": _position(user, case),
+    }
+
+
+def _since(mine: RubricReview | None, items: list[DraftItem]) -> dict[str, str]:
+    """Item → what became of it since this reader read the rubric."""
+    if mine is None or mine.content is None:
+        return {}
+    marks = {}
+    for line in compare(items_of(mine.content), items).lines:
+        if line.new is not None and line.kind is not Kind.SAME:
+            marks[line.new.id] = "new" if line.kind is Kind.NEW else "changed"
+    return marks
+
+
+def next_to_review(user: User, case: Case) -> Case | None:
+    """The case after this one that waits for ``user``, by key; then from the top."""
+    rows = versions.reviewable_by(user, case.benchmark).exclude(case=case).order_by("case__key", "pk")
+    rubric = rows.filter(case__key__gt=case.key).first() or rows.first()
+    return rubric.case if rubric is not None and access.is_author(user, case.benchmark) else None
+
+
+def _position(user: User, case: Case) -> dict[str, Any]:
+    """How many wait for this reader, and the one after this."""
+    waiting = versions.reviewable_by(user, case.benchmark).order_by("case__key", "pk")
+    keys = list(waiting.values_list("case__public_id", flat=True))
+    others = [key for key in keys if key != case.public_id]
+    at = keys.index(case.public_id) if case.public_id in keys else -1
+    following = (keys[at + 1 :] + keys[: max(at, 0)]) if at >= 0 else others
+    return {"waiting": len(keys), "place": at + 1, "next": following[0] if following else ""}

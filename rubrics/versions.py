@@ -1,0 +1,173 @@
+"""Versions of rubrics as pages, files and doors read them: their history, and two of them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from django.db.models import Prefetch, QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from rubrics.diff import Diff, Kind, compare
+from rubrics.drafting import DraftItem, from_rubric, items_of
+from rubrics.models import Benchmark, Case, Rubric, RubricContributor, RubricDraft, RubricItem, RubricReview
+
+Status = Rubric.Status
+TRACK = "gold"
+ITEMS = Prefetch("items", RubricItem.objects.select_related("criterion").order_by("position"))
+
+
+def versions_of(case: Case) -> QuerySet[Rubric]:
+    """Versions of the gold track, the newest first, with all that their history shows; in a fixed number of queries."""
+    people = RubricContributor.objects.select_related("user").order_by("first_at", "pk")
+    reviews = RubricReview.objects.select_related("reviewer")
+    return (
+        Rubric.objects.filter(case=case, track=TRACK)
+        .select_related("draft", "created_by", "based_on")
+        .prefetch_related(ITEMS, Prefetch("contributors", people), Prefetch("reviews", reviews))
+        .order_by("-version")
+    )
+
+
+def items_at(rubric: Rubric) -> list[DraftItem]:
+    """The criteria of a version: as they stand in its draft, or as they were published."""
+    if rubric.status in (Status.DRAFT, Status.IN_REVIEW):
+        draft = draft_of(rubric)
+        return items_of(draft.content) if draft is not None else []
+    return from_rubric(list(rubric.items.all()))
+
+
+def draft_of(rubric: Rubric) -> RubricDraft | None:
+    """What is or was written for it; None where it was imported."""
+    return getattr(rubric, "draft", None)
+
+
+def difference(old: Rubric | None, new: Rubric) -> Diff:
+    """What became of each criterion of ``old`` in ``new``; of nothing where there is no older version."""
+    after = items_at(new)
+    draft = draft_of(new)
+    if old is not None and draft is not None and new.status in (Status.PUBLISHED, Status.SUPERSEDED):
+        # A reworded item has a row of its own by now; the draft knows from which it came.
+        stood = {item.criterion for item in items_at(old)}
+        written = items_of(draft.content)
+        if len(written) == len(after):
+            after = [
+                replace(item, criterion=source.criterion)
+                if item.criterion not in stood and source.criterion in stood
+                else item
+                for item, source in zip(after, written, strict=True)
+            ]
+    return compare(items_at(old) if old is not None else [], after)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version in the history, and what it changed."""
+
+    rubric: Rubric
+    before: Rubric | None
+    diff: Diff
+    writers: list[User]
+    approvals: list[RubricReview]
+    returns: list[RubricReview]
+    criteria: int
+    positive: int  # points to gain
+
+
+def history(case: Case) -> list[Version]:
+    """Every version, the newest first."""
+    rubrics = list(versions_of(case))
+    made = []
+    for rubric, before in zip(rubrics, [*rubrics[1:], None], strict=True):
+        items = items_at(rubric)
+        draft = draft_of(rubric)
+        reviews = list(rubric.reviews.all())
+        made.append(
+            Version(
+                rubric=rubric,
+                before=before,
+                diff=difference(before, rubric),
+                writers=[row.user for row in rubric.contributors.all()],
+                approvals=[
+                    row
+                    for row in reversed(reviews)
+                    if row.outcome == RubricReview.Outcome.APPROVED and draft is not None and row.digest == draft.digest
+                ],
+                returns=[row for row in reversed(reviews) if row.outcome == RubricReview.Outcome.RETURNED],
+                criteria=len(items),
+                positive=sum(item.points for item in items if item.points > 0),
+            )
+        )
+    return made
+
+
+def open_rubrics(benchmark: Benchmark, status: str) -> QuerySet[Rubric]:
+    """Drafts, or rubrics in review, of cases that count; with draft, writers and the version they go on from."""
+    return (
+        Rubric.objects.filter(
+            case__benchmark=benchmark, case__excluded_at=None, track=TRACK, status=status, draft__isnull=False
+        )
+        .select_related("case__benchmark", "draft__saved_by", "based_on", "created_by")
+        .prefetch_related(
+            Prefetch("based_on__items", RubricItem.objects.select_related("criterion").order_by("position")),
+            Prefetch("contributors", RubricContributor.objects.select_related("user").order_by("first_at", "pk")),
+        )
+        .order_by("case__key", "pk")
+    )
+
+
+def reviewable_by(user: User, benchmark: Benchmark) -> QuerySet[Rubric]:
+    """Rubrics in review that ``user`` wrote nothing of and has not approved as they stand."""
+    mine = RubricContributor.objects.filter(user=user.pk).values("rubric")
+    rows = open_rubrics(benchmark, Status.IN_REVIEW).exclude(pk__in=mine)
+    approved = RubricReview.objects.filter(reviewer=user.pk, outcome=RubricReview.Outcome.APPROVED)
+    done = [
+        rubric
+        for rubric, digest, standing in approved.filter(
+            rubric__case__benchmark=benchmark, rubric__status=Status.IN_REVIEW
+        ).values_list("rubric", "digest", "rubric__draft__digest")
+        if digest == standing
+    ]
+    return rows.exclude(pk__in=done)
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+CSV_COLUMNS = (
+    *("change", "moved", "old_number", "new_number", "old_text", "new_text", "old_points", "new_points"),
+    *("old_tags", "new_tags", "also_changed"),
+)
+CSV_TEXT = ("old_text", "new_text", "old_tags", "new_tags")
+
+
+def csv_rows(diff: Diff) -> Iterator[Sequence[object]]:
+    """One line for each criterion of either version."""
+    for line in diff.lines:
+        old, new = line.old, line.new
+        yield (
+            str(line.kind),
+            line.moved,
+            *(line.old_place, line.new_place),
+            *(old.text if old else None, new.text if new else None),
+            *(old.points if old else None, new.points if new else None),
+            *("; ".join(old.tags) if old else None, "; ".join(new.tags) if new else None),
+            "; ".join(name for name in line.fields if name not in ("points", "tags")) or None,
+        )
+
+
+def kind_words() -> dict[str, str]:
+    """What each kind of change is called on pages."""
+    return {
+        Kind.SAME: _("Unchanged"),
+        Kind.CHANGED: _("Points or tags changed"),
+        Kind.REWORDED: _("Reworded"),
+        Kind.NEW: _("New"),
+        Kind.REMOVED: _("Removed"),
+    }
+
+
+def field_words(fields: Iterable[str]) -> list[str]:
+    """What else of a criterion changed, beside its points and tags."""
+    words = {"source": _("source"), "element": _("element of the case"), "expectation": _("what it checks")}
+    return [words[name] for name in fields if name in words]

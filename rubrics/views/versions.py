@@ -1,0 +1,102 @@
+"""The versions of a case's rubric: their history, and what changed from one to another."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics import access, versions
+from rubrics.consequences import consequences
+from rubrics.diff import Kind
+from rubrics.models import Benchmark, Case, Rubric
+from rubrics.views.benchmarks import csv_response
+from rubrics.views.reviews import editor_address
+
+LARGEST = 10**9
+
+
+@require_safe
+@signed_in
+def history(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Every version with who wrote and who approved it."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    rows = versions.history(case)
+    current = next((row for row in rows if row.rubric.status == Rubric.Status.PUBLISHED), None)
+    runs = Benchmark.objects.run_by(request.user).filter(pk=case.benchmark_id).exists()
+    context = {
+        "benchmark": case.benchmark,
+        "case": case,
+        "versions": rows,
+        "editor": editor_address(case),
+        "runs": runs,
+        "consequences": consequences(case, current.rubric) if current is not None and runs else [],
+    }
+    return render(request, "rubrics/history.html", context)
+
+
+@require_safe
+@signed_in
+def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Two versions side by side; by default the newest and the one before it."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    before, after, every = _chosen(request, case)
+    found = versions.difference(before, after)
+    only = request.GET.get("show") == "changes"
+    runs = Benchmark.objects.run_by(request.user).filter(pk=case.benchmark_id).exists()
+    counts = after.status in (Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED)
+    context = {
+        "benchmark": case.benchmark,
+        "case": case,
+        "before": before,
+        "after": after,
+        "every": every,
+        "diff": found,
+        "lines": [
+            {"line": line, "fields": versions.field_words(line.fields), "word": versions.kind_words()[line.kind]}
+            for line in (found.differing if only else found.lines)
+        ],
+        "only": only,
+        "kinds": Kind,
+        "runs": runs,
+        "consequences": consequences(case, after) if counts and runs else [],
+    }
+    return render(request, "rubrics/diff.html", context)
+
+
+@require_safe
+@signed_in
+def diff_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """The same as a file."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    before, after, _every = _chosen(request, case)
+    rows = versions.csv_rows(versions.difference(before, after))
+    name = f"{case.public_id}-v{before.version if before else 0}-v{after.version}.csv"
+    return csv_response(name, stream_csv(versions.CSV_COLUMNS, rows, text_columns=versions.CSV_TEXT))
+
+
+def _chosen(request: SignedInRequest, case: Case) -> tuple[Rubric | None, Rubric, list[Rubric]]:
+    """The two versions that the address names (``from``, ``to``), and all there are; 404 where one is not there."""
+    every = list(versions.versions_of(case))
+    if not every:
+        raise Http404
+    by_number = {rubric.version: rubric for rubric in every}
+    after = by_number.get(_number(request.GET.get("to"), every[0].version))
+    if after is None:
+        raise Http404
+    earlier = [rubric for rubric in every if rubric.version < after.version]
+    default = earlier[0].version if earlier else 0
+    wanted = _number(request.GET.get("from"), default)
+    if wanted and wanted not in by_number:
+        raise Http404
+    return by_number.get(wanted), after, every
+
+
+def _number(value: str | None, default: int) -> int:
+    if value is None or value == "":
+        return default
+    if not value.isascii() or not value.isdigit() or len(value) > 9:
+        raise Http404
+    return int(value)
