@@ -6,7 +6,17 @@ from django.contrib.auth.models import AnonymousUser
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
-from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, ImportJob, Response
+from rubrics.models import (
+    AuthoringRole,
+    Bank,
+    Benchmark,
+    BenchmarkRole,
+    Candidate,
+    Case,
+    ImportJob,
+    PrivacyWaiver,
+    Response,
+)
 
 
 def get_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
@@ -50,6 +60,12 @@ def get_case_to_write(user: User | AnonymousUser, slug: str, public_id: str) -> 
     return get_object_or_404(Case.objects.filter(benchmark=get_written_benchmark(user, slug)), public_id=public_id)
 
 
+def get_case_to_time(user: User | AnonymousUser, slug: str, public_id: str) -> Case:
+    """A case of a benchmark that ``user`` writes, runs or audits."""
+    benchmarks = Benchmark.objects.written_by(user) | Benchmark.objects.audited_by(user)
+    return get_object_or_404(Case.objects.filter(benchmark__in=benchmarks, benchmark__slug=slug), public_id=public_id)
+
+
 def is_author(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
     """Whether ``user`` may review: a physician who writes for the benchmark. Who only runs it may not."""
     roles = AuthoringRole.objects.filter(benchmark=benchmark, user=user.pk, active=True)
@@ -78,7 +94,17 @@ def get_authoring_role(user: User | AnonymousUser, slug: str, role: int) -> Auth
     return get_object_or_404(roles, benchmark=get_administered_benchmark(user, slug), pk=role)
 
 
+def get_waiver(user: User | AnonymousUser, slug: str, public_id: str, waiver: int) -> PrivacyWaiver:
+    """What was let stand in a case that ``user`` writes."""
+    return get_object_or_404(PrivacyWaiver, case=get_case_to_write(user, slug, public_id), pk=waiver)
+
+
 def get_administered_role(user: User | AnonymousUser, slug: str, role: int) -> BenchmarkRole:
     """Somebody's role in a benchmark that ``user`` administers."""
     roles = BenchmarkRole.objects.select_related("benchmark", "user")
     return get_object_or_404(roles, benchmark=get_administered_benchmark(user, slug), pk=role)
+
+
+def get_bank(benchmark: Benchmark, bank: str) -> Bank:
+    """A bank of a benchmark that was fetched for its user, in use or not."""
+    return get_object_or_404(Bank, benchmark=benchmark, slug=bank)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
+from consilium.lib.spoken import said
 from rubrics.drafting import DraftItem
 from rubrics.models import Case, Criterion, PrivacyWaiver, Rubric
 from rubrics.parsing.privacy import Finding, findings
@@ -42,6 +45,18 @@ class PlacedFinding:
     def quote(self) -> str:
         """The words themselves."""
         return self.finding.quote
+
+    @property
+    def where(self) -> str:
+        """The place in words."""
+        place = {"n": self.place.number}
+        if self.place.part == CONVERSATION:
+            return _("Turn %(n)d") % place
+        return _("Criterion %(n)d") % place if self.place.part == CRITERION else _("Reference answer")
+
+    def __str__(self) -> str:
+        told = {"where": self.where, "quote": self.quote, "why": said(self.finding.why)}
+        return _("%(where)s: “%(quote)s”. %(why)s Remove it, or say on the page of the case why it may stay.") % told
 
 
 AROUND = 40

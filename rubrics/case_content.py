@@ -1,0 +1,225 @@
+"""A case as it stands in the editor: read from JSON or a form, checked, and compared with what is stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from consilium.lib.errors import LineError
+from rubrics.models import Case, Difficulty, Register
+
+ROLES = ("user", "assistant", "system")
+MOST_TURNS = 200
+LONGEST_TEXT = 200_000
+LONGEST_KEY = 200
+LONGEST_TAG = 300
+MOST_TAGS = 200
+CONTENT = ("key", "conversation", "reference_answer")  # frozen once a rubric of the case is published
+FIELDS = (*CONTENT, "difficulty", "register", "language", "tags")
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}")
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# Tags of these kinds have fields of their own: the name of the field and what stands before the tag.
+TAG_KINDS = {"themes": "theme:", "tasks": "task:", "specialties": "specialty:"}
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What somebody says in a conversation."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseContent:
+    """All that an author says of a case; texts may be empty while it is a draft, its key may not."""
+
+    key: str
+    conversation: tuple[Turn, ...] = (Turn("user", ""),)
+    reference_answer: str = ""
+    difficulty: str = ""
+    register: str = ""
+    language: str = ""
+    tags: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """As the editor sends and gets it."""
+        return {name: getattr(self, name) for name in FIELDS} | {
+            "conversation": self.turns(),
+            "tags": list(self.tags),
+        }
+
+    def turns(self) -> list[dict[str, str]]:
+        """As `Case.conversation` holds them."""
+        return [{"role": turn.role, "content": turn.content} for turn in self.conversation]
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was read, and what is wrong: field → messages. ``values`` has the fields that are right."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, list[str]] = field(default_factory=dict)
+
+    def refuse(self, name: str, message: str) -> None:
+        """Note a fault beside a field."""
+        self.errors.setdefault(name, []).append(message)
+
+
+def content_of(case: Case) -> CaseContent:
+    """A case as it is stored."""
+    return CaseContent(
+        key=case.key,
+        conversation=tuple(Turn(str(turn.get("role", "")), str(turn.get("content", ""))) for turn in case.conversation),
+        reference_answer=case.reference_answer,
+        difficulty=case.difficulty,
+        register=case.register,
+        language=case.language,
+        tags=tuple(case.tags),
+    )
+
+
+def read_content(value: Any, *, standing: CaseContent) -> Reading:
+    """Fields from JSON, strictly: what is not named stays as it stands, what is not known is refused."""
+    found = Reading()
+    if not isinstance(value, Mapping):
+        found.refuse("case", _("This must be an object."))
+        return found
+    for name in value:
+        if name not in FIELDS:
+            found.refuse(str(name)[:80], _("There is no such field."))
+    for name in FIELDS:
+        if name in value:
+            _READERS[name](value[name], found)
+        else:
+            found.values[name] = getattr(standing, name)
+    return found
+
+
+def read_form(data: QueryDict, *, standing: CaseContent) -> Reading:
+    """Fields from the form as a browser without scripts sends it; fields that it does not show stay as they stand."""
+    value: dict[str, Any] = {
+        name: data[name] for name in FIELDS if name in data and name not in ("conversation", "tags")
+    }
+    for name in ("key", "reference_answer"):
+        if name in value:
+            value[name] = value[name].replace("\r\n", "\n")
+    if "content" in data:
+        pairs = zip(data.getlist("role"), data.getlist("content"), strict=False)
+        value["conversation"] = [{"role": role, "content": text.replace("\r\n", "\n")} for role, text in pairs]
+    tags = [f"{before}{tag.strip()}" for name, before in TAG_KINDS.items() for tag in data.getlist(name) if tag.strip()]
+    value["tags"] = [*tags, *(tag.strip() for tag in data.getlist("others") if tag.strip())]
+    return read_content(value, standing=standing)
+
+
+def tags_by_kind(tags: Sequence[str]) -> dict[str, list[str]]:
+    """Tags as the editor shows them: those with a field of their own without what stands before them, and others."""
+    kinds: dict[str, list[str]] = {name: [] for name in (*TAG_KINDS, "others")}
+    for tag in tags:
+        name = next((name for name, before in TAG_KINDS.items() if tag.startswith(before)), "others")
+        kinds[name].append(tag.removeprefix(TAG_KINDS.get(name, "")))
+    return kinds
+
+
+def unready_content(case: Case) -> list[LineError]:
+    """What keeps a case from being published: a conversation in which somebody says nothing, or nobody anything."""
+    if not any(str(turn.get("content", "")).strip() for turn in case.conversation):
+        return [LineError(0, "conversation", _("The conversation of the case is empty. Write what the patient says."))]
+    return [
+        LineError(0, "conversation", _("Turn %(n)d of the conversation is empty.") % {"n": number})
+        for number, turn in enumerate(case.conversation, start=1)
+        if not str(turn.get("content", "")).strip()
+    ]
+
+
+# One reader for each field ------------------------------------------------------------------------------------------
+
+
+def _text(name: str, longest: int) -> Any:
+    def read(value: Any, found: Reading) -> None:
+        if message := _fault(value, longest):
+            found.refuse(name, message)
+        else:
+            found.values[name] = value
+
+    return read
+
+
+def _fault(value: Any, longest: int) -> str:
+    if not isinstance(value, str):
+        return _("This must be a text.")
+    if len(value) > longest:
+        return _("This is longer than %(n)d characters.") % {"n": longest}
+    return _("The text holds a character that cannot be stored.") if UNSTORABLE.search(value) else ""
+
+
+def _key(value: Any, found: Reading) -> None:
+    if message := _fault(value, LONGEST_KEY):
+        found.refuse("key", message)
+    elif not value.strip():
+        found.refuse("key", _("A case needs a key, by which people and files name it."))
+    else:
+        found.values["key"] = value.strip()
+
+
+def _conversation(value: Any, found: Reading) -> None:
+    if not isinstance(value, list) or len(value) > MOST_TURNS:
+        found.refuse("conversation", _("A conversation is a list of at most %(n)d turns.") % {"n": MOST_TURNS})
+        return
+    turns = []
+    for number, turn in enumerate(value, start=1):
+        if not isinstance(turn, Mapping) or set(turn) != {"role", "content"}:
+            message = _("A turn has a role and a content, and nothing else.")
+        elif turn["role"] not in ROLES:
+            message = _("The role of a turn is one of: %(names)s.") % {"names": ", ".join(ROLES)}
+        else:
+            message = _fault(turn["content"], LONGEST_TEXT)
+        if message:
+            found.refuse("conversation", _("Turn %(n)d: %(what)s") % {"n": number, "what": message})
+        else:
+            turns.append(Turn(turn["role"], turn["content"]))
+    found.values["conversation"] = tuple(turns)
+
+
+def _choice(name: str, choices: Sequence[str]) -> Any:
+    def read(value: Any, found: Reading) -> None:
+        if value == "" or (isinstance(value, str) and value in choices):
+            found.values[name] = value
+        else:
+            found.refuse(name, _("One of: %(names)s.") % {"names": ", ".join(choices)})
+
+    return read
+
+
+def _language(value: Any, found: Reading) -> None:
+    if isinstance(value, str) and (value == "" or (len(value) <= 10 and LANGUAGE.fullmatch(value))):
+        found.values["language"] = value
+    else:
+        found.refuse("language", _("A language is a code such as en or zh."))
+
+
+def _tags(value: Any, found: Reading) -> None:
+    if not isinstance(value, list) or len(value) > MOST_TAGS:
+        found.refuse("tags", _("Tags are a list of at most %(n)d.") % {"n": MOST_TAGS})
+        return
+    for tag in value:
+        if message := _fault(tag, LONGEST_TAG):
+            found.refuse("tags", message)
+            return
+    found.values["tags"] = tuple(dict.fromkeys(tag.strip() for tag in value if tag.strip()))
+
+
+_READERS = {
+    "key": _key,
+    "conversation": _conversation,
+    "reference_answer": _text("reference_answer", LONGEST_TEXT),
+    "difficulty": _choice("difficulty", Difficulty.values),
+    "register": _choice("register", Register.values),
+    "language": _language,
+    "tags": _tags,
+}

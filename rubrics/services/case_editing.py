@@ -1,0 +1,185 @@
+"""Cases as their authors write them: beginning, saving, deleting a draft, and an erratum of what is published."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, ProtectedError
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import Conflict, DomainError
+from rubrics.case_content import CONTENT, CaseContent, content_of
+from rubrics.drafting import from_rubric
+from rubrics.models import Benchmark, Case, Rubric, RubricReview
+from rubrics.services.drafts import open_draft, save_draft
+
+Status = Rubric.Status
+COUNTED_KEY = re.compile(r"([A-Za-z][A-Za-z _.-]{0,60}?)(\d{1,6})")
+RECENT = 50
+
+
+class StaleCase(Conflict):
+    """Somebody, or another tab, has saved in between; ``case`` is what stands."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(_("This case was changed elsewhere since you opened it."))
+        self.case = case
+
+
+class KeyTaken(DomainError):
+    """Another case of the benchmark has the key."""
+
+    def __init__(self) -> None:
+        super().__init__(_("Another case has this key."))
+
+
+class Frozen(DomainError):
+    """The content cannot change any more, or not now."""
+
+
+def why_frozen(case: Case) -> str:
+    """Why the content of a case cannot change, or an empty text: ``published``, or ``in_review``."""
+    found = set(case.rubrics.values_list("status", flat=True))
+    if found & {Status.PUBLISHED, Status.SUPERSEDED}:
+        return "published"
+    return "in_review" if Status.IN_REVIEW in found else ""
+
+
+def suggested_key(benchmark: Benchmark) -> str:
+    """A key that goes on counting as the latest cases do: ``case-12`` after ``case-11``."""
+    keys = list(benchmark.cases.order_by("-pk").values_list("key", flat=True)[:RECENT])
+    before, number, width = "case-", benchmark.cases.count(), 1
+    for key in keys:
+        if match := COUNTED_KEY.fullmatch(key):
+            before, number, width = match[1], int(match[2]), len(match[2])
+            break
+    taken = set(benchmark.cases.filter(key__startswith=before).values_list("key", flat=True))
+    while True:
+        number += 1
+        if (key := f"{before}{number:0{width}d}") not in taken:
+            return key
+
+
+def suggested_erratum_key(case: Case) -> str:
+    """The key of a case with the number of its erratum behind it."""
+    stem = re.sub(r"-erratum-\d+$", "", case.key)[:180]
+    taken = set(Case.objects.filter(benchmark=case.benchmark_id, key__startswith=stem).values_list("key", flat=True))
+    number = 1
+    while f"{stem}-erratum-{number}" in taken:
+        number += 1
+    return f"{stem}-erratum-{number}"
+
+
+@transaction.atomic
+def create_case(*, benchmark: Benchmark, content: CaseContent, by: User, at: datetime, **fields: Any) -> Case:
+    """Begin a case; `KeyTaken` where its key is another's."""
+    try:
+        with transaction.atomic():
+            return Case.objects.create(
+                benchmark=benchmark, created_by=by, edited_at=at, **_columns(content, conversation=True), **fields
+            )
+    except IntegrityError as error:
+        raise _told(error) from error
+
+
+@transaction.atomic
+def save_case(
+    *, case: Case, content: CaseContent, version: int, client_id: uuid.UUID | None, by: User, at: datetime
+) -> Case:
+    """Store the whole state, if ``version`` is the one that stands; else `StaleCase`.
+
+    The same ``client_id`` again changes nothing and answers as the first time. `Frozen` where the content would change
+    after a rubric was published, or while one is in review.
+    """
+    row = Case.objects.select_for_update(no_key=True).get(pk=case.pk)
+    if client_id is not None and row.edit_id == client_id:
+        return row
+    if row.edit_version != version:
+        raise StaleCase(row)
+    stands = content_of(row)
+    changed = any(getattr(content, name) != getattr(stands, name) for name in CONTENT)
+    if changed and (why := why_frozen(row)):
+        if why == "published":
+            raise Frozen(_("A rubric of this case is published, so its content stands. Make an erratum of it instead."))
+        raise Frozen(_("The rubric of this case is in review. Take it back from review to change the case."))
+    try:
+        with transaction.atomic():
+            # The conversation of an imported case may hold more than an editor shows: it is written only if it differs.
+            Case.objects.filter(pk=row.pk).update(
+                **_columns(content, conversation=content.conversation != stands.conversation),
+                edit_version=F("edit_version") + 1,
+                edit_id=client_id,
+                edited_at=at,
+            )
+    except IntegrityError as error:
+        raise _told(error) from error
+    row.refresh_from_db()
+    return row
+
+
+def _columns(content: CaseContent, *, conversation: bool) -> dict[str, Any]:
+    columns = content.as_json()
+    if not conversation:
+        del columns["conversation"]
+    return columns
+
+
+def _told(error: IntegrityError) -> DomainError:
+    diagnosis = getattr(error.__cause__, "diag", None)
+    constraint = diagnosis.constraint_name if diagnosis is not None else ""
+    if constraint == "rubrics_case_key_once":
+        return KeyTaken()
+    if constraint == "rubrics_case_frozen":  # published between the question and the answer
+        return Frozen(_("A rubric of this case was published just now, so its content stands."))
+    raise error
+
+
+@transaction.atomic
+def make_erratum(*, case: Case, key: str, by: User, at: datetime) -> Case:
+    """A new case that supersedes a published one: its content copied, its rubric a draft that begins as the published.
+
+    Criteria become new rows, since they belong to another case: everything of it is graded anew.
+    """
+    if why_frozen(case) != "published":
+        raise DomainError(_("Nothing of this case is published, so it can simply be changed."))
+    published = case.rubrics.filter(status=Status.PUBLISHED, track="gold").first()
+    made = create_case(
+        benchmark=case.benchmark,
+        content=replace(content_of(case), key=key.strip()),
+        by=by,
+        at=at,
+        supersedes=case,
+        metadata={},
+    )
+    if published is not None:
+        items = from_rubric(list(published.items.select_related("criterion").order_by("position")))
+        save_draft(
+            rubric=open_draft(case=made, by=by, at=at),
+            items=[replace(item, criterion=None) for item in items],
+            version=1,
+            client_id=None,
+            by=by,
+            at=at,
+        )
+    return made
+
+
+@transaction.atomic
+def delete_case(*, case: Case) -> None:
+    """Throw away a draft that nobody has reviewed or used; `Conflict` where somebody has."""
+    row = Case.objects.select_for_update().get(pk=case.pk)
+    rubrics = Rubric.objects.filter(case=row)
+    if rubrics.exclude(status=Status.DRAFT).exists() or RubricReview.objects.filter(rubric__case=row).exists():
+        raise Conflict(_("This case was reviewed or published, so it stays on record. An admin can exclude it."))
+    try:
+        with transaction.atomic():
+            rubrics.delete()
+            row.delete()
+    except ProtectedError as error:
+        raise Conflict(_("Something hangs on this case by now, such as a response, so it stays.")) from error
