@@ -88,6 +88,22 @@ class DeskFilters(CaseFilters):
         del self.fields["register"]
 
 
+class NewCaseForm(forms.Form):
+    """What a new case begins with."""
+
+    key = forms.CharField(
+        label=_("Key"), max_length=200, help_text=_("A short name for people and files. You may take the one offered.")
+    )
+    register = forms.ChoiceField(label=_("Who asks"), required=False, choices=[("", _("Not given")), *Register.choices])
+    language = forms.ChoiceField(label=_("Language"), required=False)
+
+    def offer_languages(self, languages: list[tuple[str, str]]) -> None:
+        """Languages to choose from."""
+        field = self.fields["language"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", _now("Not given")), *languages]
+
+
 class ImportForm(forms.Form):
     """A file to import. Fields that the chosen kind does not take are left aside."""
 
@@ -119,7 +135,12 @@ class ImportForm(forms.Form):
         help_text=_("Made if it is not there yet. Each file becomes a run of it; the newest stands for its name."),
     )
 
-    OPTIONS = ("format", "candidate", "candidate_kind", "group", "judge")
+    bank = forms.CharField(
+        label=_("Bank"), max_length=80, required=False, help_text=_("Its short name; made if it is not there yet.")
+    )
+    licence = forms.CharField(label=_("Licence"), max_length=200, required=False)
+
+    OPTIONS = ("format", "candidate", "candidate_kind", "group", "judge", "bank", "licence")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

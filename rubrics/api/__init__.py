@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.api import doors
+from rubrics.api import bank_doors, doors
 
 urlpatterns: list[URLPattern] = [
     path("benchmarks/", doors.benchmarks, name="api-benchmarks"),
@@ -13,6 +13,8 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/candidates/<str:public_id>/", doors.candidate, name="api-candidate"),
     path("benchmarks/<slug:slug>/responses/", doors.responses, name="api-responses"),
     path("benchmarks/<slug:slug>/responses/<str:public_id>/", doors.response, name="api-response"),
+    path("benchmarks/<slug:slug>/bank/", bank_doors.bank, name="api-bank"),
+    path("benchmarks/<slug:slug>/banks/", bank_doors.banks, name="api-banks"),
     path("benchmarks/<slug:slug>/imports/", doors.imports, name="api-imports"),
     path("benchmarks/<slug:slug>/imports/<str:public_id>/", doors.import_job, name="api-import"),
     path("benchmarks/<slug:slug>/imports/<str:public_id>/restart/", doors.import_restart, name="api-import-restart"),

@@ -174,7 +174,8 @@ class ImportSerializer(Plain):
 
 class NewImportSerializer(StrictSerializer, Plain):
     """A file to be imported. Which options a kind takes: cases ``format``; responses ``candidate``,
-    ``candidate_kind``; decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``.
+    ``candidate_kind``; decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``;
+    bank ``bank``, ``licence``.
     """
 
     kind = serializers.ChoiceField(choices=rows.ImportJob.Kind.choices)
@@ -184,3 +185,5 @@ class NewImportSerializer(StrictSerializer, Plain):
     candidate_kind = serializers.CharField(required=False)
     group = serializers.CharField(required=False)
     judge = serializers.CharField(required=False)
+    bank = serializers.CharField(required=False)
+    licence = serializers.CharField(required=False)

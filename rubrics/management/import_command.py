@@ -36,7 +36,7 @@ class ImportCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the file; every fault goes to stderr and nothing is written if there is one."""
-        known = {"format", "candidate", "candidate_kind", "group", "judge"}
+        known = {"format", "candidate", "candidate_kind", "group", "judge", "bank", "licence"}
         chosen = {name: value for name, value in options.items() if name in known and value}
         path: Path = options["file"]
         try:

@@ -72,6 +72,8 @@ COUNTED = {
     "judges": _("Judges"),
     "runs": _("Runs"),
     "verdicts": _("Verdicts"),
+    "banks": _("Banks"),
+    "bank items": _("Criteria of the bank"),
 }
 
 

@@ -1,0 +1,115 @@
+"""Cluster criteria: bank items that apply to every case with an agreed category, and the cases that lack them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet
+
+from rubrics.bank.catalogue import applying
+from rubrics.drafting import DraftItem, items_of
+from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
+from rubrics.parsing.bank import BankEntry
+
+Status = Rubric.Status
+
+
+def cluster_tag(entry: BankEntry) -> str:
+    """The tag by which scores are told apart by cluster, as in HealthBench."""
+    return f"cluster:{entry.key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a rubric holds that may make a cluster criterion needless: names of bank items, tags, and texts."""
+
+    names: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+
+    def has(self, entry: BankEntry) -> bool:
+        """Whether the criterion is there: by its source, by its cluster, or by its very text.
+
+        An imported benchmark may have its own wording of a cluster; a second one would count it twice.
+        """
+        return (
+            entry.name in self.names or cluster_tag(entry) in self.tags or bool(self.texts & set(entry.text.values()))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """A case and the cluster criteria that apply to it and that its rubric does not have."""
+
+    case: Case
+    status: str  # of the version that was looked at: draft, in review or published; empty where there is none
+    missing: tuple[BankEntry, ...]
+
+
+def with_categories(benchmark: Benchmark, entries: Iterable[BankEntry]) -> QuerySet[Case]:
+    """The cases to which any cluster criterion applies, by their own tags or by those agreed on."""
+    tags = sorted({tag for entry in entries for tag in entry.applies_to})
+    return (
+        Case.objects.included()
+        .filter(Q(tags__overlap=tags) | Q(label_tags__overlap=tags), benchmark=benchmark)
+        .defer("conversation", "reference_answer", "metadata")
+        .order_by("key")
+    )
+
+
+def lacks(cases: Sequence[Case], entries: Sequence[BankEntry]) -> list[Lack]:
+    """For each case what is missing from the version being written, else from the published one. Three queries."""
+    status, held = _held(cases)
+    found = []
+    for case in cases:
+        own = held.get(case.pk, Held())
+        missing = tuple(entry for entry in applying(entries, case.all_tags) if not own.has(entry))
+        found.append(Lack(case=case, status=status.get(case.pk, ""), missing=missing))
+    return found
+
+
+def missing_from(
+    case: Case, entries: Sequence[BankEntry], standing: Sequence[DraftItem] | None = None
+) -> list[BankEntry]:
+    """The cluster criteria that a case lacks; ``standing`` are the items of its draft if they are at hand."""
+    if standing is None:
+        return list(lacks([case], entries)[0].missing)
+    own = _of_items(standing)
+    return [entry for entry in applying(entries, case.all_tags) if not own.has(entry)]
+
+
+def _of_items(items: Iterable[DraftItem]) -> Held:
+    rows = list(items)
+    return Held(
+        names=frozenset(item.bank for item in rows if item.bank),
+        tags=frozenset(tag for item in rows for tag in item.tags),
+        texts=frozenset(item.text for item in rows),
+    )
+
+
+def _held(cases: Sequence[Case]) -> tuple[dict[int, str], dict[int, Held]]:
+    """The status of the version that counts for each case, and what it holds."""
+    ids = [case.pk for case in cases]
+    status: dict[int, str] = {}
+    held: dict[int, Held] = {}
+    drafts = RubricDraft.objects.filter(rubric__case__in=ids, rubric__status__in=[Status.DRAFT, Status.IN_REVIEW])
+    for draft in drafts.select_related("rubric"):
+        status[draft.rubric.case_id] = draft.rubric.status
+        held[draft.rubric.case_id] = _of_items(items_of(draft.content))
+    published = RubricItem.objects.filter(
+        rubric__case__in=[pk for pk in ids if pk not in status],
+        rubric__status=Status.PUBLISHED,
+        rubric__track="gold",
+    )
+    rows: dict[int, list[tuple[str, list[str], str]]] = {}
+    for case, name, tags, text in published.values_list("rubric__case", "bank_item", "tags", "criterion__text"):
+        rows.setdefault(case, []).append((name, tags, text))
+    for case, items in rows.items():
+        status[case] = Status.PUBLISHED
+        held[case] = Held(
+            names=frozenset(name for name, _tags, _text in items if name),
+            tags=frozenset(tag for _name, tags, _text in items for tag in tags),
+            texts=frozenset(text for _name, _tags, text in items),
+        )
+    return status, held
