@@ -79,7 +79,8 @@ class AuditItem(models.Model):
                 name="rubrics_audit_outcome",
             ),
             models.CheckConstraint(
-                condition=models.Q(outcome__in=["", "sound"]) | ~models.Q(comment=""), name="rubrics_audit_comment"
+                condition=models.Q(done_at=None) | models.Q(outcome="sound") | ~models.Q(comment=""),
+                name="rubrics_audit_comment",
             ),
         ]
 
