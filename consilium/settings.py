@@ -188,7 +188,12 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # A sweep picks up what a lost worker or a flushed broker left behind. One that waited too long is of no use.
     **{
         name: {"task": name, "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
-        for name in ("rubrics.tasks.sweep_imports", "scoring.tasks.sweep_runs", "agreement.tasks.sweep_reports")
+        for name in (
+            "rubrics.tasks.sweep_imports",
+            "scoring.tasks.sweep_runs",
+            "agreement.tasks.sweep_reports",
+            "releases.tasks.sweep_releases",
+        )
     },
     "annotation.tasks.sweep_slots": {
         "task": "annotation.tasks.sweep_slots",

@@ -1,0 +1,260 @@
+"""Write a release into a folder: the same content, options, version and date give the same bytes.
+
+One pass over the cases writes both forms, the table of criteria and the splits; nothing grows with the number of
+decisions. What the files say of themselves (Croissant, card, release.json, SHA256SUMS) is written last.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from agreement.models import NamedSlice
+from consilium.lib.errors import DomainError
+from consilium.lib.version import VERSION
+from releases.content import work
+from releases.content.card import CardFacts, data_card
+from releases.content.cases import cases_to_release, released_cases
+from releases.content.citation import Cited, cff
+from releases.content.clinconsensus import clinconsensus
+from releases.content.contributors import agreed_names
+from releases.content.croissant import croissant
+from releases.content.folder import Folder, OpenFile
+from releases.content.healthbench import healthbench
+from releases.content.licences import licence_text
+from releases.content.process import process_facts
+from releases.content.prompts import judge_prompts
+from releases.content.record import ReleasedCase
+from releases.content.schemas import SCHEMAS, schema_of
+from releases.content.tables import (
+    RUBRIC_COLUMNS,
+    RUBRIC_TEXT,
+    SLICE_COLUMNS,
+    Slices,
+    rubric_rows,
+    splits_of,
+)
+from releases.options import ReleaseOptions
+from rubrics.models import Benchmark
+
+FORM = 1  # of a release: a reader may tell from it what to expect
+Progress = Callable[[float], None]
+_REPORTED = 50  # cases between two words about how far it is
+# Of the time that a release takes, about so much goes into the cases; the rest into what may be asked for.
+_SHARE_OF_CASES = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is released. ``date`` is the day of the release: no other clock has a say."""
+
+    benchmark: Benchmark
+    version: str
+    date: date
+    notes: str
+    options: ReleaseOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """``digest`` is the SHA-256 of SHA256SUMS, which names every file; ``facts`` go into the row of the release."""
+
+    digest: str
+    facts: dict[str, Any]
+
+
+def nobody_watches(_share: float) -> None:
+    """Progress that nobody asked for."""
+
+
+def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
+    """`DomainError` where such a release could never be made."""
+    if not benchmark.licence.strip() and not options.no_licence:
+        raise DomainError(
+            _("The benchmark has no licence. Name one in its settings, or release it expressly without one.")
+        )
+    if not cases_to_release(benchmark).exists():
+        raise DomainError(_("No case has a published rubric yet, so there is nothing to release."))
+    work.check_names(benchmark, options)
+
+
+def build(asked: Asked, root: Path, progress: Progress = nobody_watches) -> Built:
+    """Write the release into ``root``, an empty folder."""
+    check(asked.benchmark, asked.options)
+    folder = Folder(root)
+    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    slices = Slices()
+    keys = _write_cases(asked, folder, counts, told, slices, progress)
+    folder.csv("slices.csv", SLICE_COLUMNS, slices.rows(), text_columns=("slice",))
+    _write_work(asked, folder, keys, counts, told)
+    progress(0.95)
+    _write_about(asked, folder, counts, told, slices)
+    digest = folder.seal()
+    facts = {
+        "counts": dict(counts),
+        "files": [asdict(folder.files[path]) for path in sorted(folder.files)],
+        "left_out": {name: count for name, count in told.items() if count},
+    }
+    return Built(digest, facts)
+
+
+# Cases ----------------------------------------------------------------------------------------------------------------
+
+
+def _write_cases(
+    asked: Asked, folder: Folder, counts: Counter[str], told: Counter[str], slices: Slices, progress: Progress
+) -> set[str]:
+    """Both forms, the criteria and the splits; the keys of the cases."""
+    total = cases_to_release(asked.benchmark).count()
+    named = _named_slices(asked.benchmark)
+    keys: set[str] = set()
+    splits: dict[str, OpenFile] = {}
+
+    def split(name: str, case: ReleasedCase, part: str) -> None:
+        if name not in splits:
+            splits[name] = folder.open(f"splits/{name}.jsonl")
+        splits[name].line({"case": case.key, "split": part})
+
+    def rows() -> Any:
+        for number, (case, subsets) in enumerate(_with_slices(asked.benchmark, named), start=1):
+            keys.add(case.key)
+            first.line(healthbench(case, asked.benchmark.canary))
+            other = clinconsensus(case, reference_answer=asked.options.reference_answers, told=told)
+            if other is not None:
+                second.line(other)
+            for name, part in splits_of(case):
+                split(name, case, part)
+            for subset in subsets:
+                split("subset", case, subset)
+            slices.add(case, subsets)
+            _count(case, counts)
+            yield from rubric_rows(case)
+            if number % _REPORTED == 0:
+                progress(_SHARE_OF_CASES * number / max(total, 1))
+
+    with ExitStack() as closing:
+        first, second = folder.open("cases/healthbench.jsonl"), folder.open("cases/clinconsensus.jsonl")
+        closing.callback(first.close)
+        closing.callback(second.close)
+        folder.csv("rubrics.csv", RUBRIC_COLUMNS, rows(), text_columns=RUBRIC_TEXT)
+        for file in splits.values():
+            file.close()
+    counts["clinconsensus_cases"] = folder.files["cases/clinconsensus.jsonl"].rows or 0
+    return keys
+
+
+def _named_slices(benchmark: Benchmark) -> dict[str, set[int]]:
+    rows = NamedSlice.objects.filter(benchmark=benchmark, retired_at=None).order_by("slug")
+    return {slug: set(ids) for slug, ids in rows.values_list("slug", "case_ids")}
+
+
+def _with_slices(benchmark: Benchmark, named: dict[str, set[int]]) -> Any:
+    """Each case with the named slices that it is in."""
+    ids = cases_to_release(benchmark).values_list("pk", flat=True).iterator() if named else None
+    for case in released_cases(benchmark):
+        pk = next(ids) if ids is not None else 0
+        yield case, [slug for slug, members in named.items() if pk in members]
+
+
+def _count(case: ReleasedCase, counts: Counter[str]) -> None:
+    positive = sum(each.points > 0 for each in case.criteria)
+    counts["cases"] += 1
+    counts["criteria"] += len(case.criteria)
+    counts["positive_criteria"] += positive
+    counts["negative_criteria"] += len(case.criteria) - positive
+    counts["turns"] += len(case.conversation)
+    counts["ideal_completions"] += bool(case.completions.ideal)
+    counts["reference_completions"] += len(case.completions.references)
+
+
+# What was asked for ---------------------------------------------------------------------------------------------------
+
+
+def _write_work(asked: Asked, folder: Folder, keys: set[str], counts: Counter[str], told: Counter[str]) -> None:
+    benchmark, options = asked.benchmark, asked.options
+    for name, prompt in judge_prompts(benchmark):
+        folder.json(name, prompt)
+        counts["prompts"] += 1
+    if benchmark.rule_sheet.strip():
+        folder.text("prompts/rule_sheet.md", benchmark.rule_sheet.rstrip() + "\n")
+    if options.responses:
+        counts["responses"] = folder.jsonl("responses.jsonl", work.response_rows(benchmark, options))
+    if options.decisions:
+        counts["decisions"] = folder.csv(
+            "decisions.csv",
+            work.decision_columns(benchmark),
+            work.decision_rows(benchmark, options, keys, told),
+            text_columns=work.DECISION_TEXT,
+        )
+    if options.verdicts:
+        counts["verdicts"] = folder.csv(
+            "verdicts.csv",
+            work.verdict_columns(benchmark),
+            work.verdict_rows(benchmark, options, told),
+            text_columns=work.VERDICT_TEXT,
+        )
+
+
+# What it says of itself -----------------------------------------------------------------------------------------------
+
+
+def cited(asked: Asked) -> Cited:
+    """What a citation of it names."""
+    benchmark = asked.benchmark
+    return Cited(
+        slug=benchmark.slug,
+        title=benchmark.title,
+        version=asked.version,
+        date=asked.date.isoformat(),
+        licence=benchmark.licence.strip(),
+        url=asked.options.url,
+    )
+
+
+def _write_about(asked: Asked, folder: Folder, counts: Counter[str], told: Counter[str], slices: Slices) -> None:
+    benchmark, about = asked.benchmark, cited(asked)
+    used = {schema_of(path) for path in folder.files} - {""}
+    for name in sorted(used):
+        folder.json(f"schema/{name}.schema.json", SCHEMAS[name])
+    folder.text("LICENSE", licence_text(benchmark.title, benchmark.licence))
+    folder.text("CITATION.cff", cff(about))
+    folder.json("croissant.json", croissant(about, benchmark.description.strip(), list(folder.files.values())))
+    facts = CardFacts(
+        cited=about,
+        description=benchmark.description.strip(),
+        notes=asked.notes.strip(),
+        options=asked.options,
+        counts=counts,
+        told=told,
+        process=process_facts(benchmark),
+        canary=benchmark.canary,
+        made_up=benchmark.is_demo,
+        slices=list(slices.rows()),
+        names=agreed_names(benchmark) if asked.options.names else [],
+    )
+    folder.text("DATA_CARD.md", data_card(facts))
+    folder.json(
+        "release.json",
+        {
+            "form": FORM,
+            "benchmark": benchmark.slug,
+            "title": benchmark.title,
+            "version": asked.version,
+            "date": asked.date.isoformat(),
+            "licence": benchmark.licence.strip(),
+            "canary": benchmark.canary,
+            "software": f"consilium {VERSION}",
+            "options": asked.options.as_json(),
+            "counts": {name: counts[name] for name in sorted(counts)},
+            "left_out": {name: told[name] for name in sorted(told) if told[name]},
+            "files": [asdict(folder.files[path]) for path in sorted(folder.files)],
+        },
+    )

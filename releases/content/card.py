@@ -1,0 +1,219 @@
+"""DATA_CARD.md: what is in a release, how it was made, and where its limits are. In English, from counts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from releases.content.citation import Cited, bibtex, one_line
+from releases.options import ReleaseOptions
+
+
+@dataclass(frozen=True, slots=True)
+class CardFacts:
+    """All that the card tells. ``counts`` are those of `release.json`; ``told`` is what a form left out."""
+
+    cited: Cited
+    description: str
+    notes: str
+    options: ReleaseOptions
+    counts: Mapping[str, int]
+    told: Mapping[str, int]
+    process: Mapping[str, Any]
+    canary: str
+    made_up: bool
+    slices: Sequence[Sequence[Any]] = ()
+    names: Sequence[str] = field(default_factory=tuple)
+
+
+def data_card(facts: CardFacts) -> str:
+    """The card as Markdown."""
+    cited = facts.cited
+    parts = [f"# {cited.title}\n\nVersion {cited.version}, {cited.date}"]
+    if facts.made_up:
+        parts.append("**This benchmark is made up** to show the product: no patient and no physician is behind it.")
+    if facts.description:
+        parts.append(facts.description)
+    if facts.notes:
+        parts.append(f"## What this version brings\n\n{facts.notes}")
+    parts += [_composition(facts), _collection(facts), _process(facts), _credentials(facts), _files(facts)]
+    parts += [_use(facts), _limits(facts)]
+    if facts.names:
+        parts.append("## Acknowledgements\n\nWho agreed to be named: " + ", ".join(facts.names) + ".")
+    parts.append(f"## How to cite\n\n{one_line(cited)}\n\n```bibtex\n{bibtex(cited)}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = ["| " + " | ".join(header) + " |", "| " + " | ".join("---" for _name in header) + " |"]
+    lines += ["| " + " | ".join(_cell(value) for value in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    return str(value).replace("|", "\\|").replace("\n", " ")
+
+
+def _n(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _composition(facts: CardFacts) -> str:
+    counts = facts.counts
+    words = (
+        f"{_n(counts['cases'], 'case')} with {_n(counts['criteria'], 'criterion', 'criteria')}: "
+        f"{counts['positive_criteria']:,} with positive points, {counts['negative_criteria']:,} with negative ones. "
+        f"{_n(counts['turns'], 'turn')} of conversation. "
+        "Each case has the published version of its rubric; drafts are not in here."
+    )
+    rows = [row[:3] for row in facts.slices if str(row[0]).startswith(("difficulty:", "register:", "language:"))]
+    table = "\n\n" + _table(("slice", "cases", "criteria"), rows) if rows else ""
+    where = "All slices are counted in `slices.csv`; `splits/` lists the cases of each."
+    return f"## Composition\n\n{words}{table}\n\n{where}"
+
+
+def _collection(facts: CardFacts) -> str:
+    rubrics, counts = facts.process["rubrics"], facts.counts
+    lines = [
+        f"- {_n(rubrics['imported'], 'rubric')} from files, with the cases; "
+        f"{_n(rubrics['written_here'], 'rubric')} written or revised here.",
+    ]
+    if rubrics["authors"]:
+        lines.append(
+            f"- {_n(rubrics['authors'], 'author')} wrote; {_n(rubrics['reviewers'], 'reviewer')} approved "
+            f"{_n(rubrics['approved'], 'time')} and returned {_n(rubrics['returned'], 'time')}. "
+            "A rubric is published when somebody who did not write on it has approved it."
+        )
+    if counts.get("ideal_completions"):
+        lines.append(
+            f"- {_n(counts['ideal_completions'], 'ideal completion')} by physicians and "
+            f"{_n(counts['reference_completions'], 'reference completion')} by models came with the cases."
+        )
+    return "## Collection\n\n" + "\n".join(lines)
+
+
+def _process(facts: CardFacts) -> str:
+    process, parts = facts.process, []
+    if process["groups"]:
+        rows = [
+            [
+                group[name]
+                for name in ("name", "annotators", "checkers", "adjudicators", "responses", "decisions", "checks")
+            ]
+            for group in process["groups"]
+        ]
+        header = ("expert group", "annotators", "checkers", "adjudicators", "responses", "decisions", "checks")
+        parts.append(
+            _table(header, rows)
+            + "\n\nAnnotators decide on their own and without knowing who answered; where checks are made, another "
+            "physician reads the decisions; conflicts go to an adjudicator. "
+            f"{_n(process['rubrics']['adjudications'], 'response')} went through adjudication."
+        )
+    for one in process["screening"]:
+        parts.append(
+            f"- Screening ({one['status']}): {_n(one['cases'], 'case')} scored "
+            f"over {_n(one['candidates'], 'candidate')} ({one['aggregate']}); "
+            f"{one['flagged']:,} at or above {one['threshold']:.0%}, {one['excluded']:,} excluded."
+        )
+    for one in process["audits"]:
+        parts.append(
+            f"- Senior audit ({one['status']}): {_n(one['drawn'], 'case')} drawn at random ({one['share']:.0%}), "
+            f"{_n(one['auditors'], 'auditor')}; {one['sound']:,} sound, {one['revise']:,} to revise, "
+            f"{one['remove']:,} to remove, {one['open']:,} open."
+        )
+    left_out = {name: count for name, count in process["left_out"].items() if count}
+    words = {
+        "excluded_screening": "excluded by screening",
+        "excluded_audit": "excluded by the senior audit",
+        "excluded_decision": "excluded by a decision of an admin",
+        "without_published_rubric": "without a published rubric",
+    }
+    listed = ", ".join(f"{count:,} {words.get(name, name)}" for name, count in left_out.items())
+    parts.append(f"Cases that are not in here: {listed}." if listed else "No case was left out.")
+    return "## Process\n\n" + "\n\n".join(parts)
+
+
+def _credentials(facts: CardFacts) -> str:
+    found = facts.process["credentials"]
+    rows = []
+    for name, counts in found.items():
+        if isinstance(counts, Mapping):
+            rows += [(str(name).replace("_", " "), label, count) for label, count in counts.items()]
+        else:
+            rows.append((str(name).replace("_", " "), "", counts))
+    if not rows:
+        return "## Physicians\n\nNothing is on record about their credentials."
+    return "## Physicians\n\nCounts alone; who they are stays apart from what they decided.\n\n" + _table(
+        ("", "", "physicians"), rows
+    )
+
+
+def _files(facts: CardFacts) -> str:
+    counts, options, told = facts.counts, facts.options, facts.told
+    lines = [
+        f"- `cases/healthbench.jsonl`: {_n(counts['cases'], 'case')} in HealthBench's form.",
+        f"- `cases/clinconsensus.jsonl`: {_n(counts['clinconsensus_cases'], 'case')} in ClinConsensus' form"
+        f"{'' if options.reference_answers else ', without reference answers'}.",
+        "- `rubrics.csv`: the criteria as a table, with the source each rests on, the element of the case it hangs on "
+        "and what it checks.",
+        "- `splits/`, `slices.csv`: parts of the benchmark and their sizes.",
+        "- `schema/`: JSON Schema of every file of lines. `croissant.json`: Croissant 1.0 metadata.",
+    ]
+    if counts.get("prompts"):
+        lines.append(f"- `prompts/`: the prompts of {_n(counts['prompts'], 'judge')}, with their hash.")
+    if options.responses:
+        lines.append(f"- `responses.jsonl`: {_n(counts['responses'], 'response')}.")
+    if options.decisions:
+        lines.append(
+            f"- `decisions.csv`: {_n(counts['decisions'], 'decision')} of physicians under pseudonyms, "
+            f"{'with' if options.notes else 'without'} their notes. A criterion is named by its place in the rubric."
+        )
+    if options.verdicts:
+        lines.append(f"- `verdicts.csv`: {_n(counts['verdicts'], 'verdict')} of judges.")
+    lines.append("- `release.json`: what this release was made from.")
+    lines.append("- `SHA256SUMS`: check it with `sha256sum --check SHA256SUMS`.")
+    return "## Files\n\n" + "\n".join(lines) + _told(told)
+
+
+_TOLD = {
+    "cases_with_several_turns": "cases with several turns are flattened: the turns before the last stand in "
+    "`clinical_context`, each after the name of its speaker, and the last is `user_request`",
+    "cases_without_a_request": "cases are left out, since their last turn is not a request of the user",
+    "cases_without_positive_criteria": "cases are left out, since none of their criteria has positive points",
+    "criteria_with_negative_points": "criteria with negative points are left out; the form knows none",
+    "criteria_with_other_points": "criteria are worth other than 1 point, which the form does not say",
+    "cases_without_difficulty": "cases have no difficulty; it is empty",
+}
+
+
+def _told(told: Mapping[str, int]) -> str:
+    lines = [f"- {told[name]:,} {words}." for name, words in _TOLD.items() if told.get(name)]
+    made = "\n\nWhat ClinConsensus' form does not hold:\n\n" + "\n".join(lines) if lines else ""
+    if count := told.get("decisions_on_earlier_criteria"):
+        made += f"\n\n{_n(count, 'decision')} on criteria of earlier versions are left out."
+    if count := told.get("pairs_without_outcome"):
+        made += f"\n\n{_n(count, 'pair')} without an outcome (ties, faulty criteria) are left out."
+    if count := told.get("verdicts_without_majority"):
+        made += f"\n\n{_n(count, 'pair')} on which the replicates of a judge tie are left out."
+    return made
+
+
+def _use(facts: CardFacts) -> str:
+    licence = facts.cited.licence
+    lines = [f"Licence: {licence}. See `LICENSE`." if licence else "There is no licence. See `LICENSE`."]
+    if facts.canary:
+        lines.append(
+            "The canary below stands in the cases that carry one. Do not publish examples in plain text, and leave "
+            f"files with it out of training data:\n\n```\n{facts.canary}\n```"
+        )
+    return "## Use\n\n" + "\n\n".join(lines)
+
+
+def _limits(facts: CardFacts) -> str:
+    return (
+        "## Limits\n\n"
+        "- A rubric says what its authors thought of; a good answer may do more, and be no better scored for it.\n"
+        "- Cases stand for the settings, languages and specialties counted above, and for no others.\n"
+        "- Scores are for comparing systems, not for deciding whether one is safe to use with patients."
+    )

@@ -1,0 +1,148 @@
+"""The cases that a release holds, read from the database a few hundred at a time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from releases.content.record import Completions, ReleasedCase, ReleasedCriterion
+from rubrics.drafting import items_of
+from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricDraft, RubricItem
+from rubrics.parsing import as_imported
+
+CHUNK = 200
+# Flags that the product puts into metadata for itself.
+PRIVATE = frozenset({"self_identification"})
+# By the id of a criterion: fields of the file that nobody reads, and how it was written there.
+Origins = dict[int, tuple[dict[str, Any], dict[str, Any] | None]]
+
+
+def cases_to_release(benchmark: Benchmark) -> QuerySet[Case]:
+    """Cases that count and have a published rubric; one that an erratum has superseded gives way to that."""
+    published = Rubric.objects.current().filter(case=OuterRef("pk"))
+    errata = Case.objects.included().filter(supersedes=OuterRef("pk")).filter(Exists(published))
+    found = Case.objects.included().filter(Exists(published), benchmark=benchmark)
+    return found.filter(~Exists(errata)).order_by("pk")
+
+
+def released_cases(benchmark: Benchmark) -> Iterator[ReleasedCase]:
+    """Each case with its rubric, in the order in which the cases were made; at most `CHUNK` of them in memory."""
+    last = 0
+    while chunk := list(cases_to_release(benchmark).filter(pk__gt=last)[:CHUNK]):
+        last = chunk[-1].pk
+        yield from _released(chunk)
+
+
+def _released(cases: Sequence[Case]) -> Iterator[ReleasedCase]:
+    items: defaultdict[int, list[RubricItem]] = defaultdict(list)
+    rows = RubricItem.objects.filter(rubric__in=Rubric.objects.current().filter(case__in=cases))
+    for item in rows.select_related("criterion", "rubric").order_by("rubric_id", "position"):
+        items[item.rubric.case_id].append(item)
+    completions = _completions(cases)
+    origins = _origins([case for case in cases if _says_more_of_criteria(case.metadata)])
+    for case in cases:
+        own = items[case.pk]
+        from_file = case.created_by_id is None
+        yield ReleasedCase(
+            key=case.key,
+            conversation=case.conversation,
+            criteria=tuple(_criterion(item, place, origins) for place, item in enumerate(own, start=1)),
+            version=own[0].rubric.version if own else 1,
+            reference_answer=case.reference_answer,
+            difficulty=case.difficulty,
+            register=case.register,
+            language=case.language,
+            tags=tuple(case.all_tags),
+            own_tags=tuple(case.tags),
+            metadata={k: v for k, v in case.metadata.items() if k not in PRIVATE} if from_file else {},
+            completions=completions.get(case.pk, Completions()),
+            written_here=not from_file,
+        )
+
+
+def _criterion(item: RubricItem, position: int, origins: Origins) -> ReleasedCriterion:
+    extras, kept = origins.get(item.criterion_id, ({}, None))
+    return ReleasedCriterion(
+        position=position,
+        text=item.criterion.text,
+        points=item.points,
+        tags=tuple(item.tags),
+        source=item.source_note,
+        element=item.case_element,
+        expectation=item.expectation,
+        bank=item.bank_item,
+        extras=extras,
+        kept=kept,
+    )
+
+
+def _completions(cases: Sequence[Case]) -> dict[int, Completions]:
+    """What came with each case: written by the import that made the case, at the same moment, by no person here."""
+    ideals: dict[int, tuple[str, str]] = {}
+    references: defaultdict[int, list[str]] = defaultdict(list)
+    kinds = {"physician": Candidate.Kind.PHYSICIAN, "reference": Candidate.Kind.REFERENCE}
+    rows = Response.objects.filter(
+        case__in=cases, candidate__name__in=kinds, setting="chat", author=None, created_at=F("case__created_at")
+    )
+    columns = ("case_id", "candidate__name", "candidate__kind", "sample", "text", "metadata")
+    for case, name, kind, sample, text, metadata in rows.order_by("case_id", "sample").values_list(*columns):
+        if kind != kinds[name]:
+            continue
+        if name == "reference":
+            references[case].append(text)
+        elif sample == 0:
+            ideals[case] = (text, metadata.get("ideal_completions_group", ""))
+    return {
+        case: Completions(*ideals.get(case, ("", "")), references=tuple(references[case]))
+        for case in {*ideals, *references}
+    }
+
+
+# What the file said of criteria -----------------------------------------------------------------------------------
+
+
+def _says_more_of_criteria(metadata: dict[str, Any]) -> bool:
+    kept = metadata.get(as_imported.KEY)
+    return "criterion_extras" in metadata or (isinstance(kept, dict) and "criteria" in kept)
+
+
+def _origins(cases: Sequence[Case]) -> Origins:
+    """By criterion, what the file said of it beside text, points and tags.
+
+    The metadata of a case names criteria by their place in the first version. From there it goes with the row of the
+    criterion, wherever that moves; where a criterion was reworded, the draft says which row it came from.
+    """
+    if not cases:
+        return {}
+    found: Origins = {}
+    first: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    of_first = RubricItem.objects.filter(rubric__case__in=cases, rubric__track="gold", rubric__version=1)
+    for case, position, criterion in of_first.values_list("rubric__case_id", "position", "criterion_id"):
+        first[case][position] = criterion
+    for row in cases:
+        extras = row.metadata.get("criterion_extras") or {}
+        kept = (row.metadata.get(as_imported.KEY) or {}).get("criteria") or {}
+        for position, criterion in first[row.pk].items():
+            place = str(position)
+            if place in extras or place in kept:
+                found[criterion] = (extras.get(place, {}), kept.get(place))
+    _follow_rewordings(cases, found)
+    return found
+
+
+def _follow_rewordings(cases: Sequence[Case], found: Origins) -> None:
+    drafts = RubricDraft.objects.filter(rubric__case__in=cases, rubric__track="gold", rubric__version__gt=1)
+    drafts = drafts.filter(rubric__status__in=[Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED])
+    rows = list(drafts.order_by("rubric__case_id", "rubric__version").values_list("rubric_id", "content"))
+    placed: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    items = RubricItem.objects.filter(rubric__in=[rubric for rubric, _content in rows])
+    for rubric, position, criterion in items.values_list("rubric_id", "position", "criterion_id"):
+        placed[rubric][position] = criterion
+    for rubric, content in rows:
+        for position, item in enumerate(items_of(content), start=1):
+            criterion = placed[rubric].get(position)
+            if criterion is not None and item.criterion in found and criterion not in found:
+                found[criterion] = found[item.criterion]

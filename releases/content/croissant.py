@@ -1,0 +1,164 @@
+"""croissant.json: the release described as Croissant 1.0 (JSON-LD of MLCommons), so that loaders find its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from releases.content.citation import Cited, one_line
+from releases.content.folder import WrittenFile
+from releases.content.licences import SPDX, spdx_of
+
+CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
+_ALIASES = (
+    *("citeAs", "column", "extract", "field", "fileProperty", "fileObject", "fileSet", "format", "includes"),
+    *("isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex"),
+    *("repeated", "replace", "separator", "source", "subField", "transform"),
+)
+CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    **{name: f"cr:{name}" for name in _ALIASES},
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "sc": "https://schema.org/",
+}
+_TYPES = {
+    "jsonl": "application/jsonlines",
+    "csv": "text/csv",
+    "json": "application/json",
+    "md": "text/markdown",
+    "cff": "application/yaml",
+}
+# Columns of each file of records: name, type, whether a list, what it is.
+Column = tuple[str, str, bool, str]
+_CASE: dict[str, tuple[Column, ...]] = {
+    "cases/healthbench.jsonl": (
+        ("prompt_id", "sc:Text", False, "Key of the case."),
+        ("example_tags", "sc:Text", True, "Tags of the case."),
+    ),
+    "cases/clinconsensus.jsonl": (
+        ("case_id", "sc:Text", False, "Key of the case."),
+        ("difficulty", "sc:Text", False, "low, medium or high."),
+        ("task", "sc:Text", False, "The first task."),
+        ("subject", "sc:Text", False, "The first specialty."),
+        ("user_role", "sc:Text", False, "Who asks."),
+        ("clinical_context", "sc:Text", False, "What is known, or the turns before the last."),
+        ("user_request", "sc:Text", False, "What is asked."),
+    ),
+    "rubrics.csv": (
+        ("case", "sc:Text", False, "Key of the case."),
+        ("rubric_version", "sc:Integer", False, "Version of the rubric."),
+        ("position", "sc:Integer", False, "Place of the criterion in the rubric, from 1."),
+        ("criterion", "sc:Text", False, "The criterion."),
+        ("points", "sc:Integer", False, "What it is worth, or costs where negative."),
+        ("tags", "sc:Text", False, "Its tags, one a line."),
+        ("source", "sc:Text", False, "The guideline or paper it rests on."),
+        ("case_element", "sc:Text", False, "The element of the case it hangs on."),
+        ("expectation", "sc:Text", False, "What it checks."),
+        ("bank_item", "sc:Text", False, "The item of a bank it was taken from."),
+    ),
+    "slices.csv": (
+        ("slice", "sc:Text", False, "Name of the slice."),
+        ("n_cases", "sc:Integer", False, "Cases in it."),
+        ("n_criteria", "sc:Integer", False, "Criteria in it."),
+        ("n_positive_criteria", "sc:Integer", False, "Criteria with positive points."),
+        ("positive_points", "sc:Integer", False, "Sum of positive points."),
+        ("negative_points", "sc:Integer", False, "Sum of negative points."),
+    ),
+    "responses.jsonl": (
+        ("case", "sc:Text", False, "Key of the case."),
+        ("candidate", "sc:Text", False, "Who answered."),
+        ("sample", "sc:Integer", False, "Which of its answers, from 0."),
+        ("response", "sc:Text", False, "The answer."),
+    ),
+    "decisions.csv": (
+        ("case", "sc:Text", False, "Key of the case."),
+        ("candidate", "sc:Text", False, "Who answered."),
+        ("sample", "sc:Integer", False, "Which of its answers, from 0."),
+        ("criterion", "sc:Integer", False, "Place of the criterion in the rubric, from 1."),
+        ("rater", "sc:Text", False, "A physician's pseudonym, or a group."),
+        ("outcome", "sc:Text", False, "met, not_met or cannot_assess."),
+    ),
+    "verdicts.csv": (
+        ("case", "sc:Text", False, "Key of the case."),
+        ("candidate", "sc:Text", False, "Who answered."),
+        ("sample", "sc:Integer", False, "Which of its answers, from 0."),
+        ("criterion", "sc:Integer", False, "Place of the criterion in the rubric, from 1."),
+        ("rater", "sc:Text", False, "The judge."),
+        ("outcome", "sc:Text", False, "met, not_met or invalid."),
+        ("explanation", "sc:Text", False, "In the words of the judge."),
+    ),
+}
+_SPLIT: tuple[Column, ...] = (
+    ("case", "sc:Text", False, "Key of the case."),
+    ("split", "sc:Text", False, "The part it is in."),
+)
+
+
+def croissant(cited: Cited, description: str, files: Iterable[WrittenFile]) -> dict[str, Any]:
+    """The whole document, over ``files``: those written before it."""
+    written = sorted(files, key=lambda file: file.path)
+    made: dict[str, Any] = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": CONFORMS_TO,
+        "name": cited.slug,
+        "alternateName": cited.title,
+        "description": description or cited.title,
+        "version": cited.version,
+        "datePublished": cited.date,
+        "citeAs": one_line(cited),
+        "creator": {"@type": "sc:Organization", "name": cited.authors},
+        "license": SPDX.get(spdx_of(cited.licence), cited.licence or "All rights reserved."),
+        "isLiveDataset": False,
+        "distribution": [_file(file) for file in written],
+        "recordSet": [_records(file) for file in written if _columns(file.path) and file.rows],
+    }
+    if cited.url:
+        made["url"] = cited.url
+    return made
+
+
+def _file(file: WrittenFile) -> dict[str, Any]:
+    ending = file.path.rpartition(".")[2] if "." in file.path else ""
+    return {
+        "@type": "cr:FileObject",
+        "@id": file.path,
+        "name": file.path,
+        "contentUrl": file.path,
+        "contentSize": f"{file.size} B",
+        "encodingFormat": _TYPES.get(ending, "text/plain"),
+        "sha256": file.sha256,
+    }
+
+
+def _columns(path: str) -> tuple[Column, ...]:
+    return _SPLIT if path.startswith("splits/") else _CASE.get(path, ())
+
+
+def _records(file: WrittenFile) -> dict[str, Any]:
+    name = file.path.rpartition(".")[0]
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "field": [_field(name, file.path, *column) for column in _columns(file.path)],
+    }
+
+
+def _field(record_set: str, path: str, column: str, kind: str, repeated: bool, what: str) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "@type": "cr:Field",
+        "@id": f"{record_set}/{column}",
+        "name": f"{record_set}/{column}",
+        "description": what,
+        "dataType": kind,
+        "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
+    }
+    return {**made, "repeated": True} if repeated else made

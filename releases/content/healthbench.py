@@ -1,0 +1,83 @@
+"""Cases in HealthBench's form: its keys in its order, then whatever else the file said that the case came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from releases.content.record import ReleasedCase
+from rubrics.parsing import as_imported
+
+KEYS = ("example_tags", "ideal_completions_data", "prompt", "prompt_id", "rubrics", "canary")
+# Metadata that means something to the importer, or has a place of its own in the form.
+_PLACED = frozenset({*as_imported.RESERVED, "prompt", "ideal_completions_data", "canary"})
+# Labels of ClinConsensus: here they are tags.
+_LABELS = frozenset({"task", "task_labels", "subject", "subject_labels", "user_role"})
+
+
+def healthbench(case: ReleasedCase, canary: str) -> dict[str, Any]:
+    """A line of ``cases/healthbench.jsonl``. ``canary`` is written into cases that were written here."""
+    kept = case.kept
+    absent = kept.get("absent", ())
+    made: dict[str, Any] = {}
+    tags = _tags(case)
+    if tags or "example_tags" not in absent:
+        made["example_tags"] = tags
+    completions = _completions(case)
+    if completions is not None or "ideal_completions_data" not in absent:
+        made["ideal_completions_data"] = completions
+    made["prompt"] = _turns(case)
+    made["prompt_id"] = kept.get("key", case.key)
+    made["rubrics"] = [
+        as_imported.healthbench_criterion(
+            each.text, each.points, each.tags, {} if case.is_clinconsensus else each.extras, _unusual(case, each.kept)
+        )
+        for each in case.criteria
+    ]
+    if "canary" in case.metadata:
+        made["canary"] = case.metadata["canary"]
+    elif canary and case.written_here:
+        made["canary"] = canary
+    return {**made, **_unknown(case, made)}
+
+
+def _tags(case: ReleasedCase) -> Any:
+    """As they stood in the file while nothing has changed since: with repetitions, or null."""
+    if "example_tags" in case.kept and case.tags == case.own_tags:
+        raw = case.kept["example_tags"]
+        if tuple(dict.fromkeys(raw or ())) == case.own_tags:
+            return raw
+    return list(case.tags)
+
+
+def _completions(case: ReleasedCase) -> Any:
+    if "ideal_completions_data" in case.kept:
+        return case.kept["ideal_completions_data"]
+    rest = case.metadata.get("ideal_completions_data")
+    found = case.completions
+    return as_imported.ideal_completions(
+        found.ideal, found.group, found.references, rest if isinstance(rest, dict) else {}
+    )
+
+
+def _turns(case: ReleasedCase) -> list[dict[str, Any]]:
+    """The conversation; with all fields of its turns where the file had more of them."""
+    turns = [{"content": turn["content"], "role": turn["role"]} for turn in case.conversation]
+    whole = case.metadata.get("prompt")
+    if case.is_clinconsensus or not isinstance(whole, list) or len(whole) != len(turns):
+        return turns
+    merged = [{**turn, **more} for turn, more in zip(turns, whole, strict=True) if isinstance(more, dict)]
+    # It may have been edited since the import.
+    said = [(turn["content"], turn["role"]) for turn in turns]
+    return merged if [(turn["content"], turn["role"]) for turn in merged] == said else turns
+
+
+def _unusual(case: ReleasedCase, kept: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if case.is_clinconsensus else kept
+
+
+def _unknown(case: ReleasedCase, made: dict[str, Any]) -> dict[str, Any]:
+    """Fields that nobody reads, as they came."""
+    hidden = _PLACED | _LABELS if case.is_clinconsensus else _PLACED
+    rest = {name: value for name, value in case.metadata.items() if name not in hidden}
+    fields = case.kept.get("fields")
+    return {name: value for name, value in {**rest, **(fields or {})}.items() if name not in made}

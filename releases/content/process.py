@@ -1,0 +1,114 @@
+"""How a benchmark was made, in numbers: who by counts, what was reviewed, audited, screened and left out."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from django.db.models import Count, Q
+
+from annotation.models import Adjudication, Assignment, Check, Decision, ExpertGroup
+from rubrics.models import (
+    AuditItem,
+    Benchmark,
+    Case,
+    CaseAudit,
+    Rubric,
+    RubricContributor,
+    RubricReview,
+)
+from scoring.models import ScreenedCase, Screening
+
+
+def process_facts(benchmark: Benchmark) -> dict[str, Any]:
+    """Counts for the data card; no name, and no text that somebody wrote."""
+    return {
+        "groups": [_group(group) for group in ExpertGroup.objects.filter(benchmark=benchmark).order_by("name")],
+        "rubrics": _rubrics(benchmark),
+        "screening": [_screening(one) for one in Screening.objects.filter(benchmark=benchmark).order_by("pk")],
+        "audits": [_audit(one) for one in CaseAudit.objects.filter(benchmark=benchmark).order_by("pk")],
+        "left_out": _left_out(benchmark),
+        "credentials": _credentials(benchmark),
+    }
+
+
+def _group(group: ExpertGroup) -> dict[str, Any]:
+    members = group.memberships.aggregate(
+        annotators=Count("user", distinct=True, filter=Q(role="annotator")),
+        checkers=Count("user", distinct=True, filter=Q(role="checker")),
+        adjudicators=Count("user", distinct=True, filter=Q(role="adjudicator")),
+    )
+    work = Assignment.objects.filter(
+        batch__group=group, submitted_at__isnull=False, purpose=Assignment.Purpose.WORK
+    ).exclude(status=Assignment.Status.RELEASED)
+    return {
+        "name": group.name,
+        **members,
+        "responses": work.values("response").distinct().count(),
+        "decisions": Decision.objects.filter(assignment__in=work).count(),
+        "checks": Check.objects.filter(assignment__in=work, finished_at__isnull=False).count(),
+    }
+
+
+def _rubrics(benchmark: Benchmark) -> dict[str, Any]:
+    current = Rubric.objects.current().filter(case__in=Case.objects.included().filter(benchmark=benchmark))
+    reviews = RubricReview.objects.filter(rubric__case__benchmark=benchmark)
+    return {
+        "written_here": current.exclude(provenance="import").count(),
+        "imported": current.filter(provenance="import").count(),
+        "revised": current.filter(version__gt=1).count(),
+        "authors": RubricContributor.objects.filter(rubric__case__benchmark=benchmark)
+        .values("user")
+        .distinct()
+        .count(),
+        "reviewers": reviews.values("reviewer").distinct().count(),
+        "approved": reviews.filter(outcome="approved").count(),
+        "returned": reviews.filter(outcome="returned").count(),
+        "adjudications": Adjudication.objects.filter(response__case__benchmark=benchmark, status="done").count(),
+    }
+
+
+def _screening(one: Screening) -> dict[str, Any]:
+    rows = ScreenedCase.objects.filter(screening=one)
+    return {
+        "status": one.status,
+        "threshold": one.threshold,
+        "aggregate": one.aggregate,
+        "candidates": len(one.candidates),
+        "cases": rows.count(),
+        "flagged": rows.filter(flagged=True).count(),
+        "excluded": rows.filter(decision="exclude").count(),
+        "kept": rows.filter(decision="keep").count(),
+    }
+
+
+def _audit(one: CaseAudit) -> dict[str, Any]:
+    items = AuditItem.objects.filter(audit=one)
+    return {
+        "status": one.status,
+        "share": one.share,
+        "drawn": items.values("case").distinct().count(),
+        "auditors": items.filter(auditor__isnull=False).values("auditor").distinct().count(),
+        "sound": items.filter(outcome="sound").count(),
+        "revise": items.filter(outcome="revise").count(),
+        "remove": items.filter(outcome="remove").count(),
+        "open": items.filter(done_at=None).count(),
+    }
+
+
+def _left_out(benchmark: Benchmark) -> dict[str, int]:
+    excluded = Case.objects.filter(benchmark=benchmark, excluded_at__isnull=False)
+    counts = dict(excluded.order_by().values_list("exclusion").annotate(n=Count("pk")))
+    kinds = {f"excluded_{kind}": counts.get(kind, 0) for kind in Case.Exclusion.values}
+    published = Rubric.objects.current().values("case")
+    included = Case.objects.included().filter(benchmark=benchmark)
+    return {**kinds, "without_published_rubric": included.exclude(pk__in=published).count()}
+
+
+def _credentials(benchmark: Benchmark) -> dict[str, Any]:
+    """Of the physicians who took part, as counts; empty where nothing is known."""
+    try:
+        counting = import_module("annotation.contributions").credential_counts
+    except (ImportError, AttributeError):
+        return {}
+    return dict(counting(benchmark))

@@ -1,0 +1,170 @@
+"""What is in a release only where it is asked for: responses, decisions of physicians, verdicts of judges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from agreement.exports import DecisionExport
+from annotation.models import Assignment, Physician
+from consilium.lib.errors import DomainError
+from releases.content.cases import cases_to_release
+from releases.options import ReleaseOptions
+from rubrics.models import Benchmark, Candidate, Response
+from scoring.models import JudgeRun, Verdict
+from scoring.raters import newest_run, resolve_rater
+
+DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
+DECISION_TEXT = ("case", "candidate", "rater", "note", "setting")
+VERDICT_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "explanation")
+VERDICT_TEXT = ("case", "candidate", "rater", "explanation", "setting")
+CHAT = "chat"
+_ROWS = 2_000
+
+
+def check_names(benchmark: Benchmark, options: ReleaseOptions) -> None:
+    """`DomainError` where an option names a candidate, rater or judge that there is not."""
+    known = set(Candidate.objects.filter(benchmark=benchmark).values_list("name", flat=True))
+    for name in options.candidates:
+        if name not in known:
+            raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": name})
+    for name in options.raters:
+        if resolve_rater(benchmark, name).is_judge:
+            raise DomainError(_("“%(name)s” is a judge; its verdicts are a part of their own.") % {"name": name})
+    if options.verdicts:
+        judge_runs(benchmark, options)
+
+
+def has_other_settings(benchmark: Benchmark) -> bool:
+    """Whether the files need the column that tells settings apart."""
+    return Response.objects.filter(case__benchmark=benchmark).exclude(setting=CHAT).exists()
+
+
+# Responses ------------------------------------------------------------------------------------------------------------
+
+
+def responses_to_release(benchmark: Benchmark, options: ReleaseOptions) -> QuerySet[Response]:
+    """Responses to the cases of the release, of the chosen candidates."""
+    rows = Response.objects.filter(case__in=cases_to_release(benchmark))
+    if options.candidates:
+        rows = rows.filter(candidate__name__in=options.candidates)
+    return rows
+
+
+def response_rows(benchmark: Benchmark, options: ReleaseOptions) -> Iterator[dict[str, Any]]:
+    """The fields that ``import_responses`` takes; nothing of who wrote it, nor of what was noted about it."""
+    rows = responses_to_release(benchmark, options).order_by("case_id", "candidate__name", "setting", "sample")
+    columns = ("case__key", "candidate__name", "sample", "text", "setting", "writing_mode")
+    for case, candidate, sample, text, setting, mode in rows.values_list(*columns).iterator(_ROWS):
+        made = {"case": case, "candidate": candidate, "sample": sample, "response": text}
+        if setting != CHAT:
+            made["setting"] = setting
+        if mode:
+            made["writing_mode"] = mode
+        yield made
+
+
+# Decisions ------------------------------------------------------------------------------------------------------------
+
+
+def raters_of(benchmark: Benchmark, options: ReleaseOptions) -> list[str]:
+    """Whose decisions: the chosen raters, or every physician who has handed in work."""
+    if options.raters:
+        return list(options.raters)
+    work = Assignment.objects.filter(
+        batch__group__benchmark=benchmark, submitted_at__isnull=False, purpose=Assignment.Purpose.WORK
+    ).exclude(status=Assignment.Status.RELEASED)
+    physicians = Physician.objects.filter(benchmark=benchmark, user__in=work.values("annotator"))
+    return [f"physician:{name}" for name in physicians.order_by("pseudonym").values_list("pseudonym", flat=True)]
+
+
+def decision_columns(benchmark: Benchmark) -> tuple[str, ...]:
+    """The columns of ``import_decisions``."""
+    return (*DECISION_COLUMNS, "setting") if has_other_settings(benchmark) else DECISION_COLUMNS
+
+
+def decision_rows(
+    benchmark: Benchmark, options: ReleaseOptions, cases: set[str], told: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """What the raters decided on criteria of the release, physicians under their pseudonyms."""
+    for name in raters_of(benchmark, options):
+        export = DecisionExport(benchmark, resolve_rater(benchmark, name))
+        for row in export.rows():
+            if row["case"] not in cases or (options.candidates and row["candidate"] not in options.candidates):
+                continue
+            if not isinstance(row["criterion"], int):  # of an earlier version, and not in the one that is released
+                told["decisions_on_earlier_criteria"] += 1
+                continue
+            yield row if options.notes else {**row, "note": ""}
+        told["pairs_without_outcome"] += export.left_out
+
+
+# Verdicts -------------------------------------------------------------------------------------------------------------
+
+
+def judge_runs(benchmark: Benchmark, options: ReleaseOptions) -> list[JudgeRun]:
+    """The newest finished run of each chosen judge, or of all that have one."""
+    graded = JudgeRun.objects.graded().filter(benchmark=benchmark)
+    names: Sequence[str] = options.judges or sorted(set(graded.values_list("judge__name", flat=True)))
+    runs = []
+    for name in names:
+        run = newest_run(benchmark, name)
+        if run is None:
+            raise DomainError(_("“%(name)s” has no finished run on this benchmark.") % {"name": name})
+        runs.append(run)
+    return runs
+
+
+def verdict_columns(benchmark: Benchmark) -> tuple[str, ...]:
+    """The columns of ``import_verdicts``."""
+    return (*VERDICT_COLUMNS, "setting") if has_other_settings(benchmark) else VERDICT_COLUMNS
+
+
+def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, told: Counter[str]) -> Iterator[dict[str, Any]]:
+    """A row for each pair that a judge has judged; of several replicates what most of the valid ones say."""
+    for run in judge_runs(benchmark, options):
+        rows = Verdict.objects.filter(
+            run=run,
+            response__in=responses_to_release(benchmark, options),
+            criterion__items__rubric__status="published",
+            criterion__items__rubric__track="gold",
+        ).order_by(
+            *("response__case_id", "response__candidate__name", "response__setting", "response__sample"),
+            *("criterion__items__position", "replicate"),
+        )
+        columns = (
+            *("response__case__key", "response__candidate__name", "response__setting", "response__sample"),
+            *("criterion__items__position", "outcome", "explanation"),
+        )
+        for pair, replicates in groupby(rows.values_list(*columns).iterator(_ROWS), key=lambda row: row[:5]):
+            case, candidate, setting, sample, position = pair
+            said = _majority([(row[5], row[6]) for row in replicates])
+            if said is None:
+                told["verdicts_without_majority"] += 1
+                continue
+            yield {
+                "case": case,
+                "candidate": candidate,
+                "sample": sample,
+                "criterion": position,
+                "rater": run.judge.name,
+                "outcome": said[0],
+                "explanation": said[1],
+                "setting": setting,
+            }
+
+
+def _majority(replicates: list[tuple[str, str]]) -> tuple[str, str] | None:
+    """What most of the valid replicates say, in the words of the first; invalid where none is valid; None on a tie."""
+    valid = Counter(outcome for outcome, _words in replicates if outcome != Verdict.Outcome.INVALID)
+    if not valid:
+        return replicates[0]
+    (most, count), *others = valid.most_common()
+    if others and others[0][1] == count:
+        return None
+    return next(row for row in replicates if row[0] == most)

@@ -1,0 +1,164 @@
+"""``release --benchmark B --out DIR [--version V] [--with decisions,verdicts,responses] [--reference-answers]``."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from consilium.lib.errors import DomainError
+from releases import build, services
+from releases.content.citation import one_line
+from releases.models import Release
+from releases.options import PARTS, ReleaseOptions
+from releases.services import set_licence
+from rubrics.management.asked import benchmark_called
+from rubrics.models import Benchmark, JobStatus
+
+
+class Command(BaseCommand):
+    """A release of a benchmark, kept with it and written to a folder; the same once more is the same bytes."""
+
+    help = (
+        "Release a benchmark: cases and rubrics in two forms, splits, schemas, data card, Croissant metadata and sums. "
+        "The release is kept; the same version again writes the same bytes."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """What is released, and where to."""
+        parser.add_argument("--benchmark", required=True, metavar="SLUG")
+        parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="a new or empty folder, or NAME.zip")
+        parser.add_argument(
+            "--version", dest="release_version", default="", metavar="V",
+            help="as it is cited; without it that of the newest release if nothing has changed, else the next",
+        )  # fmt: skip
+        parser.add_argument("--with", dest="parts", default="", metavar="A,B", help=f"also: {', '.join(PARTS)}")
+        parser.add_argument("--reference-answers", action="store_true", help="with the reference answers of the cases")
+        parser.add_argument("--notes", action="store_true", help="with physicians' notes on their decisions")
+        parser.add_argument("--names", action="store_true", help="with the names of contributors who agreed to it")
+        parser.add_argument("--rater", action="append", default=[], metavar="R", help="whose decisions; repeatable")
+        parser.add_argument("--judge", action="append", default=[], metavar="J", help="whose verdicts; repeatable")
+        parser.add_argument("--candidate", action="append", default=[], metavar="C", help="whose responses; repeatable")
+        parser.add_argument("--no-licence", action="store_true", help="even though the benchmark has no licence")
+        parser.add_argument("--url", default="", help="where it will be found")
+        parser.add_argument(
+            "--release-notes", default="", metavar="TEXT", help="what this version brings, for the card"
+        )
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
+        """Django's own ``--version`` gives way to the version of the release."""
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make the release or find it, and write it out."""
+        benchmark = benchmark_called(options["benchmark"])
+        out: Path = options["out"]
+        if out.suffix != ".zip" and out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise CommandError(f"{out} is not an empty folder; nothing was written.")
+        if out.suffix == ".zip" and out.exists():
+            raise CommandError(f"{out} is there already; nothing was written.")
+        try:
+            asked = _options(options)
+            if options["licence"]:
+                set_licence(benchmark=benchmark, licence=options["licence"])
+            release = self._release(benchmark, options["release_version"].strip(), options["release_notes"], asked)
+            _write(release, out)
+        except DomainError as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"{out}: {error.strerror}") from error
+        self._report(release, out)
+
+    def _release(self, benchmark: Benchmark, version: str, notes: str, asked: ReleaseOptions) -> Release:
+        done = Release.objects.filter(benchmark=benchmark, status=JobStatus.DONE)
+        if version:
+            standing = done.filter(version=version).first()
+            if standing is not None:
+                if standing.options != asked.as_json():
+                    raise DomainError(f"Version {version} was released with other options; name another version.")
+                return standing
+        else:
+            newest = done.first()
+            if newest is not None and newest.options == asked.as_json() and _is_the_same(newest):
+                return newest
+            version = services.next_version(benchmark)
+        made = services.create_release(
+            benchmark=benchmark, version=version, notes=notes, options=asked, at=timezone.now(), ring=False
+        )
+        services.run(release_id=made.pk, clock=timezone.now)
+        made.refresh_from_db()
+        if made.status != JobStatus.DONE:
+            raise DomainError(made.error or "The release was not made.")
+        return made
+
+    def _report(self, release: Release, out: Path) -> None:
+        counts = release.facts["counts"]
+        self.stdout.write(
+            f"{out}: {release.benchmark.title} {release.version}, {counts['cases']} cases, "
+            f"{counts['criteria']} criteria, {len(release.facts['files']) + 1} files"
+        )
+        for name, count in sorted(release.facts["left_out"].items()):
+            self.stderr.write(f"note: {name.replace('_', ' ')}: {count}")
+        self.stdout.write(one_line(build.cited(services.asked_of(release)), release.digest))
+
+
+def _options(given: dict[str, Any]) -> ReleaseOptions:
+    parts = {part for part in re.split(r"[,\s]+", given["parts"]) if part}
+    if unknown := sorted(parts - {*PARTS, "notes", "names", "reference-answers"}):
+        raise DomainError(f"--with: there is no {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    return ReleaseOptions(
+        reference_answers=given["reference_answers"] or "reference-answers" in parts,
+        responses="responses" in parts,
+        decisions="decisions" in parts,
+        verdicts="verdicts" in parts,
+        notes=given["notes"] or "notes" in parts,
+        names=given["names"] or "names" in parts,
+        raters=tuple(dict.fromkeys(given["rater"])),
+        judges=tuple(dict.fromkeys(given["judge"])),
+        candidates=tuple(dict.fromkeys(given["candidate"])),
+        no_licence=given["no_licence"],
+        url=given["url"],
+    )
+
+
+def _is_the_same(release: Release) -> bool:
+    """Whether the benchmark would be released as it was then."""
+    with tempfile.TemporaryDirectory(prefix="release-") as name:
+        return build.build(services.asked_of(release), Path(name)).digest == release.digest
+
+
+def _write(release: Release, out: Path) -> None:
+    """The archive that was kept, whole or not at all; its files under ``out`` unless that is a ZIP."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    partial = out.with_name(out.name + ".partial")
+    try:
+        if out.suffix == ".zip":
+            with release.archive.open("rb") as source, partial.open("wb") as target:
+                shutil.copyfileobj(source, target)
+        else:
+            _unpack(release, partial)
+            if out.exists():
+                out.rmdir()  # it is empty
+        partial.replace(out)
+    finally:
+        if partial.is_dir():
+            shutil.rmtree(partial)
+        partial.unlink(missing_ok=True)
+
+
+def _unpack(release: Release, root: Path) -> None:
+    top = f"{services.archive_name(release)}/"
+    with release.archive.open("rb") as source, ZipFile(source) as archive:
+        for info in archive.infolist():
+            path = root / info.filename.removeprefix(top)  # our own archive: its names are ours
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(info) as packed, path.open("wb") as target:
+                shutil.copyfileobj(packed, target)

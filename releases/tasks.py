@@ -1,0 +1,21 @@
+"""Bells for releases: a task carries an id and decides nothing."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.utils import timezone
+
+from releases import services
+
+
+@shared_task(ignore_result=True)
+def run_release(release_id: int) -> None:
+    """Make one release."""
+    services.run(release_id=release_id, clock=timezone.now)
+
+
+@shared_task(ignore_result=True)
+def sweep_releases() -> None:
+    """Ring again for releases whose bell or worker was lost."""
+    for release_id in services.unfinished(at=timezone.now()):
+        run_release.delay(release_id)

@@ -1,0 +1,287 @@
+"""Everything that must hold of a release, and what does not, each with the file and the line."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from releases.content.schemas import SCHEMAS, schema_of
+from releases.verification.lines import fault_of
+from releases.verification.sources import Source, Unreadable, ZipSource, open_source
+from rubrics.parsing.faults import Faults
+from rubrics.parsing.reader import RecordReader
+
+SUMS = "SHA256SUMS"
+NEEDED = (
+    *("cases/healthbench.jsonl", "cases/clinconsensus.jsonl", "rubrics.csv", "slices.csv", "release.json"),
+    *("croissant.json", "DATA_CARD.md", "CITATION.cff", "LICENSE"),
+)
+MOST_PROBLEMS = 100
+_SMALL_FILE = 64 << 20  # of a file that is read as a whole
+_PIECE = 1 << 20
+_LONGEST_CELL = 16 << 20
+_SUM_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+# Rows of files that release.json counts under a name.
+COUNTED = {
+    "cases/healthbench.jsonl": "cases",
+    "cases/clinconsensus.jsonl": "clinconsensus_cases",
+    "rubrics.csv": "criteria",
+    "responses.jsonl": "responses",
+    "decisions.csv": "decisions",
+    "verdicts.csv": "verdicts",
+}
+
+
+@dataclass(slots=True)
+class Verified:
+    """What was found. ``problems`` is empty where everything holds; ``total`` counts those beyond the first hundred."""
+
+    title: str = ""
+    version: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
+    files: int = 0
+    bytes: int = 0
+    digest: str = ""
+    problems: list[str] = field(default_factory=list)
+    total: int = 0
+
+    def add(self, problem: str) -> None:
+        """Note a problem."""
+        self.total += 1
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(problem)
+
+
+def verify(path: Path) -> Verified:
+    """Check the release at ``path``, a folder or a ZIP. `Unreadable` where it cannot even be looked at."""
+    source = open_source(path)
+    try:
+        return _verify(source)
+    finally:
+        if isinstance(source, ZipSource):
+            source.close()
+
+
+def _verify(source: Source) -> Verified:
+    found = Verified()
+    for problem in source.problems:
+        found.add(problem)
+    names = set(source.names())
+    found.files = len(names)
+    for name in NEEDED:
+        if name not in names:
+            found.add(f"{name}: missing; every release has it")
+    if SUMS not in names:
+        found.add(f"{SUMS}: missing, so nothing can be checked against it")
+        return found
+    sums = _sums(source, found)
+    actual = _hashes(source, names - {SUMS}, found)
+    _compare(sums, actual, found)
+    release = _json(source, "release.json", names, found)
+    rows = _lines(source, names, found)
+    if isinstance(release, dict):
+        _check_release(source, release, actual, rows, names, found)
+    _check_croissant(_json(source, "croissant.json", names, found), actual, found)
+    return found
+
+
+# Sums -----------------------------------------------------------------------------------------------------------------
+
+
+def _sums(source: Source, found: Verified) -> dict[str, str]:
+    raw = _whole(source, SUMS, found)
+    found.digest = hashlib.sha256(raw).hexdigest()
+    sums: dict[str, str] = {}
+    for number, line in enumerate(raw.decode("utf-8", "replace").split("\n"), start=1):
+        if not line:
+            continue
+        match = _SUM_LINE.fullmatch(line)
+        if match is None:
+            found.add(f"{SUMS}, line {number}: not a sum and a name")
+        elif match[2] in sums:
+            found.add(f"{SUMS}, line {number}: {match[2]} stands there twice")
+        else:
+            sums[match[2]] = match[1]
+    return sums
+
+
+def _hashes(source: Source, names: set[str], found: Verified) -> dict[str, tuple[str, int]]:
+    """SHA-256 and size of each file."""
+    actual = {}
+    for name in sorted(names):
+        made, size = hashlib.sha256(), 0
+        try:
+            with source.open(name) as file:
+                while piece := file.read(_PIECE):
+                    made.update(piece)
+                    size += len(piece)
+        except Unreadable as error:
+            found.add(str(error))
+            continue
+        actual[name] = (made.hexdigest(), size)
+        found.bytes += size
+    return actual
+
+
+def _compare(sums: dict[str, str], actual: dict[str, tuple[str, int]], found: Verified) -> None:
+    for name in sorted(sums.keys() - actual.keys()):
+        found.add(f"{name}: missing; {SUMS} names it")
+    for name in sorted(actual.keys() - sums.keys()):
+        found.add(f"{name}: extra; {SUMS} does not name it")
+    for name in sorted(sums.keys() & actual.keys()):
+        if actual[name][0] != sums[name]:
+            found.add(f"{name}: changed; its SHA-256 is not the one in {SUMS}")
+
+
+# Content --------------------------------------------------------------------------------------------------------------
+
+
+def _whole(source: Source, name: str, found: Verified) -> bytes:
+    if source.size(name) > _SMALL_FILE:
+        found.add(f"{name}: larger than {_SMALL_FILE >> 20} MiB")
+        return b""
+    try:
+        with source.open(name) as file:
+            return file.read(_SMALL_FILE + 1)
+    except Unreadable as error:
+        found.add(str(error))
+        return b""
+
+
+def _json(source: Source, name: str, names: set[str], found: Verified) -> Any:
+    if name not in names:
+        return None
+    try:
+        value = json.loads(_whole(source, name, found))
+    except (ValueError, RecursionError) as error:
+        found.add(f"{name}: not JSON ({str(error)[:100]})")
+        return None
+    if not isinstance(value, dict):
+        found.add(f"{name}: not a JSON object")
+        return None
+    return value
+
+
+def _lines(source: Source, names: set[str], found: Verified) -> dict[str, int]:
+    """How many rows each file of rows has; each line of JSONL is held against its schema."""
+    rows: dict[str, int] = {}
+    for name in sorted(names):
+        try:
+            if name.endswith(".jsonl"):
+                rows[name] = _jsonl(source, name, found)
+            elif name.endswith(".csv"):
+                rows[name] = _csv(source, name, found)
+        except Unreadable as error:
+            found.add(str(error))
+    return rows
+
+
+def _jsonl(source: Source, name: str, found: Verified) -> int:
+    schema = SCHEMAS.get(schema_of(name))
+    if schema is None:
+        found.add(f"{name}: no release has such a file")
+    faults, count = Faults(), 0
+    if not source.size(name):
+        return 0
+    with source.open(name) as file:
+        for number, record in RecordReader(file, faults):
+            count += 1
+            if schema is not None and (fault := fault_of(record, schema)):
+                found.add(f"{name}, line {number}: {fault}")
+    for error in faults.first:
+        found.add(f"{name}, {error}")
+    found.total += faults.total - len(faults.first)
+    return count
+
+
+def _csv(source: Source, name: str, found: Verified) -> int:
+    """How many rows there are below the header."""
+    width, rows = 0, -1
+    before = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        with source.open(name) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
+            for row in csv.reader(iter(lambda: text.readline(_LONGEST_CELL), ""), strict=True):
+                rows += 1
+                width = width or len(row)
+                if len(row) != width:
+                    found.add(f"{name}, row {rows}: {len(row)} cells, the header has {width}")
+    except (csv.Error, UnicodeDecodeError) as error:
+        found.add(f"{name}, row {rows + 1}: {error}")
+    finally:
+        csv.field_size_limit(before)
+    return max(rows, 0)
+
+
+def _check_release(
+    source: Source,
+    release: dict[str, Any],
+    actual: dict[str, tuple[str, int]],
+    rows: dict[str, int],
+    names: set[str],
+    found: Verified,
+) -> None:
+    found.title, found.version = str(release.get("title", "")), str(release.get("version", ""))
+    counts = release.get("counts")
+    counts = counts if isinstance(counts, dict) else {}
+    found.counts = {str(name): count for name, count in counts.items() if isinstance(count, int)}
+    for name, counted in COUNTED.items():
+        if name in rows and rows[name] != counts.get(counted, 0):
+            found.add(f"{name}: {rows[name]:,} rows; release.json says {counts.get(counted, 0)}")
+    for entry in _entries(release.get("files")):
+        path = entry.get("path")
+        if path not in actual:
+            found.add(f"release.json: names {path}, which is not there")
+        elif (entry.get("sha256"), entry.get("size")) != actual[path]:
+            found.add(f"release.json: says another size or SHA-256 of {path}")
+        elif isinstance(entry.get("rows"), int) and path in rows and rows[path] != entry["rows"]:
+            found.add(f"{path}: {rows[path]:,} rows; release.json says {entry['rows']:,}")
+    canary = release.get("canary")
+    if isinstance(canary, str) and canary:
+        card = _whole(source, "DATA_CARD.md", found) if "DATA_CARD.md" in names else b""
+        if canary.encode() not in card:
+            found.add("DATA_CARD.md: the canary of release.json is not in it")
+        if "cases/healthbench.jsonl" in names and not _holds(source, "cases/healthbench.jsonl", b'"canary"'):
+            found.add("cases/healthbench.jsonl: no case carries a canary")
+
+
+def _holds(source: Source, name: str, needle: bytes) -> bool:
+    before = b""
+    with source.open(name) as file:
+        while piece := file.read(_PIECE):
+            if needle in before + piece:
+                return True
+            before = piece[-len(needle) :]
+    return False
+
+
+def _entries(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, list):
+        yield from (entry for entry in value if isinstance(entry, dict))
+
+
+def _check_croissant(document: Any, actual: dict[str, tuple[str, int]], found: Verified) -> None:
+    if document is None:
+        return
+    if document.get("conformsTo") != "http://mlcommons.org/croissant/1.0":
+        found.add("croissant.json: does not say that it conforms to Croissant 1.0")
+    known = set()
+    for entry in _entries(document.get("distribution")):
+        path = entry.get("contentUrl")
+        known.add(entry.get("@id"))
+        if path not in actual:
+            found.add(f"croissant.json: names {path}, which is not there")
+        elif entry.get("sha256") != actual[path][0]:
+            found.add(f"croissant.json: says another SHA-256 of {path}")
+    for records in _entries(document.get("recordSet")):
+        for column in _entries(records.get("field")):
+            of = column.get("source")
+            file = of.get("fileObject") if isinstance(of, dict) else None
+            if not isinstance(file, dict) or file.get("@id") not in known:
+                found.add(f"croissant.json: the field {column.get('@id')} comes from no file of the release")
