@@ -14,7 +14,7 @@ from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
 from accounts.countries import country_choices
-from accounts.models import Notification, NotificationSetting, User
+from accounts.models import Notification, NotificationSetting, PhysicianProfile, User
 from accounts.notices import ABOUT
 
 CONTINENTS = (
@@ -66,6 +66,34 @@ class ProfileForm(forms.ModelForm[User]):
     class Meta:
         model = User
         fields = ["name", "time_zone", "language"]
+
+
+class CredentialsForm(forms.ModelForm[PhysicianProfile]):
+    """What physicians say of their training, and whether they want to be thanked by name."""
+
+    licence_country = forms.ChoiceField(
+        label=_("Country or region of licence"),
+        choices=country_choices,
+        required=False,
+        widget=forms.Select(attrs={"autocomplete": "country"}),
+    )
+    years_in_practice = forms.IntegerField(label=_("Years in practice"), min_value=0, max_value=80, required=False)
+
+    class Meta:
+        model = PhysicianProfile
+        fields = ["specialty", "licence_country", "years_in_practice", "seniority", "acknowledge", "acknowledged_as"]
+        help_texts = {
+            "specialty": _("Cases of your own field come to you first where a benchmark asks for that."),
+            "acknowledge": _(
+                "In the lists of thanks of the benchmarks that you worked on; what you decided is not told."
+            ),
+            "acknowledged_as": _("As it is to stand there, with a title if you like. Empty: your name as above."),
+        }
+
+    @property
+    def credentials(self) -> list[forms.BoundField]:
+        """The fields that leave the house as counts alone."""
+        return [self[name] for name in ("specialty", "licence_country", "years_in_practice", "seniority")]
 
 
 class WelcomeForm(forms.Form):

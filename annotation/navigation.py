@@ -136,6 +136,9 @@ def register() -> None:
         also=["annotation:qualification"],
     )
     navigation.register(label=_("Comments"), view="annotation:threads", section="work", roles=runs, order=58)
+    navigation.register(
+        label=_("Contributions"), view="annotation:contributions", section="work", roles={"admin"}, order=59
+    )
     navigation.register(label=_("My work"), view="annotation:work-in", roles={"annotator"}, order=110)
     navigation.register(label=_("Checking"), view="annotation:checks-in", roles={"checker"}, order=120)
     navigation.register(label=_("Adjudication"), view="annotation:adjudications-in", roles={"adjudicator"}, order=130)

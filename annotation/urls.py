@@ -3,6 +3,7 @@
 from django.urls import URLPattern, path
 
 from annotation import label_urls, quality_urls
+from annotation.contributions import urls as contributions_urls
 from annotation.views import (
     adjudications,
     batches,
@@ -22,6 +23,7 @@ app_name = "annotation"
 urlpatterns: list[URLPattern] = [
     *quality_urls.urlpatterns,
     *label_urls.urlpatterns,
+    *contributions_urls.urlpatterns,
     *writing_urls.urlpatterns,
     path("work/", work.work, name="work"),
     path("work/in/<slug:slug>/", work.work_in, name="work-in"),

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import User
+from accounts.models import PhysicianProfile, User
 from consilium.lib.errors import Conflict, DomainError
 
 
 @transaction.atomic
-def update_profile(*, user: User, name: str, time_zone: str, language: str) -> None:
-    """Store what ``user`` says of themselves; the fields were validated by the form."""
+def update_profile(
+    *, user: User, name: str, time_zone: str, language: str, credentials: Mapping[str, Any] | None = None
+) -> None:
+    """Store what ``user`` says of themselves; the fields were validated by the form.
+
+    ``credentials``: fields of `PhysicianProfile`; None leaves them as they are.
+    """
     user.name, user.time_zone, user.language = name, time_zone, language
     user.save(update_fields=["name", "time_zone", "language"])
+    if credentials is not None:
+        PhysicianProfile.objects.update_or_create(user=user, defaults=dict(credentials))
 
 
 @transaction.atomic

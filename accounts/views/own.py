@@ -15,9 +15,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import services
-from accounts.forms import ProfileForm
+from accounts.forms import CredentialsForm, ProfileForm
 from accounts.identity import opaque_name
-from accounts.models import User
+from accounts.models import PhysicianProfile, User
 from consilium.lib import navigation
 
 if TYPE_CHECKING:
@@ -38,12 +38,15 @@ def home(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def profile(request: SignedInRequest) -> HttpResponse:
-    """Name, time zone and language of the reader."""
+    """Name, time zone and language of the reader, their credentials, and whether they are thanked by name."""
     # A copy: a refused form must not show in the top bar as if it had been saved.
     person = User.objects.get(pk=request.user.pk)
-    form = ProfileForm(request.POST if request.method == "POST" else None, instance=person)
-    if request.method == "POST" and form.is_valid():
-        services.update_profile(user=request.user, **form.cleaned_data)
+    posted = request.POST if request.method == "POST" else None
+    form = ProfileForm(posted, instance=person)
+    standing = PhysicianProfile.objects.filter(user=person).first() or PhysicianProfile(user=person)
+    physician = CredentialsForm(posted, instance=standing)
+    if posted is not None and form.is_valid() and physician.is_valid():
+        services.update_profile(user=request.user, credentials=physician.cleaned_data, **form.cleaned_data)
         messages.success(request, _("Your profile was saved."))
         response = redirect("accounts:profile")
         response.set_cookie(
@@ -54,7 +57,9 @@ def profile(request: SignedInRequest) -> HttpResponse:
             samesite="Lax",
         )
         return response
-    return render(request, "accounts/profile.html", {"form": form}, status=422 if form.errors else 200)
+    refused = form.errors or physician.errors
+    context = {"form": form, "physician": physician}
+    return render(request, "accounts/profile.html", context, status=422 if refused else 200)
 
 
 @require_safe

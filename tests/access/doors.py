@@ -114,6 +114,19 @@ DOORS |= {
     "rubrics:author-withdraw": Door(ADMIN, of(role=lambda world: world.authoring_role), writes_only=True),
     "rubrics:write": Door(WRITERS, slug),
     "rubrics:write-csv": Door(WRITERS, slug),
+    "rubrics:write-new": Door(WRITERS, slug),
+    "rubrics:write-case": Door(WRITERS, a_draft_case),
+    "rubrics:write-case-save": Door(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:write-preview": Door(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:write-erratum": Door(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:write-delete": Door(WRITERS, a_case, writes_only=True),
+    "rubrics:write-time": Door(WRITERS | AUDITORS, a_draft_case, writes_only=True),
+    "rubrics:write-waive": Door(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:write-ask-again": Door(
+        WRITERS,
+        of(public_id=lambda world: world.draft_case.public_id, waiver=lambda world: world.waiver),
+        writes_only=True,
+    ),
     "rubrics:reviews": Door(WRITERS, slug),
     "rubrics:drafts": Door(WRITERS, slug),
     "rubrics:review": Door(WRITERS, a_draft_case),
@@ -520,4 +533,30 @@ DOORS |= {
     "api:api-screened-cases": Door(STAFF, a_screening),
     "api:api-screening-decisions": Door(STAFF, a_screening, writes_only=True),
     "api:api-screening-close": Door(STAFF, a_screening, writes_only=True),
+}
+
+# The rubric editor -----------------------------------------------------------------------------------------------
+a_written_case = of(public_id=lambda world: world.draft_case.public_id)
+a_written_table = of(public_id=lambda world: world.draft_case.public_id, kind=lambda _world: "csv")
+DOORS |= {
+    "rubrics:tag-suggestions": Door(WRITERS, slug),
+    "rubrics:rubrics-table": Door(WRITERS, of(kind=lambda _world: "csv")),
+    "rubrics:benchmark-traceability": Door(WRITERS, slug),
+    "rubrics:write-rubric": Door(WRITERS, a_written_case),
+    "rubrics:rubric-draft": Door(WRITERS, a_written_case),
+    "rubrics:rubric-lint": Door(WRITERS, a_written_case, writes_only=True),
+    "rubrics:rubric-paste": Door(WRITERS, a_written_case, writes_only=True),
+    "rubrics:begin-version": Door(WRITERS, a_written_case, writes_only=True),
+    "rubrics:rubric-table": Door(WRITERS, a_written_table),
+    "rubrics:traceability": Door(WRITERS, a_written_case),
+    "rubrics:traceability-table": Door(WRITERS, a_written_table),
+}
+
+# Contributions ---------------------------------------------------------------------------------------------------
+DOORS |= {
+    "annotation:contributions": Door(ADMIN, slug),
+    "annotation:contributions-csv": Door(ADMIN, slug),
+    "annotation:acknowledgement": Door(ADMIN, slug),
+    "annotation:payment-csv": Door(ADMIN, slug, writes_only=True),
+    "annotation:credentials-csv": Door(ADMIN, slug),
 }
