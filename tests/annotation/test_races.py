@@ -13,10 +13,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation import access, services
-from annotation.models import Adjudication, Assignment, Check, Decision, Membership
+from annotation.models import Adjudication, Assignment, Check, Decision, Membership, WritingTask
 from annotation.services import slots
+from annotation.writing.tasks import TextInput, hand_in, save_text
 from consilium.lib.errors import Conflict
+from rubrics.models import Response
 from tests.annotation.conftest import build_workshop
+from tests.annotation.writing_room import build_room
 from tests.factories import decide, member
 from tests.waiting import wait_until
 
@@ -213,3 +216,18 @@ def _somebody_waits_for_a_row() -> bool:
             " WHERE h.pid = w.pid AND d.datname = current_database())"
         )
         return bool(cursor.fetchone()[0])
+
+
+def test_hand_ins_at_once_are_samples_of_their_own() -> None:
+    room = build_room()
+    batch = room.give_out(writers_per_case=3, draw=1)
+    tasks = list(WritingTask.objects.filter(batch=batch).select_related("writer"))
+    for task in tasks:
+        save_text(task=task, writer=task.writer, change=TextInput("Rest."), at=timezone.now())
+
+    def send(task: WritingTask) -> object:
+        return hand_in(task=task, writer=task.writer, version=2, attested=True, at=timezone.now())
+
+    told = at_once(*(lambda task=task: send(task) for task in [*tasks, tasks[0]]))
+    assert sorted(row.sample for row in told if isinstance(row, Response)) == [0, 1, 2]
+    assert [type(row) for row in told if not isinstance(row, Response)] == [Conflict]
