@@ -45,7 +45,7 @@ from annotation.services.qualification import start_attempt
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
 from rubrics.drafting import DraftItem
-from rubrics.models import Bank, BankItem, Benchmark, Candidate, Case, ImportJob, Response, Rubric
+from rubrics.models import Bank, BankItem, Benchmark, Candidate, Case, ImportJob, PrivacyWaiver, Response, Rubric
 from rubrics.services import give_authoring_role
 from rubrics.services.drafts import open_draft, save_draft
 from scoring.models import (
@@ -105,6 +105,7 @@ class World:
     authoring_role: int  # the author's
     draft_case: Case  # written by the author, its rubric a draft
     draft: Rubric
+    waiver: int  # of the draft case
     canaries: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
@@ -347,6 +348,9 @@ def build_world(suffix: str = "") -> World:
         membership=Membership.objects.get(user=annotator).pk, key=key, attempt=attempt,
         role=benchmark.roles.get(role="researcher").pk, authoring_role=authoring_role.pk,
         draft_case=draft_case, draft=draft,
+        waiver=PrivacyWaiver.objects.create(
+            case=draft_case, kind="phone", quote="555 0100", reason="made up", waived_by=author, waived_at=AT
+        ).pk,
         notification=Notification.objects.filter(user=annotator, kind="new_work").latest("pk").public_id,
         invitation=Invitation.objects.create(
             user=checker, scope=benchmark.slug, title=benchmark.title, part="checker", invited_by=users["admin"],

@@ -1,0 +1,66 @@
+"""What stands beside the editors of cases and rubrics: what may name a person, and the time that they take."""
+
+from __future__ import annotations
+
+import json
+
+from django.contrib import messages
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics import access
+from rubrics.authoring_time import LONGEST_REPORT_S, record_time
+from rubrics.models import AuthoringTime
+from rubrics.services.privacy import take_back_waiver, waive_finding
+
+
+@require_POST
+@signed_in
+def waive(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Let words stand that look as if they named a person, with the reason."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    said = {name: request.POST.get(name, "").replace("\r\n", "\n") for name in ("kind", "quote", "reason")}
+    try:
+        waive_finding(case=case, by=request.user, at=timezone.now(), **said)
+    except DomainError as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("It may stay. The reason is on record."))
+    return _back(request, slug, public_id)
+
+
+@require_POST
+@signed_in
+def ask_again(request: SignedInRequest, slug: str, public_id: str, waiver: int) -> HttpResponse:
+    """Take a waiver back."""
+    take_back_waiver(waiver=access.get_waiver(request.user, slug, public_id, waiver))
+    return _back(request, slug, public_id)
+
+
+def _back(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    back = request.POST.get("next", "")
+    here = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
+    return redirect(back) if here else redirect("rubrics:write-case", slug, public_id)
+
+
+@require_POST
+@signed_in
+def time(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Add ``{"activity", "seconds"}`` to the time that the reader had the case before them."""
+    case = access.get_case_to_time(request.user, slug, public_id)
+    try:
+        body = json.loads(request.body)
+        activity, seconds = body["activity"], body["seconds"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        activity, seconds = "", -1
+    known = isinstance(activity, str) and activity in AuthoringTime.Activity.values
+    if not known or type(seconds) is not int or not 0 <= seconds <= LONGEST_REPORT_S:
+        return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
+    record_time(case=case, user=request.user, activity=activity, seconds=seconds, at=timezone.now())
+    return HttpResponse(status=204)

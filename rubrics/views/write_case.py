@@ -1,0 +1,320 @@
+"""The editor of a case: a page that saves itself, and works as a plain form without scripts."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import get_language_info
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.identity import opaque_name
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics import access, lists
+from rubrics import case_content as contents
+from rubrics.case_content import CaseContent, Reading, Turn
+from rubrics.forms import NewCaseForm
+from rubrics.models import Benchmark, Case, Difficulty, Register, Rubric
+from rubrics.privacy import all_findings
+from rubrics.services import case_editing
+from rubrics.services.privacy import draft_items
+
+# Languages that the page offers by name; any other code can be imported, and is then offered as well.
+LANGUAGES = ("en", "zh", "es", "fr", "de", "pt", "ar", "hi", "ja", "ko", "ru", "it")
+MOST_SUGGESTIONS = 200
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new_case(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Begin a case: its key, and for whom it is written."""
+    benchmark = access.get_written_benchmark(request.user, slug)
+    initial = {"key": case_editing.suggested_key(benchmark), "language": _usual_language(benchmark)}
+    form = NewCaseForm(request.POST if request.method == "POST" else None, initial=initial)
+    form.offer_languages(_languages(benchmark))
+    status = 422 if form.errors else 200
+    if request.method == "POST" and form.is_valid():
+        content = CaseContent(**form.cleaned_data)
+        try:
+            made = case_editing.create_case(benchmark=benchmark, content=content, by=request.user, at=timezone.now())
+        except DomainError as refused:
+            form.add_error("key", str(refused))
+            status = refused.status_code
+        else:
+            return redirect("rubrics:write-case", slug, made.public_id)
+    return render(request, "rubrics/write_new.html", {"benchmark": benchmark, "form": form}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def write_case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """The editor. POST is the form of a browser without scripts: it saves all, and turns are added and moved by it."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    if request.method != "POST":
+        return _page(request, case, contents.content_of(case))
+    reading = contents.read_form(request.POST, standing=contents.content_of(case))
+    content = _as_typed(reading, case)
+    if reading.errors:
+        return _page(request, case, content, reading.errors, status=422)
+    content, changed = _rearranged(content, request.POST)
+    version = request.POST.get("version", "")
+    try:
+        case_editing.save_case(
+            case=case,
+            content=content,
+            version=int(version) if version.isdecimal() and len(version) < 10 else 0,
+            client_id=None,
+            by=request.user,
+            at=timezone.now(),
+        )
+    except DomainError as refused:
+        name = "key" if isinstance(refused, case_editing.KeyTaken) else "case"
+        return _page(request, case, content, {name: [str(refused)]}, status=refused.status_code)
+    if not changed:
+        messages.success(request, _("The case was saved."))
+    return redirect("rubrics:write-case", slug, public_id)
+
+
+def _as_typed(reading: Reading, case: Case) -> CaseContent:
+    """What can be shown again of a form with faults; nothing right of it is lost."""
+    stands = contents.content_of(case)
+    return CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in contents.FIELDS})
+
+
+def _rearranged(content: CaseContent, data: Any) -> tuple[CaseContent, bool]:
+    """What a button of the form asks for beside saving: another turn, one less, or one moved."""
+    turns = list(content.conversation)
+
+    def place(name: str) -> int:
+        number = data.get(name, "")
+        return int(number) if number.isdecimal() and len(number) < 5 and int(number) < len(turns) else -1
+
+    if "add-turn" in data:
+        last = turns[-1].role if turns else "assistant"
+        turns.append(Turn("assistant" if last == "user" else "user", ""))
+    elif (at := place("remove-turn")) >= 0:
+        del turns[at]
+    elif (at := place("turn-up")) > 0:
+        turns[at - 1], turns[at] = turns[at], turns[at - 1]
+    elif 0 <= (at := place("turn-down")) < len(turns) - 1:
+        turns[at + 1], turns[at] = turns[at], turns[at + 1]
+    else:
+        return content, False
+    return CaseContent(
+        **{name: getattr(content, name) for name in contents.FIELDS} | {"conversation": tuple(turns)}
+    ), True
+
+
+def _page(
+    request: SignedInRequest,
+    case: Case,
+    content: CaseContent,
+    errors: dict[str, list[str]] | None = None,
+    *,
+    erratum: dict[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    benchmark = case.benchmark
+    frozen = case_editing.why_frozen(case)
+    rubrics = list(case.rubrics.filter(track="gold").select_related("draft").order_by("version"))
+    kinds = contents.tags_by_kind(content.tags)
+    known = contents.tags_by_kind([tag for tag, _count in lists.tag_counts(benchmark, MOST_SUGGESTIONS)])
+    context = {
+        "benchmark": benchmark,
+        "case": case,
+        "content": content,
+        "turns": _spoken(content),
+        "roles": _roles(),
+        "frozen": frozen,
+        "errors": errors or {},
+        "tag_fields": [
+            {"name": name, "label": label, "help": text, "values": kinds[name], "known": known[name]}
+            for name, label, text in _tag_fields()
+        ],
+        "difficulties": Difficulty.choices,
+        "registers": Register.choices,
+        "languages": _languages(benchmark, content.language),
+        "published": next((row for row in reversed(rubrics) if row.status == Rubric.Status.PUBLISHED), None),
+        "draft": next((row for row in rubrics if row.status in ("draft", "in_review")), None),
+        "deletable": not frozen and all(row.status == Rubric.Status.DRAFT for row in rubrics),
+        "errata": list(case.errata.order_by("pk")),
+        "erratum": erratum or {"key": case_editing.suggested_erratum_key(case), "error": ""} if frozen else None,
+        "privacy": all_findings(case, draft_items(case)),
+        "who": opaque_name(request.user),
+        "back": request.path,
+        "stored": {
+            "version": case.edit_version,
+            "edit_id": str(case.edit_id or ""),
+            "case": contents.content_of(case).as_json(),
+        },
+    }
+    return render(request, "rubrics/write_case.html", context, status=status)
+
+
+def _roles() -> list[tuple[str, str]]:
+    return [
+        ("user", _("Patient or user")),
+        ("assistant", _("Assistant")),
+        ("system", _("Instructions to the assistant")),
+    ]
+
+
+def _tag_fields() -> list[tuple[str, str, str]]:
+    return [
+        ("specialties", _("Specialties"), _("For example: neurology")),
+        ("themes", _("Themes"), _("For example: emergency_referrals, hedging")),
+        ("tasks", _("Tasks"), _("What is asked of the assistant, for example: differential_diagnosis")),
+        ("others", _("Other tags"), ""),
+    ]
+
+
+def _languages(benchmark: Benchmark, own: str = "") -> list[tuple[str, str]]:
+    codes = dict.fromkeys([*lists.languages(benchmark), *LANGUAGES, *([own] if own else [])])
+    return [(code, _language_name(code)) for code in codes]
+
+
+def _language_name(code: str) -> str:
+    try:
+        return f"{get_language_info('zh-hans' if code == 'zh' else code)['name_local']} ({code})"
+    except KeyError:
+        return code
+
+
+def _usual_language(benchmark: Benchmark) -> str:
+    """That of the latest case, or of nobody knows."""
+    latest = benchmark.cases.exclude(language="").order_by("-pk").values_list("language", flat=True).first()
+    return latest or ""
+
+
+# What the page sends by itself ------------------------------------------------------------------------------------
+
+
+@require_POST
+@signed_in
+def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Save ``{"who", "version", "client_id", "case"}``: 200 with the new version and what may name a person.
+
+    409 with what stands where the version is overtaken; 422 with the faults beside their fields.
+    """
+    case = access.get_case_to_write(request.user, slug, public_id)
+    body = _body(request, {"who", "version", "client_id", "case"})
+    if (
+        body is None
+        or type(body["version"]) is not int
+        or not 0 <= body["version"] < 2**31
+        or not _uuid(body["client_id"])
+    ):
+        return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
+    if body["who"] != opaque_name(request.user):
+        return JsonResponse({"reason": "somebody-else"}, status=409)
+    reading = contents.read_content(body["case"], standing=contents.content_of(case))
+    if reading.errors:
+        return JsonResponse(
+            {"detail": _("Something on the page cannot be saved."), "errors": reading.errors}, status=422
+        )
+    try:
+        saved = case_editing.save_case(
+            case=case,
+            content=CaseContent(**reading.values),
+            version=body["version"],
+            client_id=uuid.UUID(body["client_id"]),
+            by=request.user,
+            at=timezone.now(),
+        )
+    except case_editing.StaleCase as stale:
+        stands = {"version": stale.case.edit_version, "case": contents.content_of(stale.case).as_json()}
+        return JsonResponse({"detail": str(stale), "saved_at": _clock(stale.case), **stands}, status=409)
+    except DomainError as refused:
+        name = "key" if isinstance(refused, case_editing.KeyTaken) else "case"
+        return JsonResponse({"detail": str(refused), "errors": {name: [str(refused)]}}, status=422)
+    context = {
+        "benchmark": case.benchmark,
+        "case": saved,
+        "privacy": all_findings(saved, draft_items(saved)),
+        "back": reverse("rubrics:write-case", args=[slug, public_id]),
+    }
+    privacy = render_to_string("rubrics/write_privacy.html", context, request=request)
+    return JsonResponse({"version": saved.edit_version, "saved_at": _clock(saved), "privacy": privacy})
+
+
+def _clock(case: Case) -> str:
+    return date_format(timezone.localtime(case.edited_at), "TIME_FORMAT") if case.edited_at else ""
+
+
+@require_POST
+@signed_in
+def preview(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """The conversation and reference answer of ``{"conversation", "reference_answer"}`` as readers will see them."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    body = _body(request, {"conversation", "reference_answer", "language"})
+    stands = contents.content_of(case)
+    reading = contents.read_content(body, standing=stands)
+    content = CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in contents.FIELDS})
+    context = {"content": content, "turns": _spoken(content), "case": case}
+    return render(request, "rubrics/write_preview.html", context)
+
+
+def _spoken(content: CaseContent) -> list[dict[str, Any]]:
+    return [{"turn": turn, "number": number} for number, turn in enumerate(content.conversation, start=1)]
+
+
+def _body(request: SignedInRequest, keys: set[str]) -> dict[str, Any] | None:
+    try:
+        body = json.loads(request.body)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) and set(body) == keys else None
+
+
+def _uuid(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(uuid.UUID(value))
+    except ValueError:
+        return False
+
+
+# Erratum and deletion ---------------------------------------------------------------------------------------------
+
+
+@require_POST
+@signed_in
+def erratum(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """A new case that supersedes this one, under the key that was typed."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    reading = contents.read_content({"key": request.POST.get("key", "")}, standing=contents.content_of(case))
+    problem = " ".join(reading.errors.get("key", []))
+    if not problem:
+        try:
+            key = reading.values["key"]
+            made = case_editing.make_erratum(case=case, key=key, by=request.user, at=timezone.now())
+        except DomainError as refused:
+            problem = str(refused)
+        else:
+            messages.success(request, _("This is the erratum of %(key)s. Change what was wrong.") % {"key": case.key})
+            return redirect("rubrics:write-case", slug, made.public_id)
+    again = {"key": request.POST.get("key", ""), "error": problem}
+    return _page(request, case, contents.content_of(case), erratum=again, status=422)
+
+
+@require_POST
+@signed_in
+def delete(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Throw the draft away."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    try:
+        case_editing.delete_case(case=case)
+    except DomainError as refused:
+        messages.error(request, str(refused))
+        return redirect("rubrics:write-case", slug, public_id)
+    messages.success(request, _("%(key)s was deleted.") % {"key": case.key})
+    return redirect("rubrics:write", slug)

@@ -1,0 +1,503 @@
+/* The editor of a case. Its whole state is saved a moment after every change, with the version that was seen; until the
+   server has said that it is saved, a copy stands in the browser's storage. Without this script the page is a plain form. */
+(() => {
+  "use strict";
+  const editor = document.getElementById("case-editor");
+  if (!editor) return;
+  const words = editor.dataset;
+  const frozen = words.frozen !== "";
+  const form = document.getElementById("case-form");
+  const turns = document.getElementById("turns");
+  const line = document.getElementById("case-saved");
+  const stored = JSON.parse(document.getElementById("case-state").textContent);
+  const SAVE_MS = 800;
+  const PREVIEW_MS = 500;
+  const RETRY_MS = 5000;
+  const KINDS = { themes: "theme:", tasks: "task:", specialties: "specialty:", others: "" };
+  const FIELDS = frozen ? ["difficulty", "register", "language", "tags"] : ["key", "conversation", "reference_answer", "difficulty", "register", "language", "tags"];
+  const newId = () => crypto.randomUUID?.() ?? "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (c) => (c ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (c / 4)))).toString(16));
+  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+  /* What stands in the form ------------------------------------------------------------------------------------- */
+  const tagOrder = (tags) => {
+    // As `read` gathers them: by field. Order says nothing, so two orders are no difference.
+    const own = Object.values(KINDS).filter(Boolean);
+    return [...new Set([...own.flatMap((before) => tags.filter((tag) => tag.startsWith(before))), ...tags.filter((tag) => !own.some((before) => tag.startsWith(before)))])];
+  };
+  function part(state) {
+    return Object.fromEntries(FIELDS.map((name) => [name, name === "tags" ? tagOrder(state.tags) : name === "conversation" ? state.conversation.map(({ role, content }) => ({ role, content: content.replace(/\r\n?/g, "\n") })) : typeof state[name] === "string" ? state[name].replace(/\r\n?/g, "\n") : state[name]]));
+  }
+  const same = (one, other) => JSON.stringify(part(one)) === JSON.stringify(part(other));
+  function read() {
+    const value = (name) => form.elements[name]?.value ?? "";
+    const tags = Object.entries(KINDS).flatMap(([name, before]) => [...form.querySelectorAll(`[data-tags="${name}"] input`)].map((input) => input.value.trim()).filter(Boolean).map((tag) => before + tag));
+    const state = { difficulty: value("difficulty"), register: value("register"), language: value("language"), tags };
+    if (frozen) return part(state);
+    const conversation = [...turns.children].map((item) => ({ role: item.querySelector("select").value, content: item.querySelector("textarea").value }));
+    return part({ ...state, key: value("key").trim(), conversation, reference_answer: value("reference_answer") });
+  }
+  function show(state) {
+    for (const name of ["difficulty", "register", "language", ...(frozen ? [] : ["key", "reference_answer"])]) form.elements[name].value = state[name];
+    for (const field of form.querySelectorAll("[data-tags]")) {
+      const before = KINDS[field.dataset.tags];
+      const mine = state.tags.filter((tag) => (before ? tag.startsWith(before) : !Object.values(KINDS).some((other) => other && tag.startsWith(other))));
+      field.querySelectorAll(".chip:not(.new)").forEach((chip) => chip.remove());
+      mine.forEach((tag) => addChip(field, tag.slice(before.length)));
+    }
+    if (frozen) return;
+    turns.replaceChildren(...state.conversation.map(({ role, content }) => newTurn(role, content)));
+    number();
+  }
+
+  /* Turns --------------------------------------------------------------------------------------------------------- */
+  function newTurn(role, content = "") {
+    const item = document.getElementById("turn-pattern").content.firstElementChild.cloneNode(true);
+    const choice = item.querySelector("select");
+    choice.value = role;
+    if (!choice.value) choice.value = "user";
+    const text = item.querySelector("textarea");
+    text.value = content;
+    text.lang = document.querySelector("[name=reference_answer]")?.lang ?? "";
+    return item;
+  }
+  function number() {
+    [...turns.children].forEach((item, index) => {
+      item.querySelector(".turn-number").textContent = index + 1;
+      item.querySelectorAll("button").forEach((button) => (button.value = index));
+      item.querySelector("select").setAttribute("aria-label", fill(words.textWho, { n: index + 1 }));
+      item.querySelector("textarea").setAttribute("aria-label", fill(words.textSays, { n: index + 1 }));
+    });
+  }
+  function move(item, by) {
+    const focused = document.activeElement;
+    if (by < 0 && item.previousElementSibling) item.previousElementSibling.before(item);
+    else if (by > 0 && item.nextElementSibling) item.nextElementSibling.after(item);
+    else return;
+    number();
+    if (item.contains(focused)) focused.focus();
+    item.scrollIntoView({ block: "nearest" });
+    changed();
+  }
+  const undo = document.getElementById("turn-undo");
+  let removed = null;
+  function remove(item) {
+    const place = [...turns.children].indexOf(item);
+    removed = { item, place };
+    const beside = item.nextElementSibling ?? item.previousElementSibling;
+    item.remove();
+    number();
+    undo.firstElementChild.textContent = fill(words.textRemoved, { n: place + 1 });
+    undo.hidden = false;
+    (beside?.querySelector("textarea") ?? document.getElementById("add-turn")).focus();
+    changed();
+  }
+  function putBack() {
+    if (!removed) return;
+    turns.insertBefore(removed.item, turns.children[removed.place] ?? null);
+    number();
+    removed.item.querySelector("textarea").focus();
+    removed = null;
+    undo.hidden = true;
+    changed();
+  }
+  function add() {
+    const last = turns.lastElementChild?.querySelector("select").value;
+    const item = newTurn(last === "user" ? "assistant" : "user");
+    turns.append(item);
+    number();
+    item.querySelector("textarea").focus();
+    changed();
+  }
+  turns?.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    event.preventDefault();
+    const item = button.closest("li");
+    if (button.name === "turn-up") move(item, -1);
+    else if (button.name === "turn-down") move(item, 1);
+    else remove(item);
+  });
+  turns?.addEventListener("keydown", (event) => {
+    if (!event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
+    event.preventDefault();
+    move(event.target.closest("li"), event.key === "ArrowUp" ? -1 : 1);
+  });
+  document.getElementById("add-turn")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    add();
+  });
+  undo?.querySelector("button").addEventListener("click", putBack);
+  /* Dragging by the handle */
+  let dragged = null;
+  turns?.addEventListener("dragstart", (event) => {
+    dragged = event.target.closest?.(".turn-handle")?.closest("li") ?? null;
+    if (!dragged) return;
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", "");
+    event.dataTransfer.setDragImage(dragged, 20, 20);
+    dragged.classList.add("dragged");
+  });
+  turns?.addEventListener("dragover", (event) => {
+    if (!dragged) return;
+    event.preventDefault();
+    const over = event.target.closest("li");
+    if (!over || over === dragged) return;
+    const box = over.getBoundingClientRect();
+    if (event.clientY < box.top + box.height / 2) over.before(dragged);
+    else over.after(dragged);
+  });
+  turns?.addEventListener("drop", (event) => event.preventDefault());
+  turns?.addEventListener("dragend", () => {
+    if (!dragged) return;
+    dragged.classList.remove("dragged");
+    dragged = null;
+    number();
+    changed();
+  });
+
+  /* Tags ---------------------------------------------------------------------------------------------------------- */
+  function addChip(field, value) {
+    const blank = field.querySelector(".chip.new");
+    const chip = blank.cloneNode(true);
+    chip.classList.remove("new");
+    chip.querySelector("input").value = value;
+    chip.querySelector("input").removeAttribute("placeholder");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "plain";
+    button.dataset.chipRemove = "";
+    button.textContent = "×";
+    button.setAttribute("aria-label", `× ${value}`);
+    chip.append(button);
+    blank.before(chip);
+  }
+  function finishTag(input) {
+    if (!input.closest(".chip.new") || !input.value.trim()) return;
+    const field = input.closest("[data-tags]");
+    input.value.split(/[;；\n]/).map((tag) => tag.trim()).filter(Boolean).forEach((tag) => addChip(field, tag));
+    input.value = "";
+    changed();
+  }
+  form.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-chip-remove]");
+    if (!button) return;
+    const field = button.closest("[data-tags]");
+    button.closest(".chip").remove();
+    field.querySelector(".chip.new input").focus();
+    changed();
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.closest("[data-tags]") && !event.isComposing) {
+      event.preventDefault();
+      finishTag(event.target);
+    }
+  });
+  form.addEventListener("focusout", (event) => event.target.closest?.(".chip.new") && finishTag(event.target));
+  // A suggestion that was picked is complete at once.
+  form.addEventListener("input", (event) => {
+    if (event.target.closest(".chip.new") && (event.inputType === "insertReplacementText" || !(event instanceof InputEvent))) finishTag(event.target);
+  });
+
+  /* Saving -------------------------------------------------------------------------------------------------------- */
+  const prefix = `consilium.case:${words.who}:${words.case}:`;
+  const own = prefix + newId();
+  let version = stored.version;
+  let saved = part(stored.case);
+  let inFlight = null; // what was sent and not yet answered: it is sent again as it was, under the same id
+  let sending = false;
+  let conflict = null;
+  let timer = null;
+  let previewTimer = null;
+  function say(text, kind = "") {
+    line.textContent = text;
+    line.className = `saved ${kind}`.trim();
+  }
+  function keep() {
+    try {
+      localStorage.setItem(own, JSON.stringify({ version, state: read(), inFlight, at: Date.now() }));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+  function drop(key = own) {
+    try {
+      localStorage.removeItem(key);
+    } catch {
+      // It was not kept either.
+    }
+  }
+  function changed() {
+    previewSoon();
+    if (conflict) {
+      keep();
+      return;
+    }
+    if (!inFlight && same(read(), saved)) {
+      drop();
+      return;
+    }
+    const kept = keep();
+    say(words.textSaving, "saving");
+    if (!kept) say(words.textFull, "offline");
+    clearTimeout(timer);
+    timer = setTimeout(send, SAVE_MS);
+  }
+  async function post(url, body, options = {}) {
+    const token = JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"] ?? "";
+    const headers = { "Content-Type": "application/json", "X-CSRFToken": token, "HX-Request": "true" };
+    return fetch(url, { method: "POST", credentials: "same-origin", headers, body: JSON.stringify(body), ...options });
+  }
+  const letter = () => ({ who: words.who, version: inFlight.version, client_id: inFlight.id, case: inFlight.state });
+  async function renewToken() {
+    const answer = await fetch(document.getElementById("session-ended").dataset.session, { credentials: "same-origin", headers: { Accept: "application/json" } });
+    const session = await answer.json();
+    window.consilium.renewToken(session.csrf_token);
+    return session.signed_in;
+  }
+  async function send() {
+    clearTimeout(timer);
+    if (sending || conflict) return;
+    if (!inFlight) {
+      const state = read();
+      if (same(state, saved)) {
+        drop();
+        return;
+      }
+      inFlight = { id: newId(), version, state };
+    }
+    keep();
+    sending = true;
+    say(words.textSaving, "saving");
+    let answer = null;
+    let body = {};
+    try {
+      answer = await post(words.save, letter());
+      body = await answer.json().catch(() => ({}));
+      if (answer.status === 403 && (await renewToken())) {
+        answer = await post(words.save, letter());
+        body = await answer.json().catch(() => ({}));
+      }
+    } catch {
+      answer = null;
+    }
+    sending = false;
+    if (answer?.status === 200) arrived(body);
+    else if (answer?.status === 401 || answer?.status === 403) {
+      say(words.textOffline, "offline");
+      document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+    } else if (answer?.status === 409 && body.reason === "somebody-else") say(words.textSomebody, "offline");
+    else if (answer?.status === 409 && body.case) overtaken(body);
+    else if (answer && answer.status < 500) refused(body);
+    else {
+      say(words.textOffline, "offline");
+      timer = setTimeout(send, RETRY_MS);
+    }
+  }
+  function arrived(body) {
+    version = body.version;
+    form.elements.version.value = version;
+    saved = inFlight.state;
+    inFlight = null;
+    mark({});
+    const place = document.getElementById("privacy");
+    // Not under the hands of somebody who is saying why something may stay.
+    if (!place.contains(document.activeElement)) place.innerHTML = body.privacy;
+    if (same(read(), saved)) {
+      drop();
+      say(fill(words.textSaved, { time: body.saved_at }));
+    } else changed();
+  }
+  function refused(body) {
+    inFlight = null;
+    mark(body.errors ?? {});
+    say(body.errors?.case?.join(" ") || (body.errors ? words.textProblem : body.detail || words.textProblem), "offline");
+  }
+  function mark(errors) {
+    for (const list of form.querySelectorAll("ul.errors[id]")) {
+      const told = errors[list.id.replace("error-", "")] ?? [];
+      list.replaceChildren(
+        ...told.map((text) => {
+          const item = document.createElement("li");
+          item.textContent = text;
+          return item;
+        }),
+      );
+      const field = list.parentElement.querySelector("input, textarea");
+      if (told.length) field?.setAttribute("aria-invalid", "true");
+      else field?.removeAttribute("aria-invalid");
+    }
+  }
+  form.addEventListener("input", changed);
+  form.addEventListener("change", changed);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send();
+  });
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
+      event.preventDefault();
+      send();
+    }
+  });
+  window.addEventListener("online", send);
+  document.addEventListener("consilium:signed-in", send);
+  window.addEventListener("pagehide", () => {
+    if (conflict || (!inFlight && same(read(), saved))) return;
+    inFlight ??= { id: newId(), version, state: read() };
+    keep();
+    post(words.save, letter(), { keepalive: true }).catch(() => {});
+  });
+  /* Links and forms that lead away wait until what was typed has arrived, for a while. */
+  async function flush() {
+    for (let tries = 0; tries < 30 && !conflict && (inFlight || !same(read(), saved)); tries += 1) {
+      if (!sending) await send();
+      if (line.classList.contains("offline")) break;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest("a[data-after-save]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    await flush();
+    location.assign(link.href);
+  });
+  document.addEventListener("submit", async (event) => {
+    if (!event.target.matches("form[data-after-save]")) return;
+    event.preventDefault();
+    await flush();
+    event.target.submit();
+  });
+
+  /* Two versions: which of them holds ----------------------------------------------------------------------------- */
+  const dialog = document.getElementById("case-conflict");
+  function overtaken(body) {
+    const stands = part(body.case);
+    inFlight = null;
+    if (same(read(), stands)) {
+      version = body.version;
+      saved = stands;
+      drop();
+      say(fill(words.textSaved, { time: body.saved_at ?? "" }));
+      return;
+    }
+    conflict = { version: body.version, stands };
+    keep();
+    differences(read(), stands);
+    say(words.textProblem, "offline");
+    dialog.showModal();
+  }
+  function differences(mine, theirs) {
+    const box = document.getElementById("case-differences");
+    const rows = [];
+    for (const name of FIELDS) {
+      if (name === "conversation") {
+        for (let n = 0; n < Math.max(mine.conversation.length, theirs.conversation.length); n += 1) {
+          const said = [mine, theirs].map((state) => state.conversation[n]?.content ?? "");
+          const roles = [mine, theirs].map((state) => state.conversation[n]?.role ?? "");
+          if (said[0] !== said[1] || roles[0] !== roles[1]) rows.push([fill(words.textTurn, { n: n + 1 }), ...said]);
+        }
+      } else if (JSON.stringify(mine[name]) !== JSON.stringify(theirs[name])) {
+        const text = (value) => (Array.isArray(value) ? value.join("; ") : value);
+        rows.push([box.getAttribute(`data-label-${name}`), text(mine[name]), text(theirs[name])]);
+      }
+    }
+    const cell = (tag, text, heading) => {
+      const made = document.createElement(tag);
+      if (heading) made.append(Object.assign(document.createElement("b"), { textContent: heading }));
+      made.append(Object.assign(document.createElement("span"), { textContent: text || words.textEmpty, className: text ? "" : "muted" }));
+      return made;
+    };
+    box.replaceChildren(
+      ...rows.map(([label, one, other]) => {
+        const row = document.createElement("section");
+        row.append(Object.assign(document.createElement("h3"), { textContent: label }), cell("div", one, box.dataset.textMine), cell("div", other, box.dataset.textTheirs));
+        return row;
+      }),
+    );
+  }
+  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  dialog.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-conflict]");
+    if (!button || !conflict) return;
+    ({ version } = conflict);
+    saved = conflict.stands;
+    if (button.dataset.conflict === "theirs") show({ ...stored.case, ...conflict.stands });
+    conflict = null;
+    dialog.close();
+    if (same(read(), saved)) {
+      drop();
+      say(fill(words.textSaved, { time: "" }).trim());
+      previewSoon();
+    } else changed();
+    recover();
+  });
+
+  /* What an earlier visit left unsent ------------------------------------------------------------------------------ */
+  function recover() {
+    let keys = [];
+    try {
+      keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix) && key !== own);
+    } catch {
+      return;
+    }
+    for (const key of keys) {
+      let entry = null;
+      try {
+        entry = JSON.parse(localStorage.getItem(key));
+      } catch {
+        // Not ours, or cut off.
+      }
+      drop(key);
+      if (!entry?.state || !FIELDS.every((name) => name in entry.state) || same(entry.state, read())) continue;
+      // Its last request arrived though its answer did not: what stands is what it had seen.
+      const seen = entry.version === version || (entry.inFlight && entry.inFlight.id === stored.edit_id);
+      const stands = { version, case: { ...stored.case, ...saved }, saved_at: "" };
+      show({ ...stored.case, ...entry.state });
+      if (seen) {
+        window.consilium?.toast(words.textRestored);
+        changed();
+      } else {
+        overtaken(stands);
+        return;
+      }
+    }
+  }
+
+  /* Preview, and places of findings -------------------------------------------------------------------------------- */
+  const pane = document.getElementById("preview");
+  let asked = 0;
+  function previewSoon() {
+    if (!pane) return;
+    clearTimeout(previewTimer);
+    previewTimer = setTimeout(preview, PREVIEW_MS);
+  }
+  async function preview() {
+    const turn = (asked += 1);
+    const { conversation, reference_answer, language } = read();
+    try {
+      const answer = await post(words.preview, { conversation, reference_answer, language });
+      const html = await answer.text();
+      if (answer.ok && turn === asked) pane.innerHTML = html;
+    } catch {
+      // The next change asks again.
+    }
+  }
+  document.getElementById("privacy").addEventListener("click", (event) => {
+    const button = event.target.closest("[data-find-part]");
+    if (!button) return;
+    const texts = button.dataset.findPart === "reference" ? [document.getElementById("reference-answer")] : [...turns.querySelectorAll("textarea")];
+    const first = button.dataset.findPart === "reference" ? texts[0] : texts[Number(button.dataset.findNumber) - 1];
+    const area = [first, ...texts].find((text) => text?.value.includes(button.dataset.findQuote));
+    if (!area) {
+      window.consilium?.toast(words.textNowhere);
+      return;
+    }
+    const start = area.value.indexOf(button.dataset.findQuote);
+    area.focus();
+    area.setSelectionRange(start, start + button.dataset.findQuote.length);
+    area.scrollIntoView({ block: "center" });
+  });
+  recover();
+})();
