@@ -159,7 +159,6 @@ def _write_cases(
         if key not in known
     ]
     ids = writer.write(records)
-    writer.publish()
     return {**ids, **{key: case.pk for key, case in known.items()}}
 
 

@@ -12,8 +12,9 @@ from django.utils.translation import ngettext
 from psycopg.types.json import Jsonb
 
 from consilium.lib.identifiers import new_public_id
-from rubrics.imports.bulk import copy_rows, reserve_ids
+from rubrics.imports.bulk import array_literal, copy_rows, reference_checked_later, reserve_ids
 from rubrics.models import Benchmark, Case, Criterion, Register, Rubric, RubricItem
+from rubrics.parsing import as_imported
 from rubrics.parsing.cases import CaseRecord
 from rubrics.parsing.faults import Faults
 
@@ -21,7 +22,7 @@ CASE_COLUMNS = (
     *("id", "public_id", "benchmark", "key", "conversation", "reference_answer", "difficulty", "register"),
     *("language", "tags", "label_tags", "metadata", "created_at"),
 )
-RUBRIC_COLUMNS = ("id", "case", "track", "version", "status", "provenance")
+RUBRIC_COLUMNS = ("id", "case", "track", "version", "status", "provenance", "published_at")
 ITEM_COLUMNS = ("rubric", "criterion", "position", "points", "tags", "source_note")
 
 
@@ -32,7 +33,7 @@ def register_of(user_role: str, mapped: dict[str, str]) -> str:
 
 
 class CaseWriter:
-    """Writes chunks of cases with their rubrics as drafts; `publish` makes all of them stand."""
+    """Writes chunks of cases with their rubrics, which arrive published."""
 
     def __init__(self, benchmark: Benchmark, faults: Faults, at: datetime, *, provenance: str) -> None:
         self.benchmark = benchmark
@@ -44,7 +45,6 @@ class CaseWriter:
         self.unknown_roles: Counter[str] = Counter()
         self._registers: dict[str, str] = benchmark.maps.get("register", {})
         self._may_exist = Case.objects.filter(benchmark=benchmark).exists()
-        self._drafts: list[int] = []
 
     def write(self, records: Sequence[CaseRecord]) -> dict[str, int]:
         """Write the new cases among ``records``, compare the others; the ids of all of them by key."""
@@ -65,24 +65,30 @@ class CaseWriter:
         criterion_ids = reserve_ids(Criterion, len(texts))
         copy_rows(Case, CASE_COLUMNS, (self._case(pk, record) for pk, record in zip(case_ids, new, strict=True)))
         copy_rows(Criterion, ("id", "case", "text"), ((pk, *row) for pk, row in zip(criterion_ids, texts, strict=True)))
-        copy_rows(
-            Rubric,
-            RUBRIC_COLUMNS,
-            ((pk, case, "gold", 1, "draft", self.provenance) for pk, case in zip(rubric_ids, case_ids, strict=True)),
-        )
-        copy_rows(RubricItem, ITEM_COLUMNS, self._items(rubric_ids, iter(criterion_ids), new))
-        self._drafts += rubric_ids
+        self._write_rubrics(rubric_ids, case_ids, criterion_ids, new)
         self.cases["created"] += len(new)
         self.criteria["created"] += len(texts)
         ids.update((record.key, pk) for pk, record in zip(case_ids, new, strict=True))
         return ids
 
-    def publish(self) -> None:
-        """Publish every rubric that was written, in one UPDATE: only drafts take items."""
-        Rubric.objects.filter(pk__in=self._drafts, status=Rubric.Status.DRAFT).update(
-            status=Rubric.Status.PUBLISHED, published_at=self.at
-        )
-        self._drafts = []
+    def _write_rubrics(
+        self, rubrics: Sequence[int], cases: Sequence[int], criteria: Sequence[int], records: Sequence[CaseRecord]
+    ) -> None:
+        """The rubrics of ``records``, published, with their items.
+
+        No item can be added to a published rubric, so they come before it; a draft that is published afterwards would
+        cost an UPDATE of every rubric, and an event of each.
+        """
+        with reference_checked_later(RubricItem, "rubric"):
+            copy_rows(RubricItem, ITEM_COLUMNS, self._items(rubrics, iter(criteria), records))
+            copy_rows(
+                Rubric,
+                RUBRIC_COLUMNS,
+                (
+                    (pk, case, "gold", 1, "published", self.provenance, self.at)
+                    for pk, case in zip(rubrics, cases, strict=True)
+                ),
+            )
 
     def _case(self, pk: int, record: CaseRecord) -> tuple[Any, ...]:
         register = register_of(record.user_role, self._registers)
@@ -98,7 +104,7 @@ class CaseWriter:
     ) -> Iterator[tuple[Any, ...]]:
         for rubric, record in zip(rubric_ids, records, strict=True):
             for position, criterion in enumerate(record.criteria, start=1):
-                yield rubric, next(criterion_ids), position, criterion.points, list(criterion.tags), ""
+                yield rubric, next(criterion_ids), position, criterion.points, array_literal(criterion.tags), ""
 
     def _known(
         self, records: Sequence[CaseRecord]
@@ -116,13 +122,16 @@ class CaseWriter:
 
     def _compare(self, record: CaseRecord, case: Case, rubric: list[tuple[str, int, list[str]]]) -> None:
         """Count an unchanged case; a fault names the first field that differs from what stands."""
+        metadata = record.metadata
+        if as_imported.KEY not in case.metadata:  # imported before it was kept
+            metadata = {name: value for name, value in metadata.items() if name != as_imported.KEY}
         incoming = {
             record.conversation_field: (record.conversation, case.conversation),
             "reference_answer": (record.reference_answer, case.reference_answer),
             "difficulty": (record.difficulty, case.difficulty),
             "rubrics": ([(each.text, each.points, list(each.tags)) for each in record.criteria], rubric),
             "tags": (list(record.tags), case.tags),
-            "metadata": (record.metadata, case.metadata),
+            "metadata": (metadata, case.metadata),
         }
         for name, (new, standing) in incoming.items():
             if new != standing:

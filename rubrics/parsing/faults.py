@@ -38,6 +38,17 @@ class Faults:
         if len(self.first) < KEPT:
             self.first.append(LineError(line, _printable(field, 200), _sound(message)))
 
+    def since(self, total: int) -> Faults:
+        """The faults that came after the first ``total``."""
+        found = Faults()
+        found.first, found.total = self.first[total:], self.total - total
+        return found
+
+    def absorb(self, others: Faults) -> None:
+        """Note those faults as if they had been added here."""
+        self.first += others.first[: max(0, KEPT - len(self.first))]
+        self.total += others.total
+
     def refuse_if_any(self) -> None:
         """Raise `ImportRefused` if a fault was found; those that are kept in the order of the file."""
         if self.total:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import BinaryIO
 
@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.lib.errors import DomainError
-from rubrics.imports.bulk import check_references_at_once, chunks
+from rubrics.imports.ahead import read_ahead
+from rubrics.imports.bulk import check_references_at_once
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.case_rows import CaseWriter
 from rubrics.imports.registry import Counts, Progress
@@ -21,6 +22,7 @@ from rubrics.parsing.cases import FORMATS, CaseRecord, read_cases
 from rubrics.parsing.faults import Faults
 
 CHUNK = 500
+CHUNK_CHARACTERS = 4 << 20  # a line may be long, and three chunks are in memory at a time
 # The candidates that completions inside a case file belong to.
 KINDS = {"physician": Candidate.Kind.PHYSICIAN, "reference": Candidate.Kind.REFERENCE}
 
@@ -48,12 +50,15 @@ def import_cases(
     cases = CaseWriter(benchmark, faults, at, provenance="import")
     responses = ResponseWriter(benchmark, faults, at)
     canary = benchmark.canary
-    for chunk in chunks(read_cases(file, faults, form=form, progress=progress), CHUNK):
+
+    def read(heard: Faults) -> Iterator[CaseRecord]:
+        return read_cases(file, heard, form=form, progress=progress)
+
+    for chunk in read_ahead(read, faults, rows=CHUNK, weight=CHUNK_CHARACTERS, weigh=CaseRecord.weight):
         ids = cases.write(chunk)
         responses.write(_completions(chunk, ids, candidates, faults))
         canary = canary or next((record.canary for record in chunk if record.canary), "")
     faults.refuse_if_any()
-    cases.publish()
     if canary != benchmark.canary:
         benchmark.canary = canary
         benchmark.save(update_fields=["canary"])

@@ -248,6 +248,5 @@ def test_who_imported_stands_in_the_audit_trail(tmp_path) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pgh_label, status, pgh_context->>'url' FROM rubrics_rubricevent ORDER BY pgh_id")
         assert cursor.fetchall() == [
-            ("insert", "draft", "command import cases"),
-            ("update", "published", "command import cases"),
+            ("insert", "published", "command import cases"),
         ]

@@ -128,8 +128,6 @@ def collect_graded_responses(
                 for criterion, grade in zip(criteria, row.grades, strict=True):
                     said = Said(row.line, grade.outcome, storable(grade.explanation))
                     collected.add(ids[response.key], criterion, sheet.rubric, said, row.rubric_field)
-    if not faults.total:
-        cases.publish()
     cases.cases["unchanged"] += len(stood)
     return {
         "cases": dict(cases.cases),
@@ -157,8 +155,7 @@ def _rubrics_of(
             first[row.key] = row
     cases.write([row.case for row in first.values() if row.case is not None])
     made.update(first)
-    # A case that this file makes has its rubric as a draft until the end; one that was there has it published.
-    sheets = sheets_of(benchmark, known, drafts=keys - known)
+    sheets = sheets_of(benchmark, keys)
     for row in rows:
         if row.key in known and row.key not in sheets:
             faults.add(row.line, row.key_field, _("This case has no published rubric."))

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from rubrics.models import Benchmark, RubricItem
@@ -64,14 +63,14 @@ class Sheet:
         return found
 
 
-def sheets_of(benchmark: Benchmark, keys: Iterable[str], drafts: Iterable[str] = ()) -> dict[str, Sheet]:
-    """The published gold rubrics of the cases called ``keys``, and the draft ones of the cases called ``drafts``."""
+def sheets_of(benchmark: Benchmark, keys: Iterable[str]) -> dict[str, Sheet]:
+    """The published gold rubrics of the cases called ``keys``."""
     sheets: dict[str, Sheet] = {}
     items = RubricItem.objects.filter(
-        Q(rubric__status="published", rubric__case__key__in=list(keys))
-        | Q(rubric__status="draft", rubric__case__key__in=list(drafts)),
-        rubric__case__benchmark=benchmark,
+        rubric__status="published",
         rubric__track="gold",
+        rubric__case__key__in=list(keys),
+        rubric__case__benchmark=benchmark,
     )
     columns = ("rubric__case__key", "rubric__case_id", "rubric_id", "criterion_id", "criterion__text", "points")
     for key, case, rubric, criterion, text, points in items.order_by("rubric", "position").values_list(*columns):

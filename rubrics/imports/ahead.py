@@ -1,0 +1,86 @@
+"""Reading a file while what was read before is being written: parser and database need not wait for each other."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from dataclasses import field as made_by
+from typing import Any, Generic, TypeVar
+
+from rubrics.parsing.faults import Faults
+
+T = TypeVar("T")
+
+AHEAD = 2  # chunks that were read and wait to be written
+WAIT_SECONDS = 0.2
+
+
+@dataclass(slots=True)
+class _Chunk(Generic[T]):
+    rows: list[T] = made_by(default_factory=list)
+    faults: Faults = made_by(default_factory=Faults)
+    error: BaseException | None = None
+    last: bool = False
+
+
+def read_ahead(
+    read: Callable[[Faults], Iterator[T]],
+    faults: Faults,
+    *,
+    rows: int,
+    weight: int,
+    weigh: Callable[[T], int],
+) -> Iterator[list[T]]:
+    """Lists of what ``read(faults)`` yields: at most ``rows`` of them, or as many as weigh ``weight`` in all.
+
+    A thread of its own reads, so ``read`` must not touch the database. Faults arrive in ``faults`` with the chunk in
+    which they stand, as they would without the thread; what ``read`` raises is raised here.
+    """
+    ready: queue.Queue[_Chunk[T]] = queue.Queue(maxsize=AHEAD)
+    abandoned = threading.Event()
+
+    def hand_over(chunk: _Chunk[T]) -> bool:
+        while not abandoned.is_set():
+            try:
+                ready.put(chunk, timeout=WAIT_SECONDS)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def run() -> None:
+        # One object takes the faults of the whole file; what is handed over is what came since the last time.
+        heard, told = Faults(), 0
+        chunk: _Chunk[T] = _Chunk()
+        load = 0
+        try:
+            for row in read(heard):
+                chunk.rows.append(row)
+                load += weigh(row)
+                if len(chunk.rows) >= rows or load >= weight:
+                    chunk.faults, told = heard.since(told), heard.total
+                    if not hand_over(chunk):
+                        return
+                    chunk, load = _Chunk(), 0
+        except BaseException as error:  # raised where the rows are taken
+            chunk.error = error
+        chunk.faults, chunk.last = heard.since(told), True
+        hand_over(chunk)
+
+    reader = threading.Thread(target=run, name="read ahead", daemon=True)
+    reader.start()
+    try:
+        while True:
+            chunk: _Chunk[Any] = ready.get()
+            faults.absorb(chunk.faults)
+            if chunk.error is not None:
+                raise chunk.error
+            if chunk.rows:
+                yield chunk.rows
+            if chunk.last:
+                return
+    finally:
+        abandoned.set()
+        reader.join()

@@ -1,0 +1,67 @@
+"""Reading ahead of the writer changes neither rows, nor faults, nor what an error does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from rubrics.imports.ahead import read_ahead
+from rubrics.imports.bulk import array_literal
+from rubrics.parsing.faults import Faults
+
+
+def numbers(faults: Faults, *, until: int = 10, broken: int | None = None) -> Iterator[int]:
+    for number in range(1, until + 1):
+        if number == broken:
+            raise RuntimeError("the disk is gone")
+        if number % 4 == 0:
+            faults.add(number, "field", "a multiple of four")
+        else:
+            yield number
+
+
+def chunks_of(faults: Faults, **options: int) -> Iterator[list[int]]:
+    return read_ahead(lambda heard: numbers(heard, **options), faults, rows=3, weight=100, weigh=lambda _row: 1)
+
+
+def test_rows_come_in_order_and_faults_with_the_chunk_in_which_they_stand() -> None:
+    faults = Faults()
+    seen = [(chunk, faults.total) for chunk in chunks_of(faults)]
+    # 4 stands behind the third row, so it is only known with the second chunk.
+    assert seen == [([1, 2, 3], 0), ([5, 6, 7], 1), ([9, 10], 2)]
+    assert [fault.line for fault in faults.first] == [4, 8]
+
+
+def test_heavy_rows_come_in_smaller_chunks() -> None:
+    found = read_ahead(lambda _heard: iter(range(6)), Faults(), rows=100, weight=4, weigh=lambda _row: 2)
+    assert list(found) == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_an_error_of_the_reader_is_raised_where_rows_are_taken() -> None:
+    with pytest.raises(RuntimeError, match="the disk is gone"):
+        list(chunks_of(Faults(), broken=6))
+
+
+def test_the_reader_ends_with_a_writer_that_gives_up() -> None:
+    rows = chunks_of(Faults(), until=1_000_000)
+    next(rows)
+    rows.close()  # type: ignore[attr-defined]
+    assert "read ahead" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_more_faults_than_are_kept_are_counted() -> None:
+    faults = Faults()
+    list(chunks_of(faults, until=400))
+    assert (faults.total, len(faults.first)) == (100, 50)
+
+
+@pytest.mark.django_db
+def test_texts_of_an_array_arrive_as_they_are() -> None:
+    from django.db import connection
+
+    texts = ('say "ah"', "back\\slash", "{a,b}", "NULL", " ", "头痛，发热", "tab\tline\n")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT %s::text::text[]", [array_literal(texts)])
+        assert tuple(cursor.fetchone()[0]) == texts
