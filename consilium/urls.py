@@ -14,6 +14,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.api")),
     path("", include("scoring.api")),
     path("", include("agreement.api")),
+    path("", include("releases.api")),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -28,4 +29,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),
     path("", include("agreement.urls")),
+    path("", include("releases.urls")),
 ]

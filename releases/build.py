@@ -22,7 +22,7 @@ from consilium.lib.version import VERSION
 from releases.content import work
 from releases.content.card import CardFacts, data_card
 from releases.content.cases import cases_to_release, released_cases
-from releases.content.citation import Cited, cff
+from releases.content.citation import Cited, bibtex, cff, one_line
 from releases.content.clinconsensus import clinconsensus
 from releases.content.contributors import agreed_names
 from releases.content.croissant import croissant
@@ -102,6 +102,7 @@ def build(asked: Asked, root: Path, progress: Progress = nobody_watches) -> Buil
         "counts": dict(counts),
         "files": [asdict(folder.files[path]) for path in sorted(folder.files)],
         "left_out": {name: count for name, count in told.items() if count},
+        "citation": {"line": one_line(cited(asked)), "bibtex": bibtex(cited(asked))},
     }
     return Built(digest, facts)
 

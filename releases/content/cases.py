@@ -143,6 +143,6 @@ def _follow_rewordings(cases: Sequence[Case], found: Origins) -> None:
         placed[rubric][position] = criterion
     for rubric, content in rows:
         for position, item in enumerate(items_of(content), start=1):
-            criterion = placed[rubric].get(position)
-            if criterion is not None and item.criterion in found and criterion not in found:
-                found[criterion] = found[item.criterion]
+            now = placed[rubric].get(position)
+            if now is not None and item.criterion in found and now not in found:
+                found[now] = found[item.criterion]

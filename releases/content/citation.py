@@ -26,11 +26,15 @@ class Cited:
         return f"The contributors of {self.title}"
 
 
-def one_line(cited: Cited, digest: str = "") -> str:
+def one_line(cited: Cited) -> str:
     """As a reference list has it."""
     where = f" {cited.url}." if cited.url else ""
-    sum_of = f" SHA-256 of SHA256SUMS: {digest}." if digest else ""
-    return f"{cited.authors}. {cited.title} (version {cited.version}) [data set]. {cited.date}.{where}{sum_of}"
+    return f"{cited.authors}. {cited.title} (version {cited.version}) [data set]. {cited.date}.{where}"
+
+
+def with_digest(line: str, digest: str) -> str:
+    """The line with what names the files of the release: they cannot hold it themselves."""
+    return f"{line} SHA-256 of SHA256SUMS: {digest}."
 
 
 def bibtex(cited: Cited) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from releases.content.schemas import SCHEMAS, schema_of
 from releases.verification.lines import fault_of
@@ -191,7 +191,7 @@ def _jsonl(source: Source, name: str, found: Verified) -> int:
     if not source.size(name):
         return 0
     with source.open(name) as file:
-        for number, record in RecordReader(file, faults):
+        for number, record in RecordReader(cast(BinaryIO, file), faults):
             count += 1
             if schema is not None and (fault := fault_of(record, schema)):
                 found.add(f"{name}, line {number}: {fault}")

@@ -60,7 +60,7 @@ def _object_fault(value: dict[str, Any], schema: Mapping[str, Any], place: str) 
     return ""
 
 
-_TYPES = {
+_TYPES: dict[str, type] = {
     "string": str,
     "array": list,
     "object": dict,

@@ -560,3 +560,19 @@ DOORS |= {
     "annotation:payment-csv": Door(ADMIN, slug, writes_only=True),
     "annotation:credentials-csv": Door(ADMIN, slug),
 }
+
+# Releases --------------------------------------------------------------------------------------------------------
+a_release = of(public_id=lambda world: world.released.public_id)
+DOORS |= {
+    "releases:releases": Door(STAFF, slug),
+    "releases:release-new": Door(ADMIN, slug),
+    "releases:release": Door(STAFF, a_release),
+    "releases:release-progress": Door(STAFF, a_release),
+    "releases:release-restart": Door(ADMIN, a_release, writes_only=True),
+    "releases:release-archive": Door(STAFF, a_release),
+    "releases:release-files": Door(STAFF, a_release),
+    "releases:release-changes": Door(STAFF, a_release),
+    "api:api-releases": Door(STAFF, slug),
+    "api:api-release": Door(STAFF, a_release),
+    "api:api-release-archive": Door(STAFF, a_release),
+}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from django.core.files.base import ContentFile
+
 from accounts.models import Invitation, Notification, User
 from agreement import services as reports
 from agreement.models import NamedSlice, Report
@@ -44,6 +46,7 @@ from annotation.services.labels import AnswerInput, Option, QuestionInput, make_
 from annotation.services.qualification import start_attempt
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
+from releases.models import Release
 from rubrics.drafting import DraftItem
 from rubrics.models import Bank, BankItem, Benchmark, Candidate, Case, ImportJob, PrivacyWaiver, Response, Rubric
 from rubrics.services import give_authoring_role
@@ -91,6 +94,7 @@ class World:
     report: Report
     items: Report  # of the kind that leads to pairs of responses
     job: ImportJob
+    released: Release
     open_work: Assignment  # the annotator's
     in_check: Assignment  # the annotator's, held by the checker
     adjudication: Adjudication  # held by the adjudicator
@@ -306,6 +310,11 @@ def build_world(suffix: str = "") -> World:
         benchmark=benchmark, kind="cases", file="imports/none.jsonl", file_name="none.jsonl", status="done",
         created_by=users["admin"], created_at=AT,
     )  # fmt: skip
+    released = Release(
+        benchmark=benchmark, version="1.0", status="done", created_by=users["admin"], created_at=AT, digest="d" * 64
+    )
+    released.archive.save(f"{released.public_id}.zip", ContentFile(b"an archive"), save=False)
+    released.save()
     keyed = CaseFactory(benchmark=benchmark, key="keyed")
     key = KeyedResponse.objects.create(
         benchmark=benchmark, response=ResponseFactory(case=keyed, candidate=candidates[0]),
@@ -342,7 +351,7 @@ def build_world(suffix: str = "") -> World:
     return World(
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,
-        report=report, items=items, job=job,
+        report=report, items=items, job=job, released=released,
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
         question=question, label_task=label_task,
         membership=Membership.objects.get(user=annotator).pk, key=key, attempt=attempt,

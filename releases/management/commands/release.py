@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from consilium.lib.errors import DomainError
 from releases import build, services
-from releases.content.citation import one_line
 from releases.models import Release
 from releases.options import PARTS, ReleaseOptions
+from releases.reading import citation_of
 from releases.services import set_licence
 from rubrics.management.asked import benchmark_called
 from rubrics.models import Benchmark, JobStatus
@@ -107,7 +107,7 @@ class Command(BaseCommand):
         )
         for name, count in sorted(release.facts["left_out"].items()):
             self.stderr.write(f"note: {name.replace('_', ' ')}: {count}")
-        self.stdout.write(one_line(build.cited(services.asked_of(release)), release.digest))
+        self.stdout.write(citation_of(release)[0])
 
 
 def _options(given: dict[str, Any]) -> ReleaseOptions:

@@ -1,0 +1,121 @@
+"""DRF doors of releases: the list, one, a new one, and its archive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.http import FileResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consilium.lib.api import StrictSerializer
+from releases import access, services
+from releases.models import Release
+from releases.options import ReleaseOptions
+from releases.views.pages import archive_response
+from rubrics.access import get_administered_benchmark, get_benchmark
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+_NAMES = {"child": serializers.CharField(max_length=300), "default": list, "max_length": 500}
+
+
+class ReleaseSerializer(serializers.Serializer[Release]):
+    """A release. ``digest`` is the SHA-256 of its SHA256SUMS; ``facts`` hold counts, files, and what has changed."""
+
+    public_id = serializers.CharField()
+    version = serializers.CharField()
+    notes = serializers.CharField()
+    options = serializers.DictField()
+    status = serializers.CharField()
+    progress = serializers.FloatField()
+    error = serializers.CharField()
+    digest = serializers.CharField()
+    size = serializers.IntegerField()
+    facts = serializers.DictField()
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class NewReleaseSerializer(StrictSerializer, serializers.Serializer[Any]):
+    """A release to be made. Everything beside cases, rubrics and prompts is in it only where it is asked for."""
+
+    version = serializers.CharField(max_length=40)
+    release_notes = serializers.CharField(default="", allow_blank=True, max_length=services.LONGEST_NOTES)
+    reference_answers = serializers.BooleanField(default=False)
+    responses = serializers.BooleanField(default=False)
+    decisions = serializers.BooleanField(default=False)
+    verdicts = serializers.BooleanField(default=False)
+    notes = serializers.BooleanField(default=False, help_text="With physicians' notes on their decisions.")
+    names = serializers.BooleanField(default=False, help_text="Of contributors who agreed to be named.")
+    raters = serializers.ListField(**_NAMES)
+    judges = serializers.ListField(**_NAMES)
+    candidates = serializers.ListField(**_NAMES)
+    no_licence = serializers.BooleanField(default=False)
+    url = serializers.URLField(default="", allow_blank=True, max_length=500)
+
+
+class _Pages(LimitOffsetPagination):
+    default_limit = 100
+    max_limit = 500
+
+
+class Releases(APIView):
+    """The releases of a benchmark, the newest first; admins make new ones."""
+
+    @extend_schema(responses=ReleaseSerializer(many=True), operation_id="releases_list")
+    def get(self, request: Request, slug: str) -> Response:
+        pages = _Pages()
+        rows = Release.objects.filter(benchmark=get_benchmark(request.user, slug))
+        found = pages.paginate_queryset(rows, request, view=self) or []
+        return pages.get_paginated_response(ReleaseSerializer(found, many=True).data)
+
+    @extend_schema(request=NewReleaseSerializer, responses={201: ReleaseSerializer}, operation_id="releases_create")
+    def post(self, request: Request, slug: str) -> Response:
+        benchmark = get_administered_benchmark(request.user, slug)
+        asked = NewReleaseSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        given = dict(asked.validated_data)
+        version, notes = given.pop("version"), given.pop("release_notes")
+        lists = {name: tuple(given.pop(name)) for name in ("raters", "judges", "candidates")}
+        made = services.create_release(
+            benchmark=benchmark,
+            version=version,
+            notes=notes,
+            options=ReleaseOptions(**given, **lists),
+            by=cast("User", request.user),
+            at=timezone.now(),
+        )
+        return Response(ReleaseSerializer(made).data, status=201)
+
+
+class ReleaseDetail(APIView):
+    """One release."""
+
+    @extend_schema(responses=ReleaseSerializer, operation_id="releases_retrieve")
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        return Response(ReleaseSerializer(access.get_release(request.user, slug, public_id)).data)
+
+
+class ReleaseArchive(APIView):
+    """A release as a ZIP."""
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY}, operation_id="releases_archive")
+    def get(self, request: Request, slug: str, public_id: str) -> FileResponse:
+        return archive_response(access.get_release(request.user, slug, public_id))
+
+
+_ONE = "benchmarks/<slug:slug>/releases/<str:public_id>/"
+urlpatterns: list[URLPattern] = [
+    path("benchmarks/<slug:slug>/releases/", Releases.as_view(), name="api-releases"),
+    path(_ONE, ReleaseDetail.as_view(), name="api-release"),
+    path(f"{_ONE}release.zip", ReleaseArchive.as_view(), name="api-release-archive"),
+]

@@ -1,0 +1,123 @@
+"""The form of a new release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from releases.options import ReleaseOptions
+from releases.preview import Preview
+from releases.services import LONGEST_NOTES
+from rubrics.models import Benchmark
+
+
+class ReleaseForm(forms.Form):
+    """What is in a release beside cases and rubrics; what there is none of cannot be asked for."""
+
+    version = forms.CharField(
+        label=_("Version"), max_length=40, help_text=_("As it is cited. A version never changes once it is released.")
+    )
+    licence = forms.CharField(
+        label=_("Licence"), max_length=200, required=False,
+        help_text=_("An SPDX id such as CC-BY-4.0, or the terms in a few words. It stays with the benchmark."),
+    )  # fmt: skip
+    no_licence = forms.BooleanField(label=_("Release it without a licence: all rights stay with you"), required=False)
+    notes = forms.CharField(
+        label=_("What this version brings"), required=False, max_length=LONGEST_NOTES,
+        widget=forms.Textarea(attrs={"rows": 3}), help_text=_("Stands at the top of the data card, for everybody."),
+    )  # fmt: skip
+    url = forms.URLField(
+        label=_("Where it will be found"), required=False, assume_scheme="https",
+        help_text=_("For the citation and the metadata, such as a DOI."),
+    )  # fmt: skip
+    reference_answers = forms.BooleanField(label=_("Reference answers"), required=False)
+    responses = forms.BooleanField(label=_("Responses of candidates"), required=False)
+    decisions = forms.BooleanField(label=_("Physicians’ decisions, under pseudonyms"), required=False)
+    physicians_notes = forms.BooleanField(label=_("… with the notes that physicians wrote on them"), required=False)
+    verdicts = forms.BooleanField(label=_("Verdicts of judges"), required=False)
+    names = forms.BooleanField(label=_("Names of contributors who agreed to be named"), required=False)
+    candidates = forms.MultipleChoiceField(
+        label=_("Only these candidates"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    judges = forms.MultipleChoiceField(
+        label=_("Only these judges"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+
+    PARTS = ("reference_answers", "responses", "decisions", "physicians_notes", "verdicts", "names")
+
+    def __init__(self, benchmark: Benchmark, preview: Preview, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.benchmark = benchmark
+        self.fields["licence"].initial = benchmark.licence
+        if benchmark.licence:
+            del self.fields["no_licence"]
+        counts = {
+            "reference_answers": ngettext("%(n)s case has one.", "%(n)s cases have one.", preview.with_reference_answer)
+            % {"n": f"{preview.with_reference_answer:,}"},
+            "responses": ngettext("%(n)s response.", "%(n)s responses.", preview.responses)
+            % {"n": f"{preview.responses:,}"},
+            "decisions": ngettext("Of %(n)d physician.", "Of %(n)d physicians.", len(preview.raters))
+            % {"n": len(preview.raters)},
+            "physicians_notes": _("Read them first: a note may say more than its author meant to publish."),
+            "verdicts": ngettext(
+                "The newest finished run of %(n)d judge.",
+                "The newest finished runs of %(n)d judges.",
+                len(preview.judges),
+            )
+            % {"n": len(preview.judges)},
+            "names": ngettext("%(n)d person has agreed.", "%(n)d people have agreed.", preview.names)
+            % {"n": preview.names},
+        }
+        there = {
+            "reference_answers": preview.with_reference_answer,
+            "responses": preview.responses,
+            "decisions": len(preview.raters),
+            "physicians_notes": len(preview.raters),
+            "verdicts": len(preview.judges),
+            "names": preview.names,
+        }
+        for name in self.PARTS:
+            self.fields[name].help_text = counts[name]
+            self.fields[name].disabled = not there[name]
+        self._choose("candidates", [(name, f"{name} ({count:,})") for name, count in preview.candidates])
+        self._choose("judges", [(name, name) for name in preview.judges])
+
+    def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = choices
+        if len(choices) < 2:
+            del self.fields[name]
+
+    @property
+    def parts(self) -> list[forms.BoundField]:
+        """The fields of what may be in it beside cases and rubrics."""
+        return [self[name] for name in self.PARTS]
+
+    def clean(self) -> dict[str, Any]:
+        """Notes belong to decisions; a licence is there or expressly none."""
+        given = super().clean() or {}
+        if given.get("physicians_notes") and not given.get("decisions"):
+            self.add_error("physicians_notes", _("Notes stand beside decisions: choose those as well."))
+        if not given.get("licence") and not given.get("no_licence"):
+            self.add_error("licence", _("Name a licence, or say below that there is none."))
+        return given
+
+    def options(self) -> ReleaseOptions:
+        """What was asked for."""
+        given = self.cleaned_data
+        return ReleaseOptions(
+            reference_answers=given["reference_answers"],
+            responses=given["responses"],
+            decisions=given["decisions"],
+            verdicts=given["verdicts"],
+            notes=given["physicians_notes"],
+            names=given["names"],
+            judges=tuple(given.get("judges", ())),
+            candidates=tuple(given.get("candidates", ())),
+            no_licence=not given["licence"],
+            url=given["url"],
+        )

@@ -1,0 +1,14 @@
+"""What ``releases`` offers in the top bar; `ReleasesConfig.ready` registers it."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib import navigation
+
+STAFF = ("admin", "researcher")
+
+
+def register() -> None:
+    """Fill the registry."""
+    navigation.register(label=_("Releases"), view="releases:releases", section="results", roles=STAFF, order=89)

@@ -1,0 +1,53 @@
+"""What a release would hold as things stand: counts for the form, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from releases.content.cases import cases_to_release
+from releases.content.contributors import agreed_names
+from releases.content.work import raters_of
+from releases.options import ReleaseOptions
+from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
+from scoring.models import JudgeRun
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Counts, and the names that may be chosen from."""
+
+    cases: int
+    criteria: int
+    excluded: int
+    unpublished: int
+    with_reference_answer: int
+    responses: int
+    candidates: list[tuple[str, int]]  # name, responses
+    raters: list[str]
+    judges: list[str]
+    names: int
+
+
+def preview_of(benchmark: Benchmark) -> Preview:
+    """What there is to release."""
+    cases = cases_to_release(benchmark).order_by()
+    published = Rubric.objects.current().values("case")
+    included = Case.objects.included().filter(benchmark=benchmark)
+    responses = Response.objects.filter(case__in=cases).order_by()
+    counted = dict(responses.values_list("candidate").annotate(n=Count("pk")))
+    names = Candidate.objects.filter(pk__in=counted).order_by("name").values_list("pk", "name")
+    graded = JudgeRun.objects.graded().filter(benchmark=benchmark)
+    return Preview(
+        cases=cases.count(),
+        criteria=RubricItem.objects.filter(rubric__in=Rubric.objects.current().filter(case__in=cases)).count(),
+        excluded=Case.objects.filter(benchmark=benchmark, excluded_at__isnull=False).count(),
+        unpublished=included.exclude(pk__in=published).count(),
+        with_reference_answer=cases.exclude(reference_answer="").count(),
+        responses=sum(counted.values()),
+        candidates=[(name, counted[pk]) for pk, name in names],
+        raters=raters_of(benchmark, ReleaseOptions()),
+        judges=sorted(set(graded.values_list("judge__name", flat=True))),
+        names=len(agreed_names(benchmark)),
+    )

@@ -1,0 +1,41 @@
+"""What a finished release says, read from its archive for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from releases import services
+from releases.content.citation import with_digest
+from releases.models import Release
+
+FILE_COLUMNS = ("path", "size", "sha256", "rows")
+CHANGE_COLUMNS = ("case", "change", "criteria_added", "criteria_removed")
+_LONGEST_CARD = 1 << 20
+
+
+def card_of(release: Release) -> str:
+    """The data card as Markdown; empty where the archive cannot be read."""
+    name = f"{services.archive_name(release)}/DATA_CARD.md"
+    try:
+        with release.archive.open("rb") as source, ZipFile(source) as archive, archive.open(name) as file:
+            return file.read(_LONGEST_CARD).decode("utf-8", "replace")
+    except (OSError, KeyError, BadZipFile):
+        return ""
+
+
+def citation_of(release: Release) -> tuple[str, str]:
+    """One line with the digest, and BibTeX: as they stood when it was made, whatever the benchmark is called now."""
+    said = release.facts.get("citation", {})
+    return with_digest(said.get("line", ""), release.digest), said.get("bibtex", "")
+
+
+def file_rows(release: Release) -> Iterator[dict[str, Any]]:
+    """`FILE_COLUMNS` of each file."""
+    yield from release.facts.get("files", [])
+
+
+def change_rows(release: Release) -> list[dict[str, Any]]:
+    """`CHANGE_COLUMNS` of the cases that are not as they were in the release before."""
+    return list(release.facts.get("changes", {}).get("cases", []))
