@@ -25,7 +25,9 @@ from rubrics.access import get_administered_benchmark, get_benchmark
 if TYPE_CHECKING:
     from accounts.models import User
 
-_NAMES = {"child": serializers.CharField(max_length=300), "default": list, "max_length": 500}
+
+def _names() -> serializers.ListField:
+    return serializers.ListField(child=serializers.CharField(max_length=300), default=list, max_length=500)
 
 
 class ReleaseSerializer(serializers.Serializer[Release]):
@@ -56,9 +58,9 @@ class NewReleaseSerializer(StrictSerializer, serializers.Serializer[Any]):
     verdicts = serializers.BooleanField(default=False)
     notes = serializers.BooleanField(default=False, help_text="With physicians' notes on their decisions.")
     names = serializers.BooleanField(default=False, help_text="Of contributors who agreed to be named.")
-    raters = serializers.ListField(**_NAMES)
-    judges = serializers.ListField(**_NAMES)
-    candidates = serializers.ListField(**_NAMES)
+    raters = _names()
+    judges = _names()
+    candidates = _names()
     no_licence = serializers.BooleanField(default=False)
     url = serializers.URLField(default="", allow_blank=True, max_length=500)
 
