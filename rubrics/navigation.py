@@ -121,7 +121,14 @@ def register() -> None:
     navigation.register(
         label=_("Revisions"), view="rubrics:revisions", section="content", roles=STAFF, order=25, count=open_requests
     )
-    navigation.register(label=_("Candidates"), view="rubrics:candidates", section="content", roles=STAFF, order=30)
+    navigation.register(
+        label=_("Candidates"),
+        view="rubrics:candidates",
+        section="content",
+        roles=STAFF,
+        order=30,
+        also=["scoring:generation"],
+    )
     navigation.register(label=_("Imports"), view="rubrics:imports", section="content", roles=STAFF, order=90)
     navigation.register(label=_("Settings"), view="rubrics:settings", roles={"admin"}, order=95)
     overview.register(steps.steps)
