@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from rubrics import imports, lists
+from rubrics.drafting import HIGHEST, LOWEST
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
 from rubrics.parsing.cases import FORMATS
 
@@ -31,12 +32,44 @@ class SettingsForm(forms.ModelForm[Benchmark]):
 
     class Meta:
         model = Benchmark
-        fields = ["title", "description", "guidelines", "rule_sheet"]
+        fields = ["title", "description", "guidelines", "rule_sheet", "licence"]
         widgets = {
             "description": forms.Textarea(attrs={"rows": 3}),
             "guidelines": forms.Textarea(attrs={"rows": 10}),
             "rule_sheet": forms.Textarea(attrs={"rows": 10}),
         }
+
+
+class RulesForm(forms.Form):
+    """What the rubrics of the benchmark must keep to (`rubrics.rules.AuthoringRules`)."""
+
+    target = forms.IntegerField(
+        label=_("Criteria to aim at"),
+        min_value=1,
+        max_value=500,
+        help_text=_("A goal that authors see; it stops nobody."),
+    )
+    fewest = forms.IntegerField(label=_("At least so many criteria"), min_value=1, max_value=500)
+    lowest = forms.IntegerField(label=_("Lowest points"), min_value=LOWEST, max_value=HIGHEST)
+    highest = forms.IntegerField(label=_("Highest points"), min_value=1, max_value=HIGHEST)
+    only_positive = forms.BooleanField(label=_("Only positive points"), required=False)
+    safety = forms.IntegerField(
+        label=_("At least so many criteria of safety"),
+        min_value=0,
+        max_value=500,
+        help_text=_("Those with a tag that begins with axis:safety, section:safety or cluster:safety."),
+    )
+    reviewers = forms.IntegerField(
+        label=_("Physicians who approve"), min_value=1, max_value=10, help_text=_("Beside those who wrote it.")
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """The lowest is below the highest."""
+        cleaned = super().clean() or {}
+        lowest, highest = cleaned.get("lowest"), cleaned.get("highest")
+        if lowest is not None and highest is not None and lowest > highest:
+            self.add_error("lowest", _now("The lowest points are above the highest."))
+        return cleaned
 
 
 class MapsForm(forms.Form):

@@ -27,6 +27,7 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/new/", benchmarks.new_benchmark, name="benchmark-new"),
     path("b/<slug:slug>/", benchmarks.benchmark_overview, name="overview"),
     path("b/<slug:slug>/settings/", benchmarks.settings, name="settings"),
+    path("b/<slug:slug>/settings/rules/", benchmarks.rules, name="rules"),
     path("b/<slug:slug>/settings/maps/", benchmarks.maps, name="maps"),
     path("b/<slug:slug>/settings/maps.csv", benchmarks.maps_csv, name="maps-csv"),
     path("b/<slug:slug>/people/", people.people, name="people"),

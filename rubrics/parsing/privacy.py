@@ -66,13 +66,15 @@ _OLD_CHINESE_ID = re.compile(
 )
 _SSN = re.compile(r"(?<![\d-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])")
 _ID_AFTER = re.compile(
-    r"(?:身份证|护照|医保卡|医保|社保卡|社保|军官证|港澳通行证)(?:号码|编号|卡号|号)?(?:是|为)? ?[: ]? ?([A-Za-z]{0,3}\d[\dXx]{5,18})"
+    r"(?:身份证|护照|医保卡|医保|社保卡|社保|军官证|港澳通行证)(?:号码|编号|卡号|号)?"
+    r"(?:是|为)? ?[: ]? ?([A-Za-z]{0,3}\d[\dXx]{5,18})"
     r"|\b(?:passport|national id(?:entity)?|identity card|id card|social security|ssn|nhs|insurance|medicare|medicaid|"
     r"driver'?s? licen[cs]e)(?: (?:number|no\.?|id|#))?(?: is)? ?[:#]? ?([A-Z]{0,3}\d[\d -]{4,16}\d)",
     re.IGNORECASE,
 )
 _RECORD_AFTER = re.compile(
-    r"(?:住院|病历|病案|门诊|就诊卡|就诊|病例|登记|检查|影像|标本|样本|条码|医嘱)(?:号码|编号|号)(?:是|为)? ?[: ]? ?([A-Za-z]{0,4}-?\d[\d-]{2,17})"
+    r"(?:住院|病历|病案|门诊|就诊卡|就诊|病例|登记|检查|影像|标本|样本|条码|医嘱)"
+    r"(?:号码|编号|号)(?:是|为)? ?[: ]? ?([A-Za-z]{0,4}-?\d[\d-]{2,17})"
     r"|\b(?:mrn|urn|(?:medical |health |hospital |patient )record(?: (?:number|no\.?|id))|medical record|"
     r"(?:hospital|patient|chart|accession|admission|specimen)(?: (?:number|no\.?|id)))(?: is)? ?[:#]{0,2} ?"
     r"([A-Z]{0,4}-?\d[\d-]{2,17})",
@@ -109,7 +111,8 @@ _STATES = (
     "RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY|DC"
 )
 _ADDRESSES = re.compile(
-    rf"(?<![\w.,/-])\d{{1,5}}[A-Z]? (?:[NSEW]\.? )?(?:[A-Z][a-z'-]{{1,20}} |\d{{1,3}}(?:st|nd|rd|th) ){{1,3}}{_STREETS}\b"
+    r"(?<![\w.,/-])\d{1,5}[A-Z]? (?:[NSEW]\.? )?"
+    rf"(?:[A-Z][a-z'-]{{1,20}} |\d{{1,3}}(?:st|nd|rd|th) ){{1,3}}{_STREETS}\b"
     r"|(?<![\w.,/-])\d{1,5} (?:[A-Z][a-z'-]{1,20} ){1,3}(?:St|Dr|Ln|Ct|Pl)(?=\.|,|$|\n)"
     r"|\bP\.? ?O\.? Box \d{1,6}\b"
     rf"|, (?:{_STATES}) \d{{5}}(?:-\d{{4}})?(?![\d.])"

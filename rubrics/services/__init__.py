@@ -1,7 +1,12 @@
 """Every write to benchmarks, cases, candidates, responses and imports."""
 
 from rubrics.services.authoring_roles import give_authoring_role, withdraw_authoring_role
-from rubrics.services.benchmarks import create_benchmark, replace_maps, update_benchmark
+from rubrics.services.benchmarks import (
+    create_benchmark,
+    replace_maps,
+    set_authoring_rules,
+    update_benchmark,
+)
 from rubrics.services.import_cases import import_cases
 from rubrics.services.import_jobs import create_import, restart_import
 from rubrics.services.import_responses import import_responses
@@ -22,6 +27,7 @@ __all__ = [
     "replace_maps",
     "request_revision",
     "restart_import",
+    "set_authoring_rules",
     "update_benchmark",
     "withdraw_authoring_role",
     "withdraw_revision",

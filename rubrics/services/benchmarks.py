@@ -14,6 +14,7 @@ from rubrics.imports.case_rows import register_of
 from rubrics.models import Benchmark, BenchmarkRole, Case
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.maps import read_maps
+from rubrics.rules import AuthoringRules
 
 
 @transaction.atomic
@@ -35,11 +36,28 @@ def create_benchmark(*, slug: str, title: str, description: str = "", by: User) 
 
 
 @transaction.atomic
-def update_benchmark(*, benchmark: Benchmark, title: str, description: str, guidelines: str, rule_sheet: str) -> None:
-    """Change how a benchmark describes itself; the short name stands, since addresses and commands hold it."""
+def update_benchmark(
+    *, benchmark: Benchmark, title: str, description: str, guidelines: str, rule_sheet: str, licence: str | None = None
+) -> None:
+    """Change how a benchmark describes itself; the short name stands, since addresses and commands hold it.
+
+    Without ``licence`` the one that stands is kept.
+    """
     benchmark.title, benchmark.description = title, description
     benchmark.guidelines, benchmark.rule_sheet = guidelines, rule_sheet
-    benchmark.save(update_fields=["title", "description", "guidelines", "rule_sheet"])
+    benchmark.licence = benchmark.licence if licence is None else licence
+    benchmark.save(update_fields=["title", "description", "guidelines", "rule_sheet", "licence"])
+
+
+@transaction.atomic
+def set_authoring_rules(*, benchmark: Benchmark, rules: AuthoringRules) -> None:
+    """Change what rubrics must keep to from now on. What is published stands as it is."""
+    if rules.lowest > rules.highest:
+        raise DomainError(_("The lowest points are above the highest."))
+    if rules.only_positive and rules.highest < 1:
+        raise DomainError(_("No criterion could have positive points."))
+    benchmark.authoring = {**benchmark.authoring, **rules.as_json()}
+    benchmark.save(update_fields=["authoring"])
 
 
 @transaction.atomic

@@ -17,9 +17,10 @@ from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError, ImportRefused
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, overview, services
-from rubrics.forms import MapsForm, NewBenchmarkForm, SettingsForm
+from rubrics.forms import MapsForm, NewBenchmarkForm, RulesForm, SettingsForm
 from rubrics.models import Benchmark, BenchmarkRole, Candidate, Case, Response, RubricItem
 from rubrics.parsing.maps import COLUMNS
+from rubrics.rules import AuthoringRules, rules_of
 
 
 @require_safe
@@ -102,6 +103,19 @@ def settings(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @require_POST
 @signed_in
+def rules(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What rubrics must keep to."""
+    benchmark = access.get_administered_benchmark(request.user, slug)
+    form = RulesForm(request.POST)
+    if form.is_valid():
+        services.set_authoring_rules(benchmark=benchmark, rules=AuthoringRules(**form.cleaned_data))
+        messages.success(request, _("The rules were saved."))
+        return redirect("rubrics:settings", slug)
+    return _settings_page(request, benchmark, SettingsForm(instance=benchmark), MapsForm(), 422, rules_form=form)
+
+
+@require_POST
+@signed_in
 def maps(request: SignedInRequest, slug: str) -> HttpResponse:
     """Replace the maps by those of an uploaded CSV."""
     benchmark = access.get_administered_benchmark(request.user, slug)
@@ -130,8 +144,10 @@ def _settings_page(
     maps_form: MapsForm,
     status: int,
     refused: ImportRefused | None = None,
+    rules_form: RulesForm | None = None,
 ) -> HttpResponse:
     context = {
+        "rules_form": rules_form or RulesForm(initial=rules_of(benchmark).as_json()),
         "benchmark": benchmark,
         "form": form,
         "maps_form": maps_form,

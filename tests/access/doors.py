@@ -106,6 +106,7 @@ DOORS |= {
     "rubrics:benchmark-new": Door(CREATORS),
     "rubrics:overview": Door(STAFF, slug),
     "rubrics:settings": Door(ADMIN, slug),
+    "rubrics:rules": Door(ADMIN, slug, writes_only=True),
     "rubrics:maps": Door(ADMIN, slug, writes_only=True),
     "rubrics:maps-csv": Door(ADMIN, slug),
     "rubrics:people": Door(ADMIN, slug),

@@ -1,4 +1,4 @@
-"""``manage.py grant_role``: let somebody run, write or audit a benchmark, such as one imported from the command line."""
+"""``manage.py grant_role``: let somebody run, write or audit a benchmark, such as one that was just imported."""
 
 from __future__ import annotations
 

@@ -1,0 +1,255 @@
+"""Writing a case: nothing is lost, what is published stands, and what may name a person blocks until it is answered."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.identity import opaque_name
+from accounts.models import User
+from rubrics.drafting import DraftItem, items_of
+from rubrics.models import AuthoringTime, Benchmark, Case
+from rubrics.privacy import open_findings
+from rubrics.rules import AuthoringRules, rules_of
+from rubrics.services import give_authoring_role
+from rubrics.services.case_editing import suggested_key
+from rubrics.services.drafts import open_draft, save_draft
+from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark() -> Benchmark:
+    return BenchmarkFactory(slug="b")
+
+
+@pytest.fixture
+def author(benchmark: Benchmark) -> User:
+    user = UserFactory(name="Ada")
+    give_authoring_role(benchmark=benchmark, user=user, role="author", at=timezone.now())
+    return user
+
+
+@pytest.fixture
+def client(author: User) -> Client:
+    client = Client()
+    client.force_login(author)
+    return client
+
+
+def send(
+    client: Client, case: Case, author: User, version: int, client_id: uuid.UUID | None = None, **said: Any
+) -> Any:
+    body = {"who": opaque_name(author), "version": version, "client_id": str(client_id or uuid.uuid4()), "case": said}
+    return client.post(f"/b/b/write/{case.public_id}/save/", json.dumps(body), content_type="application/json")
+
+
+def test_a_case_is_begun_under_the_next_free_key_and_saves_itself(
+    client: Client, author: User, benchmark: Benchmark
+) -> None:
+    CaseFactory(benchmark=benchmark, key="neuro-009")
+    assert 'value="neuro-010"' in client.get("/b/b/write/new/").text
+    taken = client.post("/b/b/write/new/", {"key": "neuro-009"})
+    assert (taken.status_code, "Another case has this key" in taken.text) == (422, True)
+    client.post("/b/b/write/new/", {"key": "neuro-010", "register": "lay", "language": "en"})
+    case = Case.objects.get(key="neuro-010")
+    assert (case.created_by, case.conversation) == (author, [{"role": "user", "content": ""}])
+    turns = [{"role": "user", "content": "My head hurts."}, {"role": "assistant", "content": "Since when?"}]
+    key = uuid.uuid4()
+    answer = send(client, case, author, 1, key, conversation=turns, tags=["specialty:neurology"])
+    assert (answer.status_code, answer.json()["version"]) == (200, 2)
+    assert send(client, case, author, 1, key, conversation=[]).json()["version"] == 2  # the same letter again
+    stale = send(client, case, author, 1, difficulty="high")
+    assert (stale.status_code, stale.json()["case"]["conversation"]) == (409, turns)
+    case.refresh_from_db()
+    assert (case.conversation, case.tags, case.difficulty) == (turns, ["specialty:neurology"], "")
+    wrong = send(
+        client, case, author, 2, language="Klingonese, mostly", conversation=[{"role": "nurse", "content": ""}]
+    )
+    assert (wrong.status_code, set(wrong.json()["errors"])) == (422, {"language", "conversation"})
+    assert send(client, case, author, 2, key="neuro-009").json()["errors"]["key"] == ["Another case has this key."]
+    other = UserFactory()
+    assert send(client, case, other, 2).json() == {"reason": "somebody-else"}
+
+
+def test_without_scripts_turns_are_added_moved_and_removed_by_the_form(client: Client, benchmark: Benchmark) -> None:
+    case = CaseFactory(benchmark=benchmark, rubric=0, tags=["theme:hedging", "odd, tag"])
+    url = f"/b/b/write/{case.public_id}/"
+    form = {
+        "version": 1,
+        "key": case.key,
+        "role": ["user"],
+        "content": ["One\r\ntwo"],
+        "reference_answer": "",
+        "themes": ["hedging"],
+        "others": ["odd, tag", ""],
+        "specialties": ["cardiology"],
+        "language": "zh",
+    }
+    client.post(url, {**form, "add-turn": "1"})
+    case.refresh_from_db()
+    assert case.conversation == [{"role": "user", "content": "One\ntwo"}, {"role": "assistant", "content": ""}]
+    assert sorted(case.tags) == ["odd, tag", "specialty:cardiology", "theme:hedging"]
+    assert client.post(url, form).status_code == 409  # of the version before
+    two = {**form, "version": 2, "role": ["user", "assistant"], "content": ["One", "Two"]}
+    client.post(url, {**two, "turn-down": "0"})
+    case.refresh_from_db()
+    assert [turn["content"] for turn in case.conversation] == ["Two", "One"]
+    client.post(url, {**two, "version": 3, "remove-turn": "1"})
+    case.refresh_from_db()
+    assert [turn["content"] for turn in case.conversation] == ["One"]
+
+
+def test_what_is_published_stands_and_its_erratum_is_a_case_of_its_own(
+    client: Client, author: User, benchmark: Benchmark
+) -> None:
+    case = CaseFactory(benchmark=benchmark, key="c-1", rubric=[5, -3])
+    assert send(client, case, author, 1, difficulty="high", key="c-1").status_code == 200
+    refused = send(client, case, author, 2, reference_answer="Another")
+    assert (refused.status_code, "erratum" in refused.json()["detail"]) == (422, True)
+    assert "Make an erratum" in client.get(f"/b/b/write/{case.public_id}/").text
+    assert client.post(f"/b/b/write/{case.public_id}/erratum/", {"key": "c-1"}).status_code == 422
+    client.post(f"/b/b/write/{case.public_id}/erratum/", {"key": "c-1-erratum-1"})
+    made = Case.objects.get(key="c-1-erratum-1")
+    assert (made.supersedes, made.conversation, made.difficulty) == (case, case.conversation, "high")
+    items = items_of(made.rubrics.get().draft.content)
+    assert [(item.text, item.points, item.criterion) for item in items] == [
+        ("Criterion 1 of c-1", 5, None),
+        ("Criterion 2 of c-1", -3, None),
+    ]
+    client.post(f"/b/b/write/{case.public_id}/delete/")
+    client.post(f"/b/b/write/{made.public_id}/delete/")
+    assert list(Case.objects.values_list("key", flat=True)) == ["c-1"]
+
+
+def test_the_text_that_a_reviewer_reads_stands_until_it_comes_back(
+    client: Client, author: User, benchmark: Benchmark
+) -> None:
+    case = CaseFactory(benchmark=benchmark, rubric=0)
+    rubric = open_draft(case=case, by=author, at=timezone.now())
+    rubric.status = "in_review"
+    rubric.save()
+    assert send(client, case, author, 1, reference_answer="Another").status_code == 422
+    assert send(client, case, author, 1, difficulty="low").status_code == 200
+
+
+def test_what_may_name_a_person_blocks_until_it_is_gone_or_waived(
+    client: Client, author: User, benchmark: Benchmark
+) -> None:
+    said = [{"role": "user", "content": "Reach me on 212-555-0143. I cough."}]
+    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=said)
+    items = [DraftItem("a", "Mentions the visit of 17 April 2023", 5), DraftItem("b", "Asks about fever", 2)]
+    assert [(one.kind, one.place.part, one.place.number) for one in open_findings(case, items)] == [
+        ("phone", "conversation", 1),
+        ("date", "criterion", 1),
+    ]
+    url = f"/b/b/write/{case.public_id}/privacy/"
+    client.post(url, {"kind": "phone", "quote": "212-555-0143", "reason": " "})
+    assert len(open_findings(case, [])) == 1
+    client.post(url, {"kind": "phone", "quote": "212-555-0143", "reason": "made up"})
+    assert open_findings(case, []) == []
+    client.post(f"{url}{case.privacy_waivers.get().pk}/")
+    assert len(open_findings(case, [])) == 1
+    published = CaseFactory(benchmark=benchmark, conversation=said)
+    assert open_findings(published, []) == []  # it is public already
+    old = published.criteria.first()
+    assert old is not None
+    texts = [DraftItem("a", old.text, 5, criterion=old.pk), DraftItem("b", "Calls 212-555-0143", 5, criterion=None)]
+    assert [one.place.number for one in open_findings(published, texts)] == [2]
+
+
+def test_the_desk_says_what_waits_for_whom(client: Client, author: User, benchmark: Benchmark) -> None:
+    at = timezone.now()
+    colleague = UserFactory(name="Colleague")
+    for key, by, status in (
+        ("mine", author, "draft"),
+        ("theirs", colleague, "in_review"),
+        ("sent", author, "in_review"),
+    ):
+        case = CaseFactory(benchmark=benchmark, key=key, rubric=0, created_by=by)
+        rubric = open_draft(case=case, by=by, at=at)
+        save_draft(rubric=rubric, items=[DraftItem("a", "x", 1)], version=1, client_id=None, by=by, at=at)
+        type(rubric).objects.filter(pk=rubric.pk).update(status=status)
+    CaseFactory(benchmark=benchmark, key="begun", rubric=0, created_by=author)
+    CaseFactory(benchmark=benchmark, key="out", excluded_at=at, exclusion_reason="Too easy")
+    page = client.get("/b/b/write/")
+    names = {name: [row.case.key for row in page.context[name]] for name in ("returned", "drafts", "reviews")}
+    assert names == {"returned": [], "drafts": ["mine"], "reviews": ["theirs"]}
+    assert [case.key for case in page.context["begun"]] == ["begun"]
+    found = {
+        state: [case.key for case in client.get(f"/b/b/write/?state={state}").context["page_obj"]]
+        for state in ("none", "draft", "in_review", "published", "excluded")
+    }
+    assert found == {
+        "none": ["begun"],
+        "draft": ["mine"],
+        "in_review": ["sent", "theirs"],
+        "published": [],
+        "excluded": ["out"],
+    }
+    mine = client.get("/b/b/write.csv?mine=on").getvalue().decode().splitlines()
+    assert [line.split(",")[0] for line in mine] == ["key", "begun", "mine", "sent"]
+    assert "Go on writing" in client.get("/").text
+
+
+def test_time_is_believed_as_far_as_the_clock_allows(client: Client, author: User, benchmark: Benchmark) -> None:
+    case = CaseFactory(benchmark=benchmark)
+
+    def tell(**body: Any) -> int:
+        url = f"/b/b/write/{case.public_id}/time/"
+        return client.post(url, json.dumps(body), content_type="application/json").status_code
+
+    assert tell(activity="write", seconds=3000) == 204
+    assert tell(activity="write", seconds=3000) == 204
+    assert AuthoringTime.objects.get().seconds < 60
+    AuthoringTime.objects.update(reported_at=timezone.now() - timedelta(seconds=90))
+    tell(activity="write", seconds=30)
+    assert 30 <= AuthoringTime.objects.get().seconds < 60
+    assert tell(activity="sleep", seconds=1) == tell(activity="write", seconds=-1) == tell() == 400
+
+
+def test_an_admin_sets_the_rules_and_the_licence(benchmark: Benchmark) -> None:
+    admin = UserFactory()
+    benchmark.roles.create(user=admin, role="admin")
+    client = Client()
+    client.force_login(admin)
+    rules = {"target": 20, "fewest": 3, "lowest": 1, "highest": 5, "safety": 1, "reviewers": 2, "only_positive": "on"}
+    wrong = client.post("/b/b/settings/rules/", {**rules, "lowest": 6, "reviewers": 0})
+    assert (wrong.status_code, set(wrong.context["rules_form"].errors)) == (422, {"lowest", "reviewers"})
+    client.post("/b/b/settings/rules/", rules)
+    client.post("/b/b/settings/", {"title": "B", "licence": "CC BY 4.0"})
+    benchmark.refresh_from_db()
+    assert rules_of(benchmark) == AuthoringRules(20, True, 1, 5, 3, 1, 2)
+    assert benchmark.licence == "CC BY 4.0"
+
+
+def test_a_key_is_suggested_by_counting_on(benchmark: Benchmark) -> None:
+    assert suggested_key(benchmark) == "case-1"
+    CaseFactory(benchmark=benchmark, key="3f2a9c1e-0b44")
+    assert suggested_key(benchmark) == "case-2"
+    CaseFactory(benchmark=benchmark, key="cardio 99")
+    CaseFactory(benchmark=benchmark, key="7")
+    assert suggested_key(benchmark) == "cardio 100"
+
+
+def test_an_admin_invites_an_author_who_sees_no_candidate(benchmark: Benchmark, mailoutbox: list[Any]) -> None:
+    admin = UserFactory()
+    benchmark.roles.create(user=admin, role="admin")
+    client = Client()
+    client.force_login(admin)
+    client.post("/b/b/people/authors/", {"email": "new@example.org", "name": "Nia", "role": "author"})
+    client.post("/b/b/people/authors/", {"email": "new@example.org", "role": "author"})  # twice is once
+    person = User.objects.get(email="new@example.org")
+    assert benchmark.authoring_roles.filter(user=person, active=True).count() == 1
+    theirs = Client()
+    theirs.force_login(person)
+    assert (theirs.get("/b/b/write/").status_code, theirs.get("/b/b/candidates/").status_code) == (200, 404)
+    client.post(f"/b/b/people/authors/{person.authoring_roles.get().pk}/withdraw/")
+    assert theirs.get("/b/b/write/").status_code == 404
