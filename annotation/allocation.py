@@ -6,15 +6,14 @@ seed gives the same plan whatever order the database returned its rows in.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from hashlib import blake2b
 
 from annotation.evening import even_out
 from annotation.specialties import swap_for_matches
+from consilium.lib.drawing import keyed as keyed
+from consilium.lib.drawing import share_of as check_sample_size
 
 
 def gettext_noop(text: str) -> str:
@@ -75,17 +74,6 @@ class Allocation:
     def checks(self) -> int:
         """Number of slots drawn for a secondary check."""
         return sum(slot.to_check for slot in self.slots)
-
-
-def keyed(seed: int, *parts: object) -> int:
-    """A number that depends on the seed and the parts alone, evenly spread over 64 bits."""
-    text = "\x1f".join(str(part) for part in parts)
-    return int.from_bytes(blake2b(text.encode(), digest_size=8, key=str(seed).encode()[:64]).digest())
-
-
-def check_sample_size(slots: int, fraction: float) -> int:
-    """``fraction`` of ``slots``, rounded half up, without the noise of binary fractions (0.145 of 100 is 15)."""
-    return math.floor(Fraction(str(fraction)) * slots + Fraction(1, 2))
 
 
 def drawn_places(count: int, fraction: float, seed: int) -> frozenset[int]:

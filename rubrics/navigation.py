@@ -13,7 +13,7 @@ from consilium.lib import navigation
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from rubrics.models import Benchmark
+    from rubrics.models import AuthoringRole, Benchmark
 
 STAFF = frozenset({"admin", "researcher"})
 WRITERS = STAFF | {"author"}
@@ -85,9 +85,7 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
     for role in held.order_by("benchmark__title", "role"):
         benchmark = role.benchmark
         if role.role != AuthoringRole.Role.AUTHOR:
-            yield navigation.HomeCard(
-                key=benchmark.slug, title=benchmark.title, role=role.get_role_display(), made_up=benchmark.is_demo
-            )
+            yield _auditors_card(user, role)
             continue
         url, mine = reverse("rubrics:write", args=[benchmark.slug]), waiting[benchmark.pk]
         yield navigation.HomeCard(
@@ -106,6 +104,22 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
         )
 
 
+def _auditors_card(user: User, role: AuthoringRole) -> navigation.HomeCard:
+    from rubrics.audits.report import desk_of
+
+    benchmark = role.benchmark
+    url, desk = reverse("rubrics:audit-desk", args=[benchmark.slug]), desk_of(user, benchmark)
+    return navigation.HomeCard(
+        key=benchmark.slug,
+        title=benchmark.title,
+        url=url,
+        role=role.get_role_display(),
+        figures=[navigation.HomeFigure(_("Cases to audit"), desk.waiting + (desk.at is not None), url)],
+        action=(_("Go on auditing"), url) if desk.at or desk.waiting else None,
+        made_up=benchmark.is_demo,
+    )
+
+
 def register() -> None:
     """Fill the registry."""
     from rubrics import overview, steps
@@ -121,6 +135,8 @@ def register() -> None:
     navigation.register(
         label=_("Revisions"), view="rubrics:revisions", section="content", roles=STAFF, order=25, count=open_requests
     )
+    navigation.register(label=_("Senior audit"), view="rubrics:audits", section="content", roles=STAFF, order=28)
+    navigation.register(label=_("Audit"), view="rubrics:audit-desk", roles={"auditor"}, order=28)
     navigation.register(
         label=_("Candidates"),
         view="rubrics:candidates",

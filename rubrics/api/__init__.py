@@ -3,12 +3,16 @@
 from django.urls import URLPattern, path
 
 from rubrics.api import bank_doors, doors
+from rubrics.audits.urls import api_urlpatterns as audit_doors
 
 urlpatterns: list[URLPattern] = [
     path("benchmarks/", doors.benchmarks, name="api-benchmarks"),
     path("benchmarks/<slug:slug>/", doors.benchmark, name="api-benchmark"),
     path("benchmarks/<slug:slug>/cases/", doors.cases, name="api-cases"),
     path("benchmarks/<slug:slug>/cases/<str:public_id>/", doors.case, name="api-case"),
+    path("benchmarks/<slug:slug>/cases/<str:public_id>/draft/", drafts.draft, name="api-draft"),
+    path("benchmarks/<slug:slug>/cases/<str:public_id>/draft/lint/", drafts.draft_lint, name="api-draft-lint"),
+    path("benchmarks/<slug:slug>/cases/<str:public_id>/draft/table/", drafts.draft_table, name="api-draft-table"),
     path("benchmarks/<slug:slug>/candidates/", doors.candidates, name="api-candidates"),
     path("benchmarks/<slug:slug>/candidates/<str:public_id>/", doors.candidate, name="api-candidate"),
     path("benchmarks/<slug:slug>/responses/", doors.responses, name="api-responses"),
@@ -18,4 +22,5 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/imports/", doors.imports, name="api-imports"),
     path("benchmarks/<slug:slug>/imports/<str:public_id>/", doors.import_job, name="api-import"),
     path("benchmarks/<slug:slug>/imports/<str:public_id>/restart/", doors.import_restart, name="api-import-restart"),
+    *audit_doors,
 ]

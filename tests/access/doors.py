@@ -551,6 +551,9 @@ DOORS |= {
     "rubrics:rubric-table": Door(WRITERS, a_written_table),
     "rubrics:traceability": Door(WRITERS, a_written_case),
     "rubrics:traceability-table": Door(WRITERS, a_written_table),
+    "api:api-draft": Door(WRITERS, a_written_case),
+    "api:api-draft-lint": Door(WRITERS, a_written_case, writes_only=True),
+    "api:api-draft-table": Door(WRITERS, a_written_case, writes_only=True),
 }
 
 # Contributions ---------------------------------------------------------------------------------------------------
@@ -576,4 +579,33 @@ DOORS |= {
     "api:api-releases": Door(STAFF, slug),
     "api:api-release": Door(STAFF, a_release),
     "api:api-release-archive": Door(STAFF, a_release),
+}
+
+# Senior audit ----------------------------------------------------------------------------------------------------
+an_audit = of(public_id=lambda world: world.benchmark.audits.get().public_id)
+an_audit_item = of(public_id=lambda world: world.benchmark.audits.get().items.get(auditor__isnull=False).public_id)
+DOORS |= {
+    "rubrics:audits": Door(STAFF, slug),
+    "rubrics:audit-new": Door(ADMIN, slug),
+    "rubrics:audit-draw": Door(ADMIN, slug),
+    "rubrics:audit": Door(STAFF, an_audit),
+    "rubrics:audit-rates-csv": Door(STAFF, an_audit),
+    "rubrics:audit-readings-csv": Door(STAFF, an_audit),
+    "rubrics:audit-close": Door(ADMIN, an_audit, writes_only=True),
+    "rubrics:audit-remove": Door(
+        ADMIN,
+        of(
+            public_id=lambda world: world.benchmark.audits.get().public_id,
+            case=lambda world: world.benchmark.audits.get().items.first().case.public_id,
+        ),
+        writes_only=True,
+    ),
+    "rubrics:audit-desk": Door(AUDITORS, slug),
+    "rubrics:audit-take": Door(AUDITORS, slug, writes_only=True),
+    "rubrics:audit-item": Door(AUDITORS, an_audit_item),
+    "rubrics:audit-item-save": Door(AUDITORS, an_audit_item, writes_only=True),
+    "rubrics:audit-item-submit": Door(AUDITORS, an_audit_item, writes_only=True),
+    "rubrics:audit-item-release": Door(AUDITORS, an_audit_item, writes_only=True),
+    "api:api-audits": Door(STAFF, slug),
+    "api:api-audit": Door(STAFF, an_audit),
 }

@@ -47,6 +47,7 @@ from annotation.services.qualification import start_attempt
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
 from releases.models import Release
+from rubrics.audits.services import AuditTerms, create_audit, take_case
 from rubrics.drafting import DraftItem
 from rubrics.models import Bank, BankItem, Benchmark, Candidate, Case, ImportJob, PrivacyWaiver, Response, Rubric
 from rubrics.services import give_authoring_role
@@ -348,6 +349,8 @@ def build_world(suffix: str = "") -> World:
         created_at=AT, facts={"rules": "", "at_least": 2},
     )  # fmt: skip
     ScreenedCase.objects.create(screening=screening, case=cases[0], score=0.75, n_responses=2, flagged=True)
+    create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
+    take_case(auditor=auditor, benchmark=benchmark, at=AT)
     return World(
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,

@@ -1,0 +1,62 @@
+"""Audits and their items, fetched for a user; forbidden and missing look the same (404).
+
+What an auditor reaches by these shows no candidate, verdict or decision of anybody else.
+"""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.shortcuts import get_object_or_404
+
+from accounts.models import User
+from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.models import AuditItem, Benchmark, CaseAudit, RubricContributor, RubricReview
+
+
+def get_audit(user: User | AnonymousUser, slug: str, public_id: str) -> CaseAudit:
+    """An audit of a benchmark that ``user`` runs."""
+    rows = CaseAudit.objects.filter(benchmark=get_benchmark(user, slug)).select_related("benchmark")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+def get_administered_audit(user: User | AnonymousUser, slug: str, public_id: str) -> CaseAudit:
+    """An audit of a benchmark that ``user`` administers."""
+    rows = CaseAudit.objects.filter(benchmark=get_administered_benchmark(user, slug)).select_related("benchmark")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+def get_audited_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
+    """The benchmark, for its auditors."""
+    return get_object_or_404(Benchmark.objects.audited_by(user), slug=slug)
+
+
+def get_item(user: User | AnonymousUser, slug: str, public_id: str) -> AuditItem:
+    """What ``user`` has taken as an auditor; of a closed audit only what they finished."""
+    rows = own_items(user, get_audited_benchmark(user, slug)).select_related("audit__benchmark", "case", "rubric")
+    return get_object_or_404(rows, public_id=public_id)
+
+
+def own_items(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[AuditItem]:
+    """What ``user`` has taken in a benchmark."""
+    rows = AuditItem.objects.filter(audit__benchmark=benchmark, auditor=user.pk)
+    return rows.filter(Q(audit__status="open") | Q(done_at__isnull=False))
+
+
+def open_to(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[AuditItem]:
+    """What waits and ``user`` may take: not of a case that they have read in the audit, made, written on or reviewed.
+
+    Any version counts: a new one carries the unchanged criteria of those before it.
+    """
+    wrote = RubricContributor.objects.filter(rubric__case=OuterRef("case"), user=user.pk)
+    reviewed = RubricReview.objects.filter(rubric__case=OuterRef("case"), reviewer=user.pk)
+    read = AuditItem.objects.filter(audit=OuterRef("audit"), case=OuterRef("case"), auditor=user.pk)
+    return AuditItem.objects.filter(
+        ~Exists(wrote),
+        ~Exists(reviewed),
+        ~Exists(read),
+        audit__benchmark=benchmark,
+        audit__status="open",
+        auditor=None,
+        case__excluded_at=None,
+    ).exclude(case__created_by=user.pk)

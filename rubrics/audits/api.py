@@ -1,0 +1,139 @@
+"""DRF doors of audits: reading them for those who run the benchmark, drawing one for admins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from consilium.lib.api import StrictSerializer
+from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.audits import access, report
+from rubrics.audits.drawing import ALL, STATES, CaseFilter
+from rubrics.audits.findings import Rate
+from rubrics.audits.services import LARGEST_SEED, MOST_AUDITORS, AuditTerms, create_audit
+from rubrics.models import CaseAudit, Difficulty, Register
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+Plain = serializers.Serializer[Any]
+PAGED = [
+    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
+    OpenApiParameter("offset", int, description="skip so many"),
+]
+
+
+class _Pages(LimitOffsetPagination):
+    default_limit = 50
+    max_limit = 200
+
+
+class AuditSerializer(Plain):
+    """An audit; ``readings`` are asked, ``done`` of them handed in."""
+
+    id = serializers.CharField(source="public_id")
+    title = serializers.CharField()
+    status = serializers.ChoiceField(choices=CaseAudit.Status.choices)
+    share = serializers.FloatField()
+    seed = serializers.IntegerField()
+    auditors_per_case = serializers.IntegerField()
+    in_frame = serializers.IntegerField(source="frame.in_frame")
+    drawn = serializers.IntegerField(source="frame.drawn")
+    filter = serializers.DictField(source="frame.filter")
+    readings = serializers.IntegerField(source="n_items")
+    done = serializers.IntegerField(source="n_done")
+    created_at = serializers.DateTimeField()
+    closed_at = serializers.DateTimeField(allow_null=True)
+
+
+class AuditRateSerializer(Plain):
+    """A rate with its Clopper–Pearson interval and the bounds of how many of the frame's cases it holds for."""
+
+    what = serializers.CharField(source="name")
+    n_defective = serializers.IntegerField(source="hits")
+    n_read = serializers.IntegerField(source="n")
+    n_in_frame = serializers.IntegerField(source="in_frame")
+    rate = serializers.FloatField(source="figure.value", allow_null=True)
+    low = serializers.FloatField(source="figure.low", allow_null=True)
+    high = serializers.FloatField(source="figure.high", allow_null=True)
+    least_in_frame = serializers.SerializerMethodField()
+    greatest_in_frame = serializers.SerializerMethodField()
+    note = serializers.CharField(source="figure.note")
+
+    def get_least_in_frame(self, rate: Rate) -> int | None:
+        """The fewest cases of the frame."""
+        return rate.bounds[0] if rate.bounds else None
+
+    def get_greatest_in_frame(self, rate: Rate) -> int | None:
+        """The most cases of the frame."""
+        return rate.bounds[1] if rate.bounds else None
+
+
+class AuditDetailSerializer(AuditSerializer):
+    """An audit with the rates found so far."""
+
+    rates = AuditRateSerializer(many=True)
+
+
+class NewAuditSerializer(StrictSerializer, Plain):
+    """How an audit is drawn; ``share`` from 0 to 1."""
+
+    title = serializers.CharField(max_length=200)
+    share = serializers.FloatField(min_value=0.000001, max_value=1, default=0.2)
+    seed = serializers.IntegerField(min_value=0, max_value=LARGEST_SEED, default=1)
+    auditors_per_case = serializers.IntegerField(min_value=1, max_value=MOST_AUDITORS, default=1)
+    state = serializers.ChoiceField(choices=STATES, default=ALL)
+    tags = serializers.ListField(child=serializers.CharField(max_length=300), max_length=100, default=list)
+    difficulties = serializers.ListField(child=serializers.ChoiceField(choices=Difficulty.choices), default=list)
+    registers = serializers.ListField(child=serializers.ChoiceField(choices=Register.choices), default=list)
+    languages = serializers.ListField(child=serializers.CharField(max_length=10), max_length=100, default=list)
+
+
+def _detail(audit: CaseAudit) -> dict[str, Any]:
+    row = report.counted(CaseAudit.objects.filter(pk=audit.pk)).get()
+    row.rates = report.report_of(row).rates  # type: ignore[attr-defined]
+    return dict(AuditDetailSerializer(row).data)
+
+
+@extend_schema(methods=["GET"], responses=AuditSerializer(many=True), parameters=PAGED, operation_id="audits_list")
+@extend_schema(
+    methods=["POST"],
+    request=NewAuditSerializer,
+    responses={201: AuditDetailSerializer},
+    operation_id="audits_create",
+)
+@api_view(["GET", "POST"])
+def audits(request: Request, slug: str) -> Response:
+    """List the audits, or draw one (admin): the same seed draws the same cases from the same benchmark anywhere."""
+    if request.method == "GET":
+        benchmark = get_benchmark(request.user, slug)
+        unknown = sorted(set(request.query_params) - {"limit", "offset"})
+        if unknown:
+            raise ValidationError({name: ["This parameter is not known here."] for name in unknown})
+        pages = _Pages()
+        found = report.counted(CaseAudit.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
+        page = pages.paginate_queryset(found, request) or []
+        return pages.get_paginated_response(AuditSerializer(page, many=True).data)
+    benchmark = get_administered_benchmark(request.user, slug)
+    serializer = NewAuditSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    asked = dict(serializer.validated_data)
+    chosen = CaseFilter(**{name: asked.pop(name) for name in CaseFilter.__dataclass_fields__})
+    terms = AuditTerms(**asked, filter=chosen)
+    made = create_audit(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
+    return Response(_detail(made), status=status.HTTP_201_CREATED)
+
+
+@extend_schema(responses=AuditDetailSerializer)
+@api_view(["GET"])
+def audit(request: Request, slug: str, public_id: str) -> Response:
+    """Show an audit with its rates."""
+    return Response(_detail(access.get_audit(request.user, slug, public_id)))

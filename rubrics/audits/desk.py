@@ -1,0 +1,156 @@
+"""The auditor's desk and form: taking a case, noting what is wrong, handing it in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.audits import access, report
+from rubrics.audits.services import QUESTIONS, Finding, StaleFinding, finish, put_back, save_finding, take_case
+from rubrics.models import AuditItem, CaseAudit
+
+
+@require_safe
+@signed_in
+def desk(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What waits for an auditor, and what they have handed in."""
+    benchmark = access.get_audited_benchmark(request.user, slug)
+    context = {
+        "benchmark": benchmark,
+        "desk": report.desk_of(request.user, benchmark),
+        "any_open": CaseAudit.objects.filter(benchmark=benchmark, status=CaseAudit.Status.OPEN).exists(),
+    }
+    return render(request, "rubrics/audit_desk.html", context)
+
+
+@require_POST
+@signed_in
+def take(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Go on with the case under way, or take the next."""
+    benchmark = access.get_audited_benchmark(request.user, slug)
+    try:
+        item = take_case(auditor=request.user, benchmark=benchmark, at=timezone.now())
+    except DomainError as refused:
+        messages.error(request, str(refused))
+        item = None
+    if item is None:
+        return redirect("rubrics:audit-desk", slug)
+    return redirect("rubrics:audit-item", slug, item.public_id)
+
+
+@require_safe
+@signed_in
+def item(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """A case with its rubric, and the form beside it."""
+    found = access.get_item(request.user, slug, public_id)
+    return render(request, "rubrics/audit_item.html", _context(found))
+
+
+def _context(found: AuditItem) -> dict[str, Any]:
+    case = found.case
+    speakers = {"assistant": _("Assistant"), "system": _("System"), "user": _("User")}
+    if case.register:
+        speakers["user"] = _("Patient") if case.register == "lay" else _("Professional")
+    labels, asks = report.question_labels(), _asks()
+    return {
+        "benchmark": found.audit.benchmark,
+        "item": found,
+        "case": case,
+        "turns": [{"speaker": speakers.get(turn.get("role", ""), ""), **turn} for turn in case.conversation],
+        "rows": list(found.rubric.items.select_related("criterion").order_by("position")),
+        "questions": [(name, labels[name], asks[name], found.answers.get(name)) for name in QUESTIONS],
+        "outcomes": [
+            ("sound", _("Sound"), _("It may stand as it is.")),
+            ("revise", _("Revise"), _("The marked criteria go to the authors with your reason.")),
+            ("remove", _("Remove"), _("You propose to leave the case out; an admin decides.")),
+        ],
+        "writable": found.done_at is None,
+    }
+
+
+def _asks() -> dict[str, str]:
+    return {
+        "correctness": _("Is every statement of the case, the reference answer and the criteria clinically right?"),
+        "necessity": _("Does each criterion ask for something that a good answer needs, and is nothing missing?"),
+        "consistency": _("Do the criteria and their points fit the case and each other, without contradiction?"),
+        "guidelines": _("Do they agree with current guidelines where there are any?"),
+    }
+
+
+@require_POST
+@signed_in
+def save(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
+    """Save what is noted so far: ``{"version", "answers", "criteria", "outcome", "comment"}``; 409 with what stands."""
+    found = access.get_item(request.user, slug, public_id)
+    return _saved(request, found, hand_in=False)
+
+
+@require_POST
+@signed_in
+def submit(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
+    """Hand the case in, with the same body; the answer says where to go next."""
+    found = access.get_item(request.user, slug, public_id)
+    return _saved(request, found, hand_in=True)
+
+
+def _saved(request: SignedInRequest, found: AuditItem, *, hand_in: bool) -> JsonResponse:
+    try:
+        finding, version = _read(request.body)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
+    try:
+        if hand_in:
+            finish(item=found, auditor=request.user, finding=finding, version=version, at=timezone.now())
+            slug = found.audit.benchmark.slug
+            following = take_case(auditor=request.user, benchmark=found.audit.benchmark, at=timezone.now())
+            if following is None:
+                messages.success(request, _("Handed in. Nothing more waits for you."))
+                return JsonResponse({"next": redirect("rubrics:audit-desk", slug).url})
+            messages.success(request, _("Handed in. This is the next case."))
+            return JsonResponse({"next": redirect("rubrics:audit-item", slug, following.public_id).url})
+        row = save_finding(item=found, auditor=request.user, finding=finding, version=version)
+    except StaleFinding as stale:
+        return JsonResponse({"detail": str(stale), "standing": _standing(stale.item)}, status=409)
+    except DomainError as refused:
+        return JsonResponse({"detail": str(refused)}, status=422)
+    return JsonResponse({"version": row.version})
+
+
+def _read(body: bytes) -> tuple[Finding, int]:
+    said = json.loads(body)
+    answers, criteria, outcome, comment = (said[name] for name in ("answers", "criteria", "outcome", "comment"))
+    version = said["version"]
+    texts = type(outcome) is str and type(comment) is str and type(version) is int
+    if not texts or type(answers) is not dict or not all(type(one) is int for one in criteria):
+        raise ValueError("a field is not of its kind")
+    if any(one >= 2**63 or one < 0 for one in criteria):
+        raise ValueError("no id of a criterion")
+    comment.encode()  # half a character cannot be stored
+    return Finding(answers, criteria, outcome, comment.replace("\x00", "")), version
+
+
+def _standing(row: AuditItem) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("version", "answers", "criteria", "outcome", "comment")}
+
+
+@require_POST
+@signed_in
+def release(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Let another auditor take the case."""
+    found = access.get_item(request.user, slug, public_id)
+    try:
+        put_back(item=found, auditor=request.user)
+    except DomainError as refused:
+        messages.error(request, str(refused))
+        return redirect("rubrics:audit-item", slug, public_id)
+    messages.success(request, _("Put back for another auditor."))
+    return redirect("rubrics:audit-desk", slug)

@@ -1,0 +1,106 @@
+"""Which cases an audit draws: by a keyed hash of the seed and their keys, so that a seed draws the same anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from consilium.lib.drawing import keyed, share_of
+from rubrics.models import AuditItem, Benchmark, Rubric
+
+ALL, NEVER_AUDITED = "all", "never"
+STATES = (ALL, NEVER_AUDITED)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFilter:
+    """Which published cases an audit draws from; an empty field leaves nothing out."""
+
+    state: str = ALL  # or only those that no audit has read yet
+    tags: Sequence[str] = ()  # a case with any of them
+    difficulties: Sequence[str] = ()
+    registers: Sequence[str] = ()
+    languages: Sequence[str] = ()
+
+    def rubrics(self, benchmark: Benchmark) -> QuerySet[Rubric]:
+        """The frame: the published rubric of every case that counts and fits."""
+        found = Rubric.objects.current().filter(case__benchmark=benchmark, case__excluded_at=None)
+        if self.tags:
+            found = found.filter(Q(case__tags__overlap=list(self.tags)) | Q(case__label_tags__overlap=list(self.tags)))
+        for field, values in (
+            ("difficulty", self.difficulties),
+            ("register", self.registers),
+            ("language", self.languages),
+        ):
+            if values:
+                found = found.filter(**{f"case__{field}__in": list(values)})
+        if self.state == NEVER_AUDITED:
+            read = AuditItem.objects.filter(case=OuterRef("case"), done_at__isnull=False)
+            found = found.exclude(Exists(read))
+        return found
+
+    def record(self) -> dict[str, object]:
+        """For the frame of an audit."""
+        chosen = {
+            "tags": list(self.tags),
+            "difficulties": list(self.difficulties),
+            "registers": list(self.registers),
+            "languages": list(self.languages),
+        }
+        return {"state": self.state, **{name: values for name, values in chosen.items() if values}}
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnCase:
+    """A case of the frame, with the slices that it belongs to at the time of the draw."""
+
+    key: str
+    case: int
+    public_id: str
+    rubric: int
+    slices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """The drawn cases in the order in which they are read; ``in_slices`` counts the frame by slice."""
+
+    cases: tuple[DrawnCase, ...]
+    in_frame: int
+    in_slices: Mapping[str, int]
+    digest: str  # of the keys of the frame: the same seed draws the same from the same keys
+
+
+def draw_cases(*, benchmark: Benchmark, filter: CaseFilter, share: float, seed: int) -> Draw:
+    """The cases of an audit: ``share`` of the frame, rounded half up, at least one where there is any."""
+    groups = {
+        f"specialty:{source}": f"specialty_group:{target}"
+        for source, target in benchmark.maps.get("specialty", {}).items()
+    }
+    labels = ("case__difficulty", "case__register", "case__tags", "case__label_tags")
+    rows = filter.rubrics(benchmark).order_by().values_list("case__key", "case", "case__public_id", "pk", *labels)
+    frame = [
+        DrawnCase(key, case, public_id, rubric, _slices(difficulty, register, [*tags, *label_tags], groups))
+        for key, case, public_id, rubric, difficulty, register, tags, label_tags in rows
+    ]
+    size = max(1, share_of(len(frame), share)) if frame else 0
+    drawn = sorted(frame, key=lambda one: (keyed(seed, "audit", one.key), one.key))[:size]
+    names = "\x1f".join(sorted(one.key for one in frame))
+    return Draw(
+        # An order of its own: whoever reads the first half has read a random half.
+        cases=tuple(sorted(drawn, key=lambda one: (keyed(seed, "order", one.key), one.key))),
+        in_frame=len(frame),
+        in_slices=dict(sorted(Counter(name for one in frame for name in one.slices).items())),
+        digest=hashlib.sha256(names.encode()).hexdigest(),
+    )
+
+
+def _slices(difficulty: str, register: str, tags: Sequence[str], groups: Mapping[str, str]) -> tuple[str, ...]:
+    """Difficulty, register, and the group of its specialty: by the benchmark's map, else the specialty itself."""
+    made = [f"{name}:{value}" for name, value in (("difficulty", difficulty), ("register", register)) if value]
+    made += [groups.get(tag, tag) for tag in tags if tag.startswith("specialty:")]
+    return tuple(dict.fromkeys(made))

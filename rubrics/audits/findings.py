@@ -1,0 +1,136 @@
+"""What auditors' readings come to: defective cases, rates with bounds, and how far auditors agree.
+
+Plain values in, figures out; no Django.
+
+A case is **defective** where at least half of those who read it would revise or remove it; it is to be **removed**
+where at least half would remove it; a question is **at fault** on it where at least half say so. A tie counts as a
+defect: two physicians who differ have found something to look at.
+
+Each rate has two intervals: Clopper–Pearson's, of the rate at which cases like these are defective, and the
+finite-population bounds of how many of the frame's cases are, which knows how large a part of them was read
+(`consilium.statistics.proportion`). A slice's cases are a random sample of the slice's, given how many were drawn.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.fleiss_kappa import fleiss_kappa
+from consilium.statistics.proportion import exact_proportion, finite_population_bounds
+from consilium.statistics.wilson import wilson_interval
+
+SOUND, REVISE, REMOVE = OUTCOMES = ("sound", "revise", "remove")
+NONE_READ = "no case was read"
+ALONE = "no case was read by two auditors"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One auditor's finding on one case; ``answers`` are True where nothing is wrong."""
+
+    case: str
+    outcome: str
+    answers: Mapping[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How many of ``n`` cases that were read, of ``in_frame`` that could have been drawn, are counted as ``name`` says.
+
+    ``bounds`` are the least and the greatest number among the frame's cases; None where nothing was read.
+    """
+
+    name: str
+    hits: int
+    n: int
+    in_frame: int
+    figure: Figure
+    wilson: tuple[float, float] | None
+    bounds: tuple[int, int] | None
+
+
+def rate_of(name: str, hits: int, n: int, in_frame: int) -> Rate:
+    """A rate with all of its bounds."""
+    if n == 0:
+        return Rate(name, hits, n, in_frame, Undefined(NONE_READ), None, None)
+    # A case may have left the frame since, never one that was read.
+    bounds = finite_population_bounds(hits, n, max(n, in_frame))
+    return Rate(name, hits, n, in_frame, exact_proportion(hits, n), wilson_interval(hits, n), bounds)
+
+
+def outcomes_of(readings: Iterable[Reading]) -> dict[str, str]:
+    """Case → what it comes to."""
+    by_case: defaultdict[str, list[str]] = defaultdict(list)
+    for one in readings:
+        by_case[one.case].append(one.outcome)
+    made = {}
+    for case, outcomes in by_case.items():
+        if _half(outcomes.count(REMOVE), len(outcomes)):
+            made[case] = REMOVE
+        else:
+            made[case] = REVISE if _half(len(outcomes) - outcomes.count(SOUND), len(outcomes)) else SOUND
+    return made
+
+
+def _half(number: int, n: int) -> bool:
+    return 2 * number >= n
+
+
+def rates(
+    readings: Sequence[Reading],
+    *,
+    questions: Sequence[str],
+    in_frame: int,
+    in_slices: Mapping[str, int],
+    slices_of: Mapping[str, Sequence[str]],
+) -> list[Rate]:
+    """``defective`` first, then ``outcome:…``, ``question:…`` (at fault) and the defect rate of each slice.
+
+    ``in_slices`` counts the frame's cases by slice, ``slices_of`` names those of each drawn case.
+    """
+    outcomes = outcomes_of(readings)
+    n = len(outcomes)
+    defective = {case for case, outcome in outcomes.items() if outcome != SOUND}
+    made = [rate_of("defective", len(defective), n, in_frame)]
+    for outcome in OUTCOMES:
+        made.append(rate_of(f"outcome:{outcome}", list(outcomes.values()).count(outcome), n, in_frame))
+    for question in questions:
+        made.append(rate_of(f"question:{question}", len(_at_fault(readings, question)), n, in_frame))
+    for name, size in in_slices.items():
+        inside = [case for case in outcomes if name in slices_of.get(case, ())]
+        made.append(rate_of(name, len(defective.intersection(inside)), len(inside), size))
+    return made
+
+
+def _at_fault(readings: Iterable[Reading], question: str) -> list[str]:
+    by_case: defaultdict[str, list[bool]] = defaultdict(list)
+    for one in readings:
+        if question in one.answers:
+            by_case[one.case].append(one.answers[question])
+    return [case for case, sound in by_case.items() if _half(sound.count(False), len(sound))]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditorAgreement:
+    """How far auditors agree whether a case is sound: ``raw``, the share of pairs of readings that do, and kappa."""
+
+    n_cases: int  # read by two or more
+    raw: Figure
+    kappa: Figure
+
+
+def agreement_of(readings: Sequence[Reading]) -> AuditorAgreement:
+    """Over the cases that two auditors or more have read; kappa is Fleiss', since these need not be the same people."""
+    by_case: defaultdict[str, list[bool]] = defaultdict(list)
+    for one in readings:
+        by_case[one.case].append(one.outcome == SOUND)
+    several = [sound for sound in by_case.values() if len(sound) > 1]
+    if not several:
+        return AuditorAgreement(0, Undefined(ALONE), Undefined(ALONE))
+    pairs = [one == other for sound in several for one, other in combinations(sound, 2)]
+    kappa = fleiss_kappa([[sound.count(True), sound.count(False)] for sound in several])
+    return AuditorAgreement(len(several), Estimate(sum(pairs) / len(pairs), len(pairs)), kappa)

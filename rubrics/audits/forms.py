@@ -1,0 +1,82 @@
+"""How an audit is drawn, as an admin chooses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from rubrics import lists
+from rubrics.audits.drawing import ALL, NEVER_AUDITED, CaseFilter
+from rubrics.audits.services import LARGEST_SEED, MOST_AUDITORS, AuditTerms
+from rubrics.models import Benchmark, Difficulty, Register
+
+
+class AuditForm(forms.Form):
+    """Share, seed and filter."""
+
+    title = forms.CharField(label=_("Title"), max_length=200, initial=_("Senior audit"))
+    share = forms.FloatField(
+        label=_("Share of the cases, in %"),
+        min_value=0.1,
+        max_value=100,
+        initial=20,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    auditors_per_case = forms.IntegerField(
+        label=_("Auditors per case"),
+        min_value=1,
+        max_value=MOST_AUDITORS,
+        initial=1,
+        help_text=_("With two or more, the report says how far they agree."),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=LARGEST_SEED,
+        initial=1,
+        help_text=_("The same seed draws the same cases from the same benchmark anywhere."),
+    )
+    state = forms.ChoiceField(
+        label=_("Drawn from"),
+        choices=[(ALL, _("All published cases")), (NEVER_AUDITED, _("Cases that no audit has read yet"))],
+    )
+    difficulty = forms.ChoiceField(label=_("Difficulty"), required=False)
+    register = forms.ChoiceField(label=_("Register"), required=False)
+    language = forms.ChoiceField(label=_("Language"), required=False)
+    tag = forms.ChoiceField(label=_("Tag"), required=False)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        tags = [(tag, f"{tag} ({count})") for tag, count in lists.tag_counts(benchmark)]
+        for name, choices in (
+            ("difficulty", list(Difficulty.choices)),
+            ("register", list(Register.choices)),
+            ("language", [(code, code) for code in lists.languages(benchmark)]),
+            ("tag", tags),
+        ):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [("", _("All")), *choices]
+
+    def terms(self) -> AuditTerms:
+        """What was chosen."""
+        asked = self.cleaned_data
+
+        def chosen(name: str) -> tuple[str, ...]:
+            return (asked[name],) if asked[name] else ()
+
+        return AuditTerms(
+            title=asked["title"],
+            share=asked["share"] / 100,
+            seed=asked["seed"],
+            auditors_per_case=asked["auditors_per_case"],
+            filter=CaseFilter(
+                state=asked["state"],
+                tags=chosen("tag"),
+                difficulties=chosen("difficulty"),
+                registers=chosen("register"),
+                languages=chosen("language"),
+            ),
+        )

@@ -1,0 +1,171 @@
+"""What the pages, files and doors of an audit show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from rubrics.audits.access import open_to
+from rubrics.audits.findings import AuditorAgreement, Rate, Reading, agreement_of, rates
+from rubrics.audits.services import QUESTIONS
+from rubrics.models import AuditItem, Benchmark, CaseAudit, Criterion, RubricItem
+
+RATE_COLUMNS = (
+    *("what", "n_defective", "n_read", "rate", "rate_low", "rate_high", "wilson_low", "wilson_high"),
+    *("n_in_frame", "least_in_frame", "greatest_in_frame", "note"),
+)
+RATE_TEXT = ("what", "note")
+READING_COLUMNS = (
+    *("case", "number", "rubric_version", *QUESTIONS, "criteria", "outcome", "comment", "auditor"),
+    *("taken_at", "done_at", "excluded"),
+)
+READING_TEXT = ("case", "criteria", "comment", "auditor", "excluded")
+
+
+def question_labels() -> dict[str, str]:
+    """What the four questions are called, in the reader's language."""
+    return {
+        "correctness": _("Clinical correctness"),
+        "necessity": _("Necessity"),
+        "consistency": _("Consistency"),
+        "guidelines": _("Guideline alignment"),
+    }
+
+
+def counted(audits: QuerySet[CaseAudit]) -> QuerySet[CaseAudit]:
+    """Each with ``n_items`` (readings asked), ``n_done`` and ``n_defects`` (readings that found something)."""
+    done = Q(items__done_at__isnull=False)
+    return audits.annotate(
+        n_items=Count("items"),
+        n_done=Count("items", filter=done),
+        n_defects=Count("items", filter=done & ~Q(items__outcome="sound")),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class AuditReport:
+    """The figures of an audit."""
+
+    audit: CaseAudit
+    rates: list[Rate]
+    agreement: AuditorAgreement
+    n_read: int
+    n_drawn: int
+
+    @property
+    def overall(self) -> Rate:
+        """The defect rate."""
+        return self.rates[0]
+
+    def of(self, kind: str) -> list[Rate]:
+        """Rates of one kind: ``outcome`` or ``question``; of ``slice`` all others but the overall one."""
+        if kind == "slice":
+            return [rate for rate in self.rates[1:] if not rate.name.startswith(("outcome:", "question:"))]
+        return [rate for rate in self.rates if rate.name.startswith(f"{kind}:")]
+
+
+def report_of(audit: CaseAudit) -> AuditReport:
+    """From what is handed in, by the frame as it was drawn."""
+    rows = audit.items.filter(done_at__isnull=False).order_by("position", "number")
+    readings = [
+        Reading(case, outcome, answers)
+        for case, outcome, answers in rows.values_list("case__public_id", "outcome", "answers")
+    ]
+    frame = audit.frame
+    made = rates(
+        readings,
+        questions=QUESTIONS,
+        in_frame=frame["in_frame"],
+        in_slices=frame["slices"],
+        slices_of=frame["slices_of"],
+    )
+    return AuditReport(audit, made, agreement_of(readings), made[0].n, frame["drawn"])
+
+
+def rate_rows(report: AuditReport) -> Iterator[Sequence[object]]:
+    """`RATE_COLUMNS`; the agreement of auditors stands last."""
+    for rate in report.rates:
+        yield (
+            *(rate.name, rate.hits, rate.n, rate.figure.value, rate.figure.low, rate.figure.high),
+            *(rate.wilson or (None, None)),
+            rate.in_frame,
+            *(rate.bounds or (None, None)),
+            rate.figure.note or None,
+        )
+    for name, figure in (("agreement:raw", report.agreement.raw), ("agreement:kappa", report.agreement.kappa)):
+        yield (name, None, figure.n, figure.value, *[None] * 7, figure.note or None)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDefect:
+    """A reading that found something, with the criteria that it names."""
+
+    item: AuditItem
+    at_fault: list[str]  # questions, in words
+    criteria: list[RubricItem]
+
+
+def found_defects(audit: CaseAudit) -> list[FoundDefect]:
+    """Readings that would revise or remove a case, removals first."""
+    rows = list(
+        audit.items.filter(done_at__isnull=False, outcome__in=["revise", "remove"])
+        .select_related("case", "rubric", "auditor")
+        .order_by("outcome", "position", "number")
+    )
+    wanted = {pk for row in rows for pk in row.criteria}
+    items = RubricItem.objects.filter(criterion__in=wanted, rubric__in={row.rubric_id for row in rows})
+    by_place = {(item.rubric_id, item.criterion_id): item for item in items.select_related("criterion")}
+    labels = question_labels()
+    return [
+        FoundDefect(
+            row,
+            [labels[name] for name in QUESTIONS if row.answers.get(name) is False],
+            [by_place[row.rubric_id, pk] for pk in row.criteria if (row.rubric_id, pk) in by_place],
+        )
+        for row in rows
+    ]
+
+
+def reading_rows(audit: CaseAudit) -> Iterator[Sequence[object]]:
+    """`READING_COLUMNS`, a line for each reading that is asked."""
+    rows = audit.items.select_related("case", "rubric", "auditor").order_by("position", "number")
+    texts = dict(
+        Criterion.objects.filter(pk__in={pk for chosen in rows.values_list("criteria", flat=True) for pk in chosen})
+        .order_by()
+        .values_list("pk", "text")
+    )
+    said = {True: "sound", False: "at fault", None: None}
+    for row in rows:
+        done = row.done_at is not None
+        yield (
+            *(row.case.key, row.number, row.rubric.version),
+            *(said[row.answers.get(name)] if done else None for name in QUESTIONS),
+            " | ".join(texts[pk] for pk in row.criteria if pk in texts) or None if done else None,
+            *((row.outcome, row.comment or None) if done else (None, None)),
+            row.auditor,
+            row.taken_at.isoformat() if row.taken_at else None,
+            row.done_at.isoformat() if row.done_at else None,
+            row.case.exclusion_reason or None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What waits for an auditor in a benchmark: ``at`` is the case under way."""
+
+    at: AuditItem | None
+    waiting: int  # cases to take
+    done: list[AuditItem]
+
+
+def desk_of(auditor: User, benchmark: Benchmark) -> Desk:
+    """For the desk and the home page."""
+    own = AuditItem.objects.filter(audit__benchmark=benchmark, auditor=auditor).select_related("case", "audit")
+    at = own.filter(audit__status="open", done_at=None, case__excluded_at=None).order_by("taken_at", "pk").first()
+    done = list(own.filter(done_at__isnull=False).order_by("-done_at")[:100])
+    waiting = open_to(auditor, benchmark).values("audit", "case").distinct().count()
+    return Desk(at, waiting, done)

@@ -1,0 +1,249 @@
+"""Every write to an audit: its draw, and what auditors find."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import Conflict, DomainError
+from consilium.lib.transitions import transition
+from rubrics.audits.access import open_to
+from rubrics.audits.drawing import STATES, CaseFilter, Draw, draw_cases
+from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, CaseAudit, Criterion, RevisionRequest
+from rubrics.services.exclusion import exclude_case
+from rubrics.services.revisions import request_revision
+
+QUESTIONS = ("correctness", "necessity", "consistency", "guidelines")
+Outcome = AuditItem.Outcome
+LONGEST_COMMENT = 5_000
+LARGEST_SEED = 2**31 - 1
+MOST_AUDITORS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class AuditTerms:
+    """How an audit is drawn."""
+
+    title: str
+    share: float = 0.2
+    seed: int = 0
+    auditors_per_case: int = 1
+    filter: CaseFilter = field(default_factory=CaseFilter)
+
+
+def plan_audit(*, benchmark: Benchmark, terms: AuditTerms) -> Draw:
+    """What `create_audit` would draw; nothing is written. `DomainError` says what is missing."""
+    if not 0 < terms.share <= 1:
+        raise DomainError(_("The share lies above 0% and is at most 100%."))
+    if not 0 <= terms.seed <= LARGEST_SEED:
+        raise DomainError(_("The seed is a whole number from 0."))
+    if not 1 <= terms.auditors_per_case <= MOST_AUDITORS:
+        raise DomainError(_("1 to %(n)s auditors read a case.") % {"n": MOST_AUDITORS})
+    if terms.filter.state not in STATES:
+        raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(STATES)})
+    draw = draw_cases(benchmark=benchmark, filter=terms.filter, share=terms.share, seed=terms.seed)
+    if not draw.cases:
+        raise DomainError(_("No case fits. Only cases that count and have a published rubric can be drawn."))
+    return draw
+
+
+@transaction.atomic
+def create_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at: datetime) -> CaseAudit:
+    """Draw the cases and lay them out for auditors to take."""
+    if not terms.title.strip():
+        raise DomainError(_("Give the audit a title."))
+    draw = plan_audit(benchmark=benchmark, terms=terms)
+    audit = CaseAudit.objects.create(
+        benchmark=benchmark,
+        title=terms.title.strip(),
+        share=terms.share,
+        seed=terms.seed,
+        auditors_per_case=terms.auditors_per_case,
+        frame={
+            "filter": terms.filter.record(),
+            "in_frame": draw.in_frame,
+            "drawn": len(draw.cases),
+            "slices": dict(draw.in_slices),
+            "slices_of": {one.public_id: list(one.slices) for one in draw.cases},
+            "digest": draw.digest,
+        },
+        created_by=by,
+        created_at=at,
+    )
+    AuditItem.objects.bulk_create(
+        (
+            AuditItem(audit=audit, case_id=one.case, rubric_id=one.rubric, number=number, position=position)
+            for position, one in enumerate(draw.cases, start=1)
+            for number in range(1, terms.auditors_per_case + 1)
+        ),
+        batch_size=1000,
+    )
+    return audit
+
+
+@transaction.atomic
+def close_audit(*, audit: CaseAudit, at: datetime) -> None:
+    """End an audit: its report stands, and what nobody read stays unread."""
+    transition(audit, source=["open"], target="closed", closed_at=at)
+
+
+# What auditors do -------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem | None:
+    """The case that the auditor is at, or the next that waits; None where there is none for them.
+
+    Two auditors never get the same item: a row that another is just taking is skipped.
+    """
+    # One at a time of each auditor: a second click must find what the first one took.
+    role = AuthoringRole.objects.select_for_update(no_key=True).filter(
+        benchmark=benchmark, user=auditor, role=AuthoringRole.Role.AUDITOR, active=True
+    )
+    if role.first() is None:
+        raise DomainError(_("You are no auditor of this benchmark."))
+    own = AuditItem.objects.filter(
+        audit__benchmark=benchmark, audit__status="open", auditor=auditor, done_at=None, case__excluded_at=None
+    )
+    if standing := own.order_by("taken_at", "pk").first():
+        return standing
+    waiting = open_to(auditor, benchmark).order_by("audit__created_at", "audit", "position", "number")
+    row = waiting.select_for_update(no_key=True, of=("self",), skip_locked=True).first()
+    # All that wait may be held by others for this moment alone.
+    row = row or waiting.select_for_update(no_key=True, of=("self",)).first()
+    if row is None:
+        return None
+    row.auditor, row.taken_at = auditor, at
+    row.save(update_fields=["auditor", "taken_at"])
+    return row
+
+
+@transaction.atomic
+def put_back(*, item: AuditItem, auditor: User) -> None:
+    """Let another auditor take the case; what was noted so far is dropped."""
+    hit = AuditItem.objects.filter(pk=item.pk, auditor=auditor, done_at=None).update(
+        auditor=None, taken_at=None, answers={}, criteria=[], outcome="", comment="", version=F("version") + 1
+    )
+    if not hit:
+        raise Conflict(_("You have finished this case; it cannot be put back."))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an auditor notes of a case: True in ``answers`` where nothing is wrong; ``criteria`` are those at fault."""
+
+    answers: Mapping[str, bool] = field(default_factory=dict)
+    criteria: Collection[int] = ()
+    outcome: str = ""
+    comment: str = ""
+
+
+class StaleFinding(Conflict):
+    """Another tab has saved in between; ``item`` is what stands."""
+
+    def __init__(self, item: AuditItem) -> None:
+        super().__init__(_("This case was changed in another tab since you opened it."))
+        self.item = item
+
+
+@transaction.atomic
+def save_finding(*, item: AuditItem, auditor: User, finding: Finding, version: int) -> AuditItem:
+    """Save what is noted so far, if ``version`` is the one that stands; else `StaleFinding`. It may be half done."""
+    row = AuditItem.objects.select_for_update(of=("self",)).select_related("audit").get(pk=item.pk, auditor=auditor)
+    _refuse_unless_open(row)
+    values = _checked(row, finding)
+    # A repeated save of what stands, whose answer was lost, changes nothing.
+    if all(getattr(row, name) == value for name, value in values.items()):
+        return row
+    if row.version != version:
+        raise StaleFinding(row)
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.version += 1
+    row.save(update_fields=[*values, "version"])
+    return row
+
+
+@transaction.atomic
+def finish(*, item: AuditItem, auditor: User, finding: Finding, version: int, at: datetime) -> AuditItem:
+    """Hand a case in. *Revise* asks for the ticked criteria to be reworded; *remove* is for an admin to confirm."""
+    row = save_finding(item=item, auditor=auditor, finding=finding, version=version)
+    if missing := unready(row):
+        raise DomainError(" ".join(missing))
+    row.done_at = at
+    row.save(update_fields=["done_at"])
+    if row.outcome == Outcome.REVISE:
+        for criterion in Criterion.objects.filter(pk__in=row.criteria).order_by("pk"):
+            _ask_for_revision(row, criterion, auditor, at)
+    return row
+
+
+def _ask_for_revision(row: AuditItem, criterion: Criterion, auditor: User, at: datetime) -> None:
+    """One open request a criterion: a second auditor's reason stands below the first one's."""
+    reason = _("Senior audit: %(comment)s") % {"comment": row.comment}
+    standing = RevisionRequest.objects.filter(rubric=row.rubric_id, criterion=criterion, response=None, status="open")
+    if earlier := standing.first():
+        reason = f"{earlier.reason}\n\n{reason}"
+    request_revision(rubric=row.rubric, criterion=criterion, response=None, reason=reason, by=auditor, at=at)
+
+
+def unready(row: AuditItem) -> list[str]:
+    """What is missing before the case can be handed in, in words."""
+    missing = []
+    unanswered = [name for name in QUESTIONS if name not in row.answers]
+    at_fault = [name for name in QUESTIONS if row.answers.get(name) is False]
+    if unanswered:
+        missing.append(_("Answer all four questions."))
+    if not row.outcome:
+        missing.append(_("Choose an outcome."))
+    elif row.outcome == Outcome.SOUND and (at_fault or row.criteria):
+        missing.append(_("Something is marked as at fault, so the outcome cannot be sound."))
+    elif row.outcome != Outcome.SOUND and not row.comment:
+        missing.append(_("Say what is wrong: whoever rewords or removes it reads your reason."))
+    if row.outcome in (Outcome.REVISE, Outcome.REMOVE) and not unanswered and not at_fault and not row.criteria:
+        missing.append(_("Mark what is at fault: a question, or the criteria."))
+    return missing
+
+
+def _refuse_unless_open(row: AuditItem) -> None:
+    if row.audit.status != CaseAudit.Status.OPEN:
+        raise Conflict(_("This audit is closed."))
+    if row.done_at is not None:
+        raise Conflict(_("You have handed this case in; what you found stands."))
+
+
+def _checked(row: AuditItem, finding: Finding) -> dict[str, Any]:
+    if not set(finding.answers) <= set(QUESTIONS) or not all(type(one) is bool for one in finding.answers.values()):
+        raise DomainError(_("The questions are: %(names)s.") % {"names": ", ".join(QUESTIONS)})
+    if finding.outcome not in ("", *Outcome.values):
+        raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(Outcome.values)})
+    if len(finding.comment) > LONGEST_COMMENT:
+        raise DomainError(_("At most %(n)s characters.") % {"n": f"{LONGEST_COMMENT:,}"})
+    chosen = sorted(set(finding.criteria))
+    known = row.rubric.items.filter(criterion__in=chosen).count() if chosen else 0
+    if known != len(chosen):
+        raise DomainError(_("A criterion that is not in this rubric cannot be marked."))
+    return {
+        "answers": {name: finding.answers[name] for name in QUESTIONS if name in finding.answers},
+        "criteria": chosen,
+        "outcome": finding.outcome,
+        "comment": finding.comment.strip(),
+    }
+
+
+# What an admin does with it ---------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def confirm_removal(*, audit: CaseAudit, case: Case, reason: str, by: User, at: datetime) -> None:
+    """Exclude a case that an auditor proposed to remove."""
+    if not audit.items.filter(case=case, outcome=Outcome.REMOVE, done_at__isnull=False).exists():
+        raise DomainError(_("No auditor has proposed to remove this case."))
+    exclude_case(case=case, kind=Case.Exclusion.AUDIT, reason=reason, by=by, at=at)

@@ -1,0 +1,179 @@
+"""Pages of audits for those who run the benchmark: the list, a new one with its draw, and the report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from consilium.lib.csvfile import stream_csv
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.audits import access, report
+from rubrics.audits.forms import AuditForm
+from rubrics.audits.services import close_audit, confirm_removal, create_audit, plan_audit
+from rubrics.models import AuthoringRole, Benchmark, Case, CaseAudit
+from rubrics.views.benchmarks import csv_response
+
+PER_PAGE = 50
+SHOWN_OF_A_DRAW = 12
+NEW = "rubrics/audit_new.html"
+
+
+@require_safe
+@signed_in
+def audits(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The audits of a benchmark, the newest first."""
+    benchmark = get_benchmark(request.user, slug)
+    rows = report.counted(CaseAudit.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
+    context = {
+        "benchmark": benchmark,
+        "page_obj": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
+        "administers": _administers(request, benchmark),
+        "auditors": _auditors(benchmark),
+    }
+    return render(request, "rubrics/audits.html", context)
+
+
+def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
+    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
+
+
+def _auditors(benchmark: Benchmark) -> int:
+    roles = AuthoringRole.objects.filter(benchmark=benchmark, role=AuthoringRole.Role.AUDITOR, active=True)
+    return roles.count()
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new_audit(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Choose how it is drawn; a POST draws it."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    if request.method != "POST":
+        return _form(request, benchmark, AuditForm(benchmark=benchmark))
+    form = AuditForm(request.POST, benchmark=benchmark)
+    status = 422
+    if form.is_valid():
+        try:
+            made = create_audit(benchmark=benchmark, terms=form.terms(), by=request.user, at=timezone.now())
+        except DomainError as error:
+            form.add_error(None, str(error))
+            status = error.status_code
+        else:
+            return redirect("rubrics:audit", slug, made.public_id)
+    return _form(request, benchmark, form, status)
+
+
+def _form(request: SignedInRequest, benchmark: Benchmark, form: AuditForm, status: int = 200) -> HttpResponse:
+    context = {"benchmark": benchmark, "form": form, "auditors": _auditors(benchmark)}
+    return render(request, NEW, context, status=status)
+
+
+@require_safe
+@signed_in
+def audit_draw(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What the form as it stands would draw; nothing is written."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    form = AuditForm(request.GET, benchmark=benchmark)
+    context: dict[str, Any] = {"benchmark": benchmark}
+    if form.is_valid():
+        try:
+            draw = plan_audit(benchmark=benchmark, terms=form.terms())
+        except DomainError as refused:
+            context["problems"] = [str(refused)]
+        else:
+            context |= {
+                "draw": draw,
+                "first": draw.cases[:SHOWN_OF_A_DRAW],
+                "readings": len(draw.cases) * form.cleaned_data["auditors_per_case"],
+            }
+    else:
+        context["problems"] = [str(error) for errors in form.errors.values() for error in errors]
+    return render(request, f"{NEW}#draw", context)
+
+
+@require_safe
+@signed_in
+def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """The report of an audit, as far as it has come."""
+    found = access.get_audit(request.user, slug, public_id)
+    made = report.report_of(found)
+    labels = {f"question:{name}": label for name, label in report.question_labels().items()}
+    labels |= {"outcome:sound": _("Sound"), "outcome:revise": _("Revise"), "outcome:remove": _("Remove")}
+    context = {
+        "benchmark": found.benchmark,
+        "audit": found,
+        "report": made,
+        "tables": [
+            (title, [(labels.get(rate.name, rate.name), rate) for rate in made.of(kind)])
+            for title, kind in (
+                (_("By outcome"), "outcome"),
+                (_("At fault, by question"), "question"),
+                (_("Defective, by slice"), "slice"),
+            )
+        ],
+        "defects": report.found_defects(found),
+        "progress": report.counted(CaseAudit.objects.filter(pk=found.pk)).get(),
+        "administers": _administers(request, found.benchmark),
+        "auditors": _auditors(found.benchmark),
+    }
+    return render(request, "rubrics/audit.html", context)
+
+
+@require_safe
+@signed_in
+def rates_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """The rates of the report with their bounds."""
+    found = access.get_audit(request.user, slug, public_id)
+    rows = report.rate_rows(report.report_of(found))
+    table = stream_csv(report.RATE_COLUMNS, rows, text_columns=report.RATE_TEXT)
+    return csv_response(f"{slug}-audit-{found.public_id}-rates.csv", table)
+
+
+@require_safe
+@signed_in
+def readings_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """What was found on each case."""
+    found = access.get_audit(request.user, slug, public_id)
+    table = stream_csv(report.READING_COLUMNS, report.reading_rows(found), text_columns=report.READING_TEXT)
+    return csv_response(f"{slug}-audit-{found.public_id}-readings.csv", table)
+
+
+@require_POST
+@signed_in
+def close(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """End an audit."""
+    found = access.get_administered_audit(request.user, slug, public_id)
+    try:
+        close_audit(audit=found, at=timezone.now())
+    except DomainError as refused:
+        messages.error(request, str(refused))
+    return redirect("rubrics:audit", slug, public_id)
+
+
+@require_POST
+@signed_in
+def remove(request: SignedInRequest, slug: str, public_id: str, case: str) -> HttpResponse:
+    """Exclude a case that an auditor proposed to remove."""
+    found = access.get_administered_audit(request.user, slug, public_id)
+    row = get_object_or_404(Case.objects.filter(benchmark=found.benchmark), public_id=case)
+    try:
+        confirm_removal(
+            audit=found,
+            case=row,
+            reason=request.POST.get("reason", "").replace("\x00", ""),
+            by=request.user,
+            at=timezone.now(),
+        )
+    except DomainError as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("“%(case)s” no longer counts. It stays on record.") % {"case": row.key})
+    return redirect("rubrics:audit", slug, public_id)
