@@ -8,10 +8,12 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         """Tell the top bar and the home page what is here, and the imports which files are read."""
         from annotation import imports, navigation, steps
+        from annotation.regrading import lacking
         from annotation.services import new_versions
-        from rubrics import overview, published
+        from rubrics import consequences, overview, published
 
         navigation.register()
         imports.register()
         overview.register(steps.steps)
         published.register(new_versions.move_untouched_work)
+        consequences.register(lacking.consequences)

@@ -54,9 +54,13 @@ _FINAL = f"""
     SELECT g.response_id, g.criterion_id,
            CASE WHEN r.outcome IS NULL THEN g.code ELSE {OUTCOME_SQL.format(column="r.outcome")} END
     FROM ({_MAJORITY.format(votes=_CHECKED_VOTES)}) AS g
-    LEFT JOIN annotation_adjudication j
-        ON j.response_id = g.response_id AND j.group_id = %(group)s AND j.other_group_id IS NULL AND j.status = 'done'
-    LEFT JOIN annotation_ruling r ON r.adjudication_id = j.id AND r.criterion_id = g.criterion_id
+    LEFT JOIN (
+        -- A response has an adjudication for each version of its rubric that was in conflict; the last ruling holds.
+        SELECT DISTINCT ON (j.response_id, r.criterion_id) j.response_id, r.criterion_id, r.outcome
+        FROM annotation_adjudication j JOIN annotation_ruling r ON r.adjudication_id = j.id
+        WHERE j.group_id = %(group)s AND j.other_group_id IS NULL AND j.status = 'done'
+        ORDER BY j.response_id, r.criterion_id, j.finished_at DESC, j.id DESC
+    ) AS r ON r.response_id = g.response_id AND r.criterion_id = g.criterion_id
 """
 
 
@@ -133,10 +137,12 @@ def consensus_ratings(group: ExpertGroup, other: ExpertGroup, within: Span | Non
     agreed = Ratings(first.response[a], first.criterion[a], outcome.astype(np.int8))
     rulings = fetch_ratings(
         f"""
-        SELECT j.response_id, r.criterion_id, {OUTCOME_SQL.format(column="r.outcome")}
+        SELECT DISTINCT ON (j.response_id, r.criterion_id)
+               j.response_id, r.criterion_id, {OUTCOME_SQL.format(column="r.outcome")}
         FROM annotation_ruling r
         JOIN annotation_adjudication j ON j.id = r.adjudication_id AND j.status = 'done'
         WHERE (j.group_id, j.other_group_id) IN ((%(one)s, %(two)s), (%(two)s, %(one)s))
+        ORDER BY j.response_id, r.criterion_id, j.finished_at DESC, j.id DESC
         """,
         {"one": group.pk, "two": other.pk},
         within=within,

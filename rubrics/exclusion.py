@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from accounts.models import User
 from consilium.lib.ratings import Ratings
+from rubrics import superseded
 from rubrics.models import Benchmark, Case, Response
 
 
@@ -27,9 +28,10 @@ def excluded_responses(benchmark: int) -> NDArray[np.int64]:
 
 
 def state_of(benchmark: int) -> str:
-    """Names which cases are excluded now: part of the key under which a figure is kept."""
+    """Names which cases are excluded and which criteria superseded: part of the key under which a figure is kept."""
     rows = Case.objects.filter(benchmark=benchmark, excluded_at__isnull=False).order_by("pk")
-    return hashlib.sha256(repr(list(rows.values_list("pk", flat=True))).encode()).hexdigest()[:16]
+    out = [list(rows.values_list("pk", flat=True)), superseded.superseded_criteria(benchmark).tolist()]
+    return hashlib.sha256(repr(out).encode()).hexdigest()[:16]
 
 
 def marked(responses: NDArray[np.int64], benchmark: int) -> NDArray[np.bool_] | None:
@@ -42,10 +44,16 @@ def marked(responses: NDArray[np.int64], benchmark: int) -> NDArray[np.bool_] | 
 
 
 def counting(ratings: Ratings, benchmark: int) -> Ratings:
-    """``ratings`` without the pairs of excluded cases; the very same where none is excluded."""
-    out = marked(ratings.response, benchmark)
-    if out is None:
+    """``ratings`` without the pairs of excluded cases, and without criteria that only superseded versions of a rubric
+    hold; the very same where there are neither.
+    """
+    of_case, of_criterion = marked(ratings.response, benchmark), superseded.marked(ratings.criterion, benchmark)
+    if of_case is None and of_criterion is None:
         return ratings
+    out = np.zeros(len(ratings), dtype=bool)
+    for part in (of_case, of_criterion):
+        if part is not None:
+            out |= part
     return Ratings(ratings.response[~out], ratings.criterion[~out], ratings.outcome[~out])
 
 

@@ -15,6 +15,7 @@ from agreement.inputs import Joined, join
 from annotation.models import ExpertGroup, Physician
 from annotation.ratings import STAGES
 from consilium.lib.ratings import OUTCOME_SQL, copy_columns
+from rubrics import superseded
 from rubrics.models import Benchmark, Case
 from scoring.raters import Rater
 
@@ -157,7 +158,9 @@ def _votes(benchmark: Benchmark, groups: dict[int, str]) -> Votes:
             **dict.fromkeys(("outcome", "noted", "borderline"), "int2"),
         },
     )
-    return Votes(**columns)
+    votes = Votes(**columns)
+    gone = superseded.marked(votes.criterion, benchmark.pk)
+    return votes if gone is None else votes.chosen(~gone)
 
 
 def _digest(

@@ -165,17 +165,20 @@ def open_conflicts_between(*, group: ExpertGroup, other: ExpertGroup, at: dateti
         .values_list("response_id", "rubric_id")
     ):
         rubrics[response_id] = rubric_id
-    known = set(
-        Adjudication.objects.filter(group__in=[group, other], other_group__in=[group, other]).values_list(
-            "response_id", flat=True
-        )
-    )
+    # What was opened before stays as it is; a later version of a rubric may bring conflicts on new criteria.
+    known, opened = set(), set()
+    standing = Adjudication.objects.filter(group__in=[group, other], other_group__in=[group, other])
+    for response_id, rubric_id, named in standing.values_list("response_id", "rubric_id", "criteria"):
+        known.add((response_id, rubric_id))
+        opened.update((response_id, criterion) for criterion in named)
     rows = []
     for response in np.unique(responses[differ]).tolist():
-        if response in known or response not in rubrics:
+        if response not in rubrics or (response, rubrics[response]) in known:
             continue
         at_response = responses == response
-        conflicts = criteria[at_response & differ].tolist()
+        conflicts = [one for one in criteria[at_response & differ].tolist() if (response, one) not in opened]
+        if not conflicts:
+            continue
         rows.append(
             Adjudication(
                 response_id=response,

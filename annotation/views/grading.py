@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, screens, services, wire
 from annotation.models import Assignment, Batch, Skip
+from annotation.regrading.earlier import decided_earlier
 from annotation.services import slots
 from annotation.services.qualification import where_it_ends
 from annotation.views.saving import refusal
@@ -130,6 +131,7 @@ def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]
         "benchmark": assignment.batch.group.benchmark,
         "reading": screens.reading_of(assignment.case, assignment.response.text),
         "rows": rows,
+        "earlier": decided_earlier(assignment),
         "done": sum(bool(row.outcome) for row in rows),
         "flagged": sum(row.flagged for row in rows),
         "place": screens.queue_place(assignment),

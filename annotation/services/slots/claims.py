@@ -140,6 +140,7 @@ def give(*, slot: Slot, annotator: User, batch: Batch, at: datetime) -> Assignme
                 case_id=item.response.case_id,
                 response_id=item.response_id,
                 rubric_id=item.rubric_id,
+                criteria=_named_criteria(slot),
                 annotator=annotator,
                 **values,
             )
@@ -150,6 +151,12 @@ def give(*, slot: Slot, annotator: User, batch: Batch, at: datetime) -> Assignme
             back_to = Assignment.Status.DRAFT
         transition(known, source=[Assignment.Status.RELEASED], target=back_to, released_at=None, **values)
     return known
+
+
+def _named_criteria(slot: Slot) -> list[int] | None:
+    """Where only some criteria of a response are asked about, whoever takes it over is asked about the same."""
+    rows = Assignment.objects.filter(slot__item=slot.item_id, rubric=slot.item.rubric_id, criteria__isnull=False)
+    return rows.values_list("criteria", flat=True).first()
 
 
 def next_position(annotator: int, batch: int) -> int:

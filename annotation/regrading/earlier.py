@@ -1,0 +1,39 @@
+"""What an annotator decided of the same response earlier, shown folded beside the criteria asked about now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annotation.models import Assignment, Decision
+from annotation.screens import CriterionLine, criterion_lines
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierLine:
+    """A criterion that stands since an earlier version, and what this very annotator said of it (empty: nothing)."""
+
+    line: CriterionLine
+    outcome: str
+    note: str
+
+
+def decided_earlier(assignment: Assignment) -> list[EarlierLine]:
+    """The other criteria of the rubric, where only some are asked about; nobody else's decisions are among them."""
+    if assignment.criteria is None:
+        return []
+    said = {
+        criterion: (outcome or "", note)
+        for criterion, outcome, note in Decision.objects.filter(
+            assignment__response=assignment.response_id,
+            assignment__annotator=assignment.annotator_id,
+            assignment__submitted_at__isnull=False,
+        )
+        .exclude(assignment=assignment.pk)
+        .exclude(assignment__status=Assignment.Status.RELEASED)
+        .order_by("assignment__submitted_at", "round")
+        .values_list("criterion_id", "outcome", "note")
+    }
+    lines = criterion_lines(assignment.rubric_id, None, assignment.case.language)
+    return [
+        EarlierLine(line, *said.get(line.id, ("", ""))) for line in lines if line.id not in set(assignment.criteria)
+    ]

@@ -1,0 +1,254 @@
+"""A batch in which each response is graded on the criteria that it lacks, by whoever graded it before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import User
+from annotation.allocation import NO_CHECKER, drawn_places, keyed
+from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Involvement, Membership, Physician, Slot
+from annotation.regrading.lacking import Lacking, graders_of, lacking_in
+from annotation.services.notices import tell_of_new_work
+from annotation.services.planning import BatchTerms
+from annotation.services.rules import spoken_rules
+from annotation.standing import FAILED, WITHHELD, standings
+from consilium.lib.errors import Conflict, DomainError
+from rubrics.models import Response
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One physician's work: the response, and the criteria that they are asked about."""
+
+    lacking: Lacking
+    annotator: int
+    again: bool  # they graded the response before
+    position: int = 0
+    to_check: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What one physician would get."""
+
+    user: User
+    pseudonym: str
+    responses: int
+    decisions: int
+    again: int  # of the responses: those that they graded before
+
+
+@dataclass(frozen=True, slots=True)
+class RegradingPlan:
+    """A batch before it is made. ``digest`` names the plan: what was previewed is made, or nothing is."""
+
+    group: ExpertGroup
+    terms: BatchTerms
+    pieces: tuple[Piece, ...]
+    loads: tuple[Load, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def responses(self) -> int:
+        """Responses in the batch."""
+        return len({piece.lacking.response for piece in self.pieces})
+
+    @property
+    def decisions(self) -> int:
+        """Decisions to be made in all."""
+        return sum(len(piece.lacking.criteria) for piece in self.pieces)
+
+    @property
+    def checks(self) -> int:
+        """Pieces drawn for a secondary check."""
+        return sum(piece.to_check for piece in self.pieces)
+
+    @property
+    def digest(self) -> str:
+        """Changes with responses, criteria, annotators, queues and the drawn checks."""
+        rows = [
+            (p.lacking.response, p.lacking.rubric, p.lacking.criteria, p.annotator, p.position, p.to_check)
+            for p in self.pieces
+        ]
+        return sha256(repr(rows).encode()).hexdigest()[:16]
+
+
+def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str] = ()) -> RegradingPlan:
+    """Who decides what is lacking, without writing anything; of some cases (public ids) only where given.
+
+    Each response goes to those who graded it before. Where one of them has left the group or gets no new work, another
+    annotator without a part in the response takes their place. `DomainError` where nothing is lacking or nobody can.
+    """
+    wanted = _of_cases(lacking_in(group), cases)
+    if not wanted:
+        raise DomainError(_("Nothing has to be graded again: every graded response has all of its current criteria."))
+    warnings: list[str] = []
+    able = _able(group)
+    if not able:
+        raise DomainError(_("The group has no annotator who may get new work."))
+    has_checker = Membership.objects.filter(group=group, role=Membership.Role.CHECKER, active=True).exists()
+    if terms.fraction > 0 and not has_checker:
+        raise DomainError(_(NO_CHECKER))
+    pieces = _given_out(group, wanted, able, terms.seed, warnings)
+    if not pieces:
+        raise DomainError(_("Nobody of the group may grade these responses again."))
+    pieces = _in_order(pieces, terms)
+    return RegradingPlan(group, terms, tuple(pieces), _loads(group, pieces), tuple(warnings))
+
+
+def _of_cases(rows: list[Lacking], cases: Iterable[str]) -> list[Lacking]:
+    chosen = set(cases)
+    if not chosen:
+        return rows
+    known = dict(Response.objects.filter(pk__in=[row.response for row in rows]).values_list("pk", "case__public_id"))
+    return [row for row in rows if known[row.response] in chosen]
+
+
+def _able(group: ExpertGroup) -> list[int]:
+    """Annotators who may be given new work, in the order of joining."""
+    known = standings(group)
+    rows = Membership.objects.filter(
+        group=group, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True
+    ).order_by("pk")
+    users = rows.values_list("user_id", flat=True)
+    return [user for user in users if user not in known or known[user].reason not in (FAILED, WITHHELD)]
+
+
+def _given_out(
+    group: ExpertGroup, wanted: list[Lacking], able: list[int], seed: int, warnings: list[str]
+) -> list[Piece]:
+    responses = [row.response for row in wanted]
+    graders = graders_of(group, responses)
+    authors = dict(Response.objects.filter(pk__in=responses).values_list("pk", "author_id"))
+    parts: dict[int, set[int]] = {}
+    for response, user in Involvement.objects.filter(response__in=responses).values_list("response_id", "user_id"):
+        parts.setdefault(response, set()).add(user)
+    load: Counter[int] = Counter()
+    pieces, short, instead = [], 0, 0
+    for row in wanted:
+        again = [user for user in graders.get(row.response, []) if user in able]
+        others = [user for user in able if user not in parts.get(row.response, set()) and user != authors[row.response]]
+        gone = len(graders.get(row.response, [])) - len(again)
+        others.sort(key=lambda user: (load[user], keyed(seed, "instead", row.response, user)))
+        for user in (*again, *others[:gone]):
+            load[user] += 1
+            pieces.append(Piece(row, user, user in again))
+        instead += min(gone, len(others))
+        short += max(0, gone - len(others))
+    if instead:
+        text = ngettext(
+            "%(n)d piece goes to another annotator, since whoever graded the response gets no new work.",
+            "%(n)d pieces go to other annotators, since whoever graded the responses gets no new work.",
+            instead,
+        )
+        warnings.append(text % {"n": instead})
+    if short:
+        text = ngettext(
+            "For %(n)d piece nobody is left: every annotator has a part in the response already.",
+            "For %(n)d pieces nobody is left: every annotator has a part in the response already.",
+            short,
+        )
+        warnings.append(text % {"n": short})
+    return pieces
+
+
+def _in_order(pieces: list[Piece], terms: BatchTerms) -> list[Piece]:
+    """Each annotator's own queue: a keyed shuffle, of cases first where they stay together; and the drawn checks."""
+    by_case = terms.order == Batch.Order.BY_CASE
+
+    def place(piece: Piece) -> tuple[int, int, int]:
+        case = keyed(terms.seed, "queue", piece.annotator, "case", piece.lacking.case) if by_case else 0
+        return case, keyed(terms.seed, "queue", piece.annotator, "response", piece.lacking.response), piece.annotator
+
+    checked = drawn_places(len(pieces), terms.fraction, terms.seed)
+    position: Counter[int] = Counter()
+    ordered = []
+    for number, piece in enumerate(sorted(pieces, key=place)):
+        position[piece.annotator] += 1
+        ordered.append(replace(piece, position=position[piece.annotator], to_check=number in checked))
+    return ordered
+
+
+def _loads(group: ExpertGroup, pieces: list[Piece]) -> tuple[Load, ...]:
+    users = {piece.annotator for piece in pieces}
+    names = dict(
+        Physician.objects.filter(benchmark=group.benchmark_id, user__in=users).values_list("user_id", "pseudonym")
+    )
+    made = []
+    for user in User.objects.filter(pk__in=users).order_by("name", "pk"):
+        own = [piece for piece in pieces if piece.annotator == user.pk]
+        decisions = sum(len(piece.lacking.criteria) for piece in own)
+        made.append(Load(user, names.get(user.pk, ""), len(own), decisions, sum(piece.again for piece in own)))
+    return tuple(made)
+
+
+@transaction.atomic
+def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, digest: str = "") -> Batch:
+    """Make the batch exactly as planned. `Conflict` if ``digest`` names another plan than this one."""
+    if digest and digest != plan.digest:
+        raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
+    terms = plan.terms
+    if not terms.title.strip():
+        raise DomainError(_("A batch needs a title."))
+    per_response = Counter(piece.lacking.response for piece in plan.pieces)
+    batch = Batch.objects.create(
+        group=plan.group,
+        title=terms.title.strip(),
+        order=terms.order,
+        annotators_per_item=max(per_response.values()),
+        check_policy=terms.check_policy,
+        check_fraction=terms.fraction,
+        due_date=terms.due_date,
+        seed=terms.seed,
+        # Nothing was drawn: all that lacked a decision is here, whatever brought it into earlier batches.
+        frame={"filter": {"again": "criteria without a decision"}, "seed": terms.seed, "in_frame": plan.responses,
+               "drawn": plan.responses, "inclusion_probability": 1.0},
+        created_by=by,
+        created_at=at,
+    )  # fmt: skip
+    lacking = {piece.lacking.response: piece.lacking for piece in plan.pieces}
+    items = BatchItem.objects.bulk_create(
+        [BatchItem(batch=batch, response_id=row.response, rubric_id=row.rubric) for row in lacking.values()],
+        batch_size=1000,
+    )
+    slots = {
+        (slot.item.response_id, slot.number): slot
+        for slot in Slot.objects.bulk_create(
+            [
+                Slot(item=item, number=number)
+                for item in items
+                for number in range(1, per_response[item.response_id] + 1)
+            ],
+            batch_size=1000,
+        )
+    }
+    taken: Counter[int] = Counter()
+    rows = []
+    for piece in plan.pieces:
+        row = piece.lacking
+        taken[row.response] += 1
+        rows.append(
+            Assignment(
+                batch=batch,
+                case_id=row.case,
+                response_id=row.response,
+                rubric_id=row.rubric,
+                criteria=list(row.criteria),
+                annotator_id=piece.annotator,
+                slot=slots[row.response, taken[row.response]],
+                position=piece.position,
+                to_check=piece.to_check,
+            )
+        )
+    with spoken_rules():
+        Assignment.objects.bulk_create(rows, batch_size=1000)
+    tell_of_new_work(batch=batch, at=at)
+    return batch

@@ -1,0 +1,146 @@
+"""After a new version of a rubric: what stands, what is asked again, and of whom."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Adjudication, Assignment, ExpertGroup, Membership
+from annotation.ratings import group_ratings
+from annotation.regrading.lacking import consequences, lacking_in
+from annotation.regrading.planning import create_regrading, plan_regrading
+from annotation.services import claim_adjudication, finish_adjudication, rule
+from annotation.services.planning import BatchTerms
+from annotation.services.slots import reassign
+from consilium.lib.errors import DomainError
+from rubrics.models import Case
+from tests.factories import (
+    BenchmarkFactory,
+    CaseFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    UserFactory,
+    decide,
+    make_batch,
+    member,
+)
+from tests.rubrics.new_versions import reword
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def group() -> ExpertGroup:
+    admin = UserFactory()
+    benchmark = BenchmarkFactory(admin=admin)
+    case, other = CaseFactory(benchmark=benchmark), CaseFactory(benchmark=benchmark)
+    for one in (case, case, other):
+        ResponseFactory(case=one)
+    made = ExpertGroupFactory(benchmark=benchmark, annotators=2)
+    make_batch(made)
+    for row in Assignment.objects.all():
+        decide(row, "met", "not_met")
+    return made
+
+
+def first_case(group: ExpertGroup) -> Case:
+    return Case.objects.filter(benchmark=group.benchmark).order_by("pk")[0]
+
+
+def test_exactly_reworded_criteria_of_graded_responses_lack_a_decision(group: ExpertGroup) -> None:
+    case = first_case(group)
+    before = group_ratings(group)
+    assert lacking_in(group) == []
+    rubric = reword(case, 1)
+    fresh = rubric.items.get(position=2).criterion_id
+    found = lacking_in(group)
+    assert {row.response for row in found} == set(case.responses.values_list("pk", flat=True))
+    assert {row.criteria for row in found} == {(fresh,)} and {row.rubric for row in found} == {rubric.pk}
+    after = group_ratings(group)  # without the two decisions on what no published rubric holds any more
+    assert len(before) == 9 and len(after) == 7 and set(after.keys()) < set(before.keys())
+    (told,) = consequences(case, rubric)
+    assert (told.stands, told.missing, told.responses) == (4, 2, 2)
+
+
+def test_the_same_physicians_are_asked_and_only_about_what_is_lacking(group: ExpertGroup) -> None:
+    case = first_case(group)
+    graded = {row.response_id: row.annotator_id for row in Assignment.objects.filter(case=case)}
+    rubric = reword(case, 0, 2)
+    client = Client()
+    client.force_login(group.benchmark.roles.get().user)
+    url = f"/b/{group.benchmark.slug}/regrading/"
+    page = client.get(url, {"group": group.public_id, "check_policy": "none"})
+    plan = page.context["plan"]
+    assert (plan.responses, plan.decisions, plan.checks) == (2, 4, 0)
+    form = {"group": group.public_id, "title": "Again", "check_policy": "none"}
+    form["seed"] = page.context["form"]["seed"].value()
+    assert client.post(url, form | {"digest": "another"}).status_code == 409
+    assert client.post(url, form | {"digest": plan.digest}).status_code == 302
+    again = Assignment.objects.filter(batch__title="Again")
+    assert {row.response_id: row.annotator_id for row in again} == graded
+    wanted = [rubric.items.get(position=place).criterion_id for place in (1, 3)]
+    assert all(row.criteria == wanted and row.rubric == rubric for row in again)
+    assert lacking_in(group) == []  # it is asked for by now
+    row = again[0]
+    client.force_login(row.annotator)
+    shown = client.get(f"/work/{row.public_id}/")
+    assert [line.line.id for line in shown.context["rows"]] == wanted
+    assert [(line.line.number, line.outcome) for line in shown.context["earlier"]] == [(2, "not_met")]
+    for one in again:
+        decide(one, "not_met")
+    assert len(group_ratings(group)) == 9
+    with pytest.raises(DomainError):
+        plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none"))
+
+
+def test_somebody_else_steps_in_for_who_left_and_gets_the_same_criteria_when_work_is_passed_on(
+    group: ExpertGroup,
+) -> None:
+    case = first_case(group)
+    gone = Assignment.objects.filter(case=case).first().annotator
+    Membership.objects.filter(user=gone).update(active=False)
+    third = member(group)
+    reword(case, 0)
+    terms = BatchTerms(title="Again", check_policy="none", seed=1)
+    plan = plan_regrading(group=group, terms=terms)
+    assert gone.pk not in {piece.annotator for piece in plan.pieces} and plan.warnings
+    batch = create_regrading(plan=plan, by=None, at=timezone.now())
+    row = batch.assignments.select_related("annotator").first()
+    fourth = member(group)
+    assert third.pk in {piece.annotator for piece in plan.pieces}
+    reassign(assignments=[row], to=fourth, by=None, at=timezone.now())
+    passed = batch.assignments.get(annotator=fourth)
+    assert passed.criteria == row.criteria and passed.criteria is not None
+
+
+def test_rulings_under_two_versions_count_once_each() -> None:
+    benchmark = BenchmarkFactory()
+    case = CaseFactory(benchmark=benchmark)
+    ResponseFactory(case=case)
+    group = ExpertGroupFactory(benchmark=benchmark, annotators=2, adjudicators=1)
+    make_batch(group, annotators_per_item=2)
+    for row, said in zip(Assignment.objects.order_by("pk"), ("met", "not_met"), strict=True):
+        decide(row, said)
+    settle(group, "met")
+    reword(case, 0)
+    plan = plan_regrading(group=group, terms=BatchTerms(title="Again", check_policy="none", seed=1))
+    again = create_regrading(plan=plan, by=None, at=timezone.now())
+    for row, said in zip(again.assignments.order_by("pk"), ("met", "not_met"), strict=True):
+        decide(row, said)
+    assert Adjudication.objects.count() == 2
+    settle(group, "not_met")
+    final = group_ratings(group, "final")
+    keys = final.keys()
+    assert len(final) == 3 and len(set(keys.tolist())) == 3
+    assert sorted(final.outcome.tolist()) == [0, 1, 1]
+
+
+def settle(group: ExpertGroup, outcome: str) -> None:
+    """Let the adjudicator rule on what is open."""
+    judge = group.people["adjudicator"][0]  # type: ignore[attr-defined]
+    row = claim_adjudication(adjudicator=judge, waiting=Adjudication.objects.all())
+    assert row is not None
+    for criterion in row.criteria:
+        rule(adjudication=row, adjudicator=judge, criterion=criterion, outcome=outcome, at=timezone.now())
+    finish_adjudication(adjudication=row, adjudicator=judge, at=timezone.now())
