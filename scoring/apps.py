@@ -7,10 +7,12 @@ class ScoringConfig(AppConfig):
 
     def ready(self) -> None:
         """Tell the top bar and the overview what is here, and the imports which files are read."""
-        from rubrics import imports, overview
+        from rubrics import consequences, imports, overview
         from scoring import navigation, steps
+        from scoring.services import continuing
         from scoring.services.verdicts import import_verdicts
 
         navigation.register()
         overview.register(steps.steps)
+        consequences.register(continuing.consequences)
         imports.register("verdicts", import_verdicts, options=["judge", "candidate"], required=["judge"])

@@ -31,6 +31,7 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/judges/runs/<str:public_id>/progress", views.run_progress, name="run-progress"),
     path("b/<slug:slug>/judges/runs/<str:public_id>/cancel", views.run_cancel, name="run-cancel"),
     path("b/<slug:slug>/judges/runs/<str:public_id>/resume", views.run_resume, name="run-resume"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/continue", views.run_continue, name="run-continue"),
     path(
         "b/<slug:slug>/judges/runs/<str:public_id>/comparison.csv",
         views.run_comparison_csv,

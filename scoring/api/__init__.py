@@ -3,8 +3,8 @@
 from django.urls import URLPattern, path
 
 from scoring.api import doors, judgements, supervision
-from scoring.screening.urls import api_urlpatterns as screening_doors
 from scoring.generation import api as generation
+from scoring.screening.urls import api_urlpatterns as screening_doors
 
 urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/judges/", doors.judges, name="api-judges"),
@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/runs/<str:public_id>/", doors.run, name="api-run"),
     path("benchmarks/<slug:slug>/runs/<str:public_id>/cancel/", doors.run_cancel, name="api-run-cancel"),
     path("benchmarks/<slug:slug>/runs/<str:public_id>/resume/", doors.run_resume, name="api-run-resume"),
+    path("benchmarks/<slug:slug>/runs/<str:public_id>/continue/", doors.run_continue, name="api-run-continue"),
     path("benchmarks/<slug:slug>/runs/<str:public_id>/verdicts/", doors.verdicts, name="api-verdicts"),
     path("benchmarks/<slug:slug>/runs/<str:public_id>/judgements/", judgements.judgements, name="api-judgements"),
     path("benchmarks/<slug:slug>/generation/", generation.generation, name="api-generation"),

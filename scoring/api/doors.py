@@ -23,6 +23,7 @@ from scoring.models import Judge, JudgeRun, Verdict
 from scoring.services import judges as judge_services
 from scoring.services import juries as jury_services
 from scoring.services import runs as run_services
+from scoring.services.continuing import continue_run
 from scoring.spending import spending_of
 
 if TYPE_CHECKING:
@@ -191,6 +192,21 @@ def run_resume(request: Request, slug: str, public_id: str) -> Response:
     asked = _valid(shapes.ResumedRunSerializer(data=request.data))
     run_services.resume_run(run=found, at=timezone.now(), budget=asked.get("budget"))
     return _detail(access.get_run(request.user, slug, public_id))
+
+
+@extend_schema(
+    request=shapes.ResumedRunSerializer,
+    responses={201: shapes.JudgeRunDetailSerializer},
+    operation_id="runs_continue",
+)
+@api_view(["POST"])
+def run_continue(request: Request, slug: str, public_id: str) -> Response:
+    """Go on with a finished run on newer versions of its rubrics: a new run with all verdicts that still stand."""
+    found = access.get_run(request.user, slug, public_id)
+    asked = _valid(shapes.ResumedRunSerializer(data=request.data))
+    made = continue_run(run=found, by=_me(request), at=timezone.now(), budget=asked.get("budget"))
+    body = _detail(access.get_run(request.user, slug, made.public_id))
+    return Response(body.data, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(

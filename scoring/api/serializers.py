@@ -123,6 +123,10 @@ class JudgeRunSerializer(Plain):
     frame = serializers.DictField()
     replicates = serializers.IntegerField()
     expected = serializers.IntegerField(help_text="Verdicts due.")
+    continues = serializers.CharField(
+        source="continues.public_id", default=None, allow_null=True, help_text="The run it goes on from."
+    )
+    carried = serializers.IntegerField(help_text="Verdicts that came from there.")
     budget = serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True)
     imported = serializers.BooleanField()
     error = serializers.CharField()

@@ -203,7 +203,7 @@ def create_run(
             f"SELECT %(run)s, f.response_id, f.rubric_id FROM ({query}) AS f ORDER BY f.response_id",
             {**params, "run": run.pk},
         )
-    run.expected = _due(run)
+    run.expected = due_verdicts(run)
     if not run.expected:
         raise DomainError(_("No response with a published rubric matches this choice."))
     run.save(update_fields=["expected"])
@@ -230,7 +230,8 @@ def check_budget(judge: Judge, budget: Decimal | None) -> None:
         raise DomainError(_("This judge has no prices, so that a budget could not be kept. Give it prices first."))
 
 
-def _due(run: JudgeRun) -> int:
+def due_verdicts(run: JudgeRun) -> int:
+    """How many verdicts a run owes by its items."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM scoring_judgerunitem i JOIN rubrics_rubricitem r ON r.rubric_id = i.rubric_id "

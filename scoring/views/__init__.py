@@ -12,7 +12,7 @@ from scoring.views.judges import (
 )
 from scoring.views.juries import jury_csv, new_jury
 from scoring.views.model_cards import calibration_png, calibration_svg, model_card_csv
-from scoring.views.runs import new_run, run, run_cancel, run_progress, run_resume, run_size
+from scoring.views.runs import new_run, run, run_cancel, run_continue, run_progress, run_resume, run_size
 from scoring.views.supervision import supervision
 from scoring.views.susceptibility import (
     judge_susceptibility,
@@ -42,6 +42,7 @@ __all__ = [
     "run",
     "run_cancel",
     "run_comparison_csv",
+    "run_continue",
     "run_progress",
     "run_resume",
     "run_size",

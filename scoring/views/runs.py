@@ -18,6 +18,7 @@ from scoring import access, screens
 from scoring.failing_pairs import reference_label
 from scoring.forms import ResumeForm, RunForm
 from scoring.models import JudgeRun
+from scoring.services import continuing
 from scoring.services import runs as services
 from scoring.spending import estimate, spending_of
 from scoring.views.comparing import beside
@@ -109,6 +110,8 @@ def _page(request: SignedInRequest, found: JudgeRun, refused: DomainError | None
         "resume_form": ResumeForm(initial={"budget": found.budget}),
         "judge_visible": visible,
         "refused": refused,
+        "newer": continuing.newer_versions(found),
+        "continued_by": found.continued_by.order_by("-pk").first(),
         **beside(found, request.GET.get("with", "")),
     }
     return render(request, "scoring/run.html", context, status=refused.status_code if refused else 200)
@@ -143,6 +146,23 @@ def run_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
         return _page(request, found, DomainError(" ".join(str(error) for error in form.errors["budget"])))
     budget = form.cleaned_data["budget"]
     return _switch(request, slug, public_id, lambda found, at: services.resume_run(run=found, at=at, budget=budget))
+
+
+@require_POST
+@signed_in
+def run_continue(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Go on with a finished run on newer versions of its rubrics, as a run of its own."""
+    found = access.get_run(request.user, slug, public_id)
+    form = ResumeForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, DomainError(" ".join(str(error) for error in form.errors["budget"])))
+    try:
+        made = continuing.continue_run(
+            run=found, by=request.user, at=timezone.now(), budget=form.cleaned_data["budget"]
+        )
+    except DomainError as refused:
+        return _page(request, found, refused)
+    return redirect("scoring:run", slug, made.public_id)
 
 
 def _switch(

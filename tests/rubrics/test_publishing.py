@@ -286,4 +286,4 @@ class Lives(RuleBasedStateMachine):
 
 
 def test_texts_and_decisions_stand_through_any_life() -> None:
-    run_state_machine_as_test(Lives, settings=settings(max_examples=8, stateful_step_count=20, deadline=None))
+    run_state_machine_as_test(Lives, settings=settings(max_examples=4, stateful_step_count=12, deadline=None))

@@ -1,0 +1,282 @@
+"""Going on with a finished run on newer versions of rubrics: what was asked before is carried over, the rest is asked.
+
+A verdict is carried over where its request would be the same, byte for byte: the same text, and the same points where
+the prompt shows them. A trained judge reads text and points. Verdicts made elsewhere go by their text alone; what is
+then missing stays missing, since nobody here can ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import connection, transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.lib.errors import Conflict, DomainError
+from consilium.llm.prompts import JudgeItem, Template, messages_for, messages_for_all, request_hash
+from rubrics.consequences import Consequence
+from rubrics.models import Benchmark, Case, Rubric, RubricItem
+from scoring.judge_config import chat_config
+from scoring.models import Judge, JudgeRun, JudgeRunItem, TrainedModel
+from scoring.services.runs import begin, check_budget, due_verdicts
+from scoring.work.chat import template_of
+
+# The items of a run whose responses still count, beside the rubric that counts for each now.
+_ITEMS = """
+    SELECT i.response_id, i.rubric_id AS before, u.id AS now, i.criteria
+    FROM scoring_judgerunitem i
+    JOIN rubrics_response r ON r.id = i.response_id
+    JOIN rubrics_case c ON c.id = r.case_id AND c.excluded_at IS NULL
+    JOIN rubrics_rubric u ON u.case_id = c.id AND u.track = 'gold' AND u.status = 'published'
+    WHERE i.run_id = %(run)s
+"""
+# Criteria that the current rubrics ask about and the run has no verdict on.
+_LACKING = f"""
+    SELECT count(*), count(DISTINCT i.response_id)
+    FROM ({_ITEMS}) AS i
+    JOIN rubrics_rubricitem k ON k.rubric_id = i.now
+    WHERE i.now <> i.before
+      AND NOT EXISTS (
+          SELECT 1 FROM rubrics_rubricitem o WHERE o.rubric_id = i.before AND o.criterion_id = k.criterion_id
+      )
+"""
+_COPY = """
+    INSERT INTO scoring_verdict
+        (run_id, response_id, criterion_id, replicate, outcome, probability, explanation, call_id, created_at)
+    SELECT %(new)s, v.response_id, v.criterion_id, v.replicate, v.outcome, v.probability, v.explanation, v.call_id,
+           v.created_at
+    FROM scoring_verdict v
+    JOIN scoring_judgerunitem o ON o.run_id = %(old)s AND o.response_id = v.response_id
+    JOIN scoring_judgerunitem n ON n.run_id = %(new)s AND n.response_id = v.response_id
+    JOIN unnest(%(before)s::bigint[], %(now)s::bigint[], %(criteria)s::bigint[]) AS same (before, now, criterion)
+        ON same.before = o.rubric_id AND same.now = n.rubric_id AND same.criterion = v.criterion_id
+    WHERE v.run_id = %(old)s AND (n.criteria IS NULL OR v.criterion_id = ANY(n.criteria))
+    ORDER BY v.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewerVersions:
+    """What a finished run lacks under the current rubrics."""
+
+    verdicts: int  # on reworded and new criteria, times its replicates
+    responses: int
+    points_shown: bool  # its prompt shows points, so that changed points ask for a new verdict as well
+    imported: bool
+
+
+def newer_versions(run: JudgeRun) -> NewerVersions | None:
+    """What there is to go on with; None where every rubric that the run judged by still stands, or it cannot go on."""
+    if run.status != JudgeRun.Status.FINISHED or run.purpose != JudgeRun.Purpose.GRADE:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT EXISTS (SELECT 1 FROM ({_ITEMS}) AS i WHERE i.now <> i.before)", {"run": run.pk})
+        if not cursor.fetchone()[0]:
+            return None
+        cursor.execute(_LACKING, {"run": run.pk})
+        verdicts, responses = cursor.fetchone()
+    return NewerVersions(int(verdicts) * run.replicates, int(responses), _reads_points(run), run.imported)
+
+
+@transaction.atomic
+def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decimal | None = None) -> JudgeRun:
+    """A new run of the same judge, word for word as it was, over the same responses and the current rubrics.
+
+    `DomainError` where there is nothing to go on with; `Conflict` where somebody has gone on with it already.
+    """
+    JudgeRun.objects.select_for_update(no_key=True).get(pk=run.pk)
+    if newer_versions(run) is None:
+        raise DomainError(_("There is no newer version of a rubric that this run has judged by."))
+    if _gone_on_with(run):
+        raise Conflict(_("Somebody has gone on with this run already."))
+    check_budget(run.judge, budget)
+    _still_there(run)
+    made = JudgeRun.objects.create(
+        benchmark=run.benchmark,
+        judge=run.judge,
+        frame=run.frame,
+        snapshot=run.snapshot,
+        prompt_hash=run.prompt_hash,
+        continues=run,
+        replicates=run.replicates,
+        budget=budget,
+        imported=run.imported,
+        created_by=by,
+        created_at=at,
+    )
+    _make_items(run, made)
+    made.expected = due_verdicts(made)
+    made.carried = _carry_over(run, made)
+    if run.imported or made.carried == made.expected:
+        made.status, made.started_at, made.finished_at = JudgeRun.Status.FINISHED, at, at
+    made.save(update_fields=["expected", "carried", "status", "started_at", "finished_at"])
+    if made.status != JudgeRun.Status.FINISHED:
+        begin(made, at=at)
+    return made
+
+
+def _gone_on_with(run: JudgeRun) -> bool:
+    """Whether a run that goes on with this one stands at the current rubrics already."""
+    followers = JudgeRun.objects.filter(continues=run).exclude(
+        status__in=[JudgeRun.Status.CANCELLED, JudgeRun.Status.FAILED]
+    )
+    with connection.cursor() as cursor:
+        for follower in followers:
+            cursor.execute(
+                f"SELECT EXISTS (SELECT 1 FROM ({_ITEMS}) AS i WHERE i.now <> i.before)", {"run": follower.pk}
+            )
+            if not cursor.fetchone()[0]:
+                return True
+    return False
+
+
+def _still_there(run: JudgeRun) -> None:
+    """The operator's list may have changed since, and a trained judge may be another."""
+    if run.imported:
+        return
+    if run.judge.kind == Judge.Kind.CHAT:
+        chat_config(run.snapshot["config"])
+    elif run.judge.kind == Judge.Kind.TRAINED:
+        sha256 = TrainedModel.objects.filter(judge=run.judge).values_list("sha256", flat=True).first()
+        if sha256 != run.snapshot.get("model_sha256"):
+            raise DomainError(_("The fitted model of this judge is another by now, so the run cannot go on."))
+
+
+def _make_items(run: JudgeRun, made: JudgeRun) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_ITEMS, {"run": run.pk})
+        rows = cursor.fetchall()
+    named = {(before, now) for _response, before, now, criteria in rows if criteria is not None}
+    order: dict[int, list[int]] = {}
+    for rubric, criterion in (
+        RubricItem.objects.filter(rubric__in={pk for pair in named for pk in pair})
+        .order_by("position")
+        .values_list("rubric_id", "criterion_id")
+    ):
+        order.setdefault(rubric, []).append(criterion)
+    items = []
+    for response, before, now, criteria in rows:
+        if criteria is not None:  # named ones that still stand, and what is new since
+            stood = set(order.get(before, []))
+            criteria = [pk for pk in order.get(now, []) if pk in criteria or pk not in stood]
+        items.append(JudgeRunItem(run=made, response_id=response, rubric_id=now, criteria=criteria))
+    JudgeRunItem.objects.bulk_create(sorted(items, key=lambda item: item.response_id), batch_size=2000)
+
+
+# What is the same -----------------------------------------------------------------------------------------------------
+
+
+def _carry_over(run: JudgeRun, made: JudgeRun) -> int:
+    """Copy verdicts whose request is unchanged; how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT DISTINCT i.before, i.now FROM ({_ITEMS}) AS i", {"run": run.pk})
+        pairs = cursor.fetchall()
+    before, now, criteria = [], [], []
+    texts = _texts({pk for pair in pairs for pk in pair})
+    for old, new in pairs:
+        for criterion in _unchanged(run, texts.get(old, []), texts.get(new, [])):
+            before.append(old)
+            now.append(new)
+            criteria.append(criterion)
+    with connection.cursor() as cursor:
+        cursor.execute(_COPY, {"new": made.pk, "old": run.pk, "before": before, "now": now, "criteria": criteria})
+        return int(cursor.rowcount)
+
+
+Row = tuple[int, str, int]  # criterion, text, points
+
+
+def _texts(rubrics: set[int]) -> dict[int, list[Row]]:
+    found: dict[int, list[Row]] = {}
+    rows = RubricItem.objects.filter(rubric__in=rubrics).order_by("rubric", "position")
+    for rubric, criterion, text, points in rows.values_list("rubric_id", "criterion_id", "criterion__text", "points"):
+        found.setdefault(rubric, []).append((criterion, text, points))
+    return found
+
+
+def _reads_points(run: JudgeRun) -> bool:
+    """Whether what the judge reads changes with the points of a criterion."""
+    if run.imported:
+        return False
+    if run.judge.kind == Judge.Kind.TRAINED:
+        return True
+    return template_of(run.snapshot).shows_points
+
+
+def _unchanged(run: JudgeRun, old: Sequence[Row], new: Sequence[Row]) -> list[int]:
+    """Criteria of ``new`` whose requests are those that were made for ``old``."""
+    points = {criterion: value for criterion, _text, value in old}
+    kept = [row for row in new if row[0] in points]
+    if run.imported:
+        return [row[0] for row in kept]
+    if run.judge.kind == Judge.Kind.TRAINED:
+        return [row[0] for row in kept if row[2] == points[row[0]]]
+    template, rules = template_of(run.snapshot), str(run.snapshot.get("rule_sheet", ""))
+    if chat_config(run.snapshot["config"]).together:
+        same = bool(old and new) and _hash_of_all(template, rules, old) == _hash_of_all(template, rules, new)
+        return [row[0] for row in new] if same else []
+    return [
+        row[0]
+        for row in kept
+        if row[2] == points[row[0]]
+        or _hash_of(template, rules, row) == _hash_of(template, rules, (row[0], row[1], points[row[0]]))
+    ]
+
+
+def _item(row: Row, rules: str) -> JudgeItem:
+    # Conversation, response and parameters of both requests are the same, so any will do to compare them.
+    return JudgeItem(conversation=[], response="", criterion=row[1], points=row[2], rule_sheet=rules)
+
+
+def _hash_of(template: Template, rules: str, row: Row) -> str:
+    return request_hash(messages_for(template, _item(row, rules), nonce="0"), "0", {})
+
+
+def _hash_of_all(template: Template, rules: str, rows: Sequence[Row]) -> str:
+    return request_hash(messages_for_all(template, [_item(row, rules) for row in rows], nonce="0"), "0", {})
+
+
+# Beside a new version -------------------------------------------------------------------------------------------------
+
+_STANDING = """
+    SELECT count(*) FILTER (WHERE v.id IS NOT NULL), count(*) FILTER (WHERE v.id IS NULL),
+           count(DISTINCT i.response_id) FILTER (WHERE v.id IS NULL)
+    FROM scoring_judgerunitem i
+    JOIN rubrics_response r ON r.id = i.response_id AND r.case_id = %(case)s
+    JOIN rubrics_rubricitem k ON k.rubric_id = %(rubric)s
+    LEFT JOIN LATERAL (
+        SELECT min(w.id) AS id FROM scoring_verdict w
+        WHERE w.run_id = i.run_id AND w.response_id = i.response_id AND w.criterion_id = k.criterion_id
+    ) AS v ON true
+    WHERE i.run_id = %(run)s AND (i.criteria IS NULL OR k.criterion_id = ANY(i.criteria) OR NOT EXISTS (
+        SELECT 1 FROM rubrics_rubricitem o WHERE o.rubric_id = i.rubric_id AND o.criterion_id = k.criterion_id
+    ))
+"""
+
+
+def newest_runs(benchmark: Benchmark) -> list[JudgeRun]:
+    """The newest finished run of each judge, by the judge's name."""
+    newest: dict[str, JudgeRun] = {}
+    for run in JudgeRun.objects.graded().filter(benchmark=benchmark).select_related("judge"):
+        newest.setdefault(run.judge.name, run)
+    return [newest[name] for name in sorted(newest)]
+
+
+def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
+    """For the newest run of each judge: which verdicts on responses to the case stand under ``rubric``."""
+    from django.urls import reverse
+
+    made = []
+    for run in newest_runs(case.benchmark):
+        with connection.cursor() as cursor:
+            cursor.execute(_STANDING, {"case": case.pk, "rubric": rubric.pk, "run": run.pk})
+            stands, missing, responses = cursor.fetchone()
+        if stands or missing:
+            url = reverse("scoring:run", args=[case.benchmark.slug, run.public_id])
+            address = url if rubric.status == Rubric.Status.PUBLISHED else ""
+            made.append(Consequence(run.judge.name, _("verdicts"), stands, missing, responses, address))
+    return made
