@@ -1,0 +1,216 @@
+"""Stage 2: the same draw anywhere, one case one auditor, nobody their own, and what a finding leads to."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from rubrics.audits.findings import Reading, agreement_of, outcomes_of, rates
+from rubrics.audits.services import AuditTerms, Finding, create_audit, finish, plan_audit, take_case
+from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, RevisionRequest, RubricContributor
+from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
+
+AT = timezone.now()
+SOUND = {"correctness": True, "necessity": True, "consistency": True, "guidelines": True}
+
+
+# Counting: no database ----------------------------------------------------------------------------------------------
+
+
+def test_rates_by_hand() -> None:
+    # Two auditors on a to d, one on e: a sound, b a tie, c revise and remove, d both remove, e revise.
+    said = ["a sound sound", "b sound revise", "c revise remove", "d remove remove", "e revise"]
+    readings = [
+        Reading(case, outcome, {**SOUND, "necessity": outcome == "sound"})
+        for case, *outcomes in map(str.split, said)
+        for outcome in outcomes
+    ]
+    assert outcomes_of(readings) == {"a": "sound", "b": "revise", "c": "remove", "d": "remove", "e": "revise"}
+    made = rates(
+        readings,
+        questions=("correctness", "necessity"),
+        in_frame=10,
+        in_slices={"difficulty:high": 4, "difficulty:low": 6},
+        slices_of={"a": ["difficulty:high"], "b": ["difficulty:high"], "c": [], "d": [], "e": []},
+    )
+    assert [(rate.name, rate.hits, rate.n, rate.in_frame) for rate in made] == [
+        ("defective", 4, 5, 10),
+        ("outcome:sound", 1, 5, 10),
+        ("outcome:revise", 2, 5, 10),
+        ("outcome:remove", 2, 5, 10),
+        ("question:correctness", 0, 5, 10),
+        ("question:necessity", 4, 5, 10),
+        ("difficulty:high", 1, 2, 4),
+        ("difficulty:low", 0, 0, 6),
+    ]
+    # 4 of 5 found among 10. Were there only those 4: C(6, 1) / C(10, 5) = 6/252, below 2.5%. At most all but the sound.
+    assert made[0].bounds == (5, 9)
+    assert made[-1].bounds is None and made[-1].figure.note == "no case was read"
+    agreement = agreement_of(readings)
+    # Alike on a, c (both unsound) and d, not on b. Fleiss: p = 3/8 sound, Pe = 34/64, P = 3/4.
+    assert (agreement.n_cases, agreement.raw.value) == (4, 0.75)
+    assert agreement.kappa.value == pytest.approx((3 / 4 - 34 / 64) / (1 - 34 / 64))
+    assert agreement_of(readings[-1:]).raw.note == "no case was read by two auditors"
+
+
+# In the database ----------------------------------------------------------------------------------------------------
+
+
+def bench(slug: str, keys: list[str]) -> Benchmark:
+    benchmark: Benchmark = BenchmarkFactory(slug=slug, admin=UserFactory())
+    for key in keys:
+        CaseFactory(benchmark=benchmark, key=key)
+    return benchmark
+
+
+def auditor_of(benchmark: Benchmark) -> User:
+    user: User = UserFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=user, role="auditor")
+    return user
+
+
+KEYS = [f"case {n}" for n in range(20)]
+
+
+@pytest.mark.django_db
+def test_a_seed_draws_the_same_cases_in_any_database() -> None:
+    one, other = bench("one", KEYS), bench("other", KEYS[::-1])
+    terms = AuditTerms("Audit", share=0.2, seed=7)
+    drawn = [case.key for case in plan_audit(benchmark=one, terms=terms).cases]
+    assert drawn == [case.key for case in plan_audit(benchmark=other, terms=terms).cases]
+    assert len(drawn) == 4  # 20% of 20
+    again = plan_audit(benchmark=one, terms=AuditTerms("Audit", share=0.2, seed=8))
+    assert drawn != [case.key for case in again.cases]
+    Case.objects.filter(benchmark=one, key=drawn[0]).update(excluded_at=AT, exclusion_reason="x")
+    assert drawn[0] not in {case.key for case in plan_audit(benchmark=one, terms=terms).cases}
+    audit = create_audit(benchmark=other, terms=terms, by=None, at=AT)
+    assert (audit.frame["in_frame"], audit.frame["drawn"]) == (20, 4)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_auditors_who_take_at_once_get_different_cases_and_nobody_their_own() -> None:
+    benchmark = bench("own", KEYS[:5])
+    auditors = [auditor_of(benchmark) for _ in range(4)]
+    wrote = Case.objects.get(key="case 0")
+    for auditor in auditors:
+        RubricContributor.objects.create(rubric=wrote.rubrics.get(), user=auditor, first_at=AT, last_at=AT)
+    audit = create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1), by=None, at=AT)
+    taken: list[AuditItem | None] = []
+
+    def take(auditor: User) -> None:
+        taken.append(take_case(auditor=auditor, benchmark=benchmark, at=AT))
+        connection.close()
+
+    # Each twice: the second click finds what the first one took.
+    threads = [threading.Thread(target=take, args=[auditor]) for auditor in [*auditors, *auditors]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(taken) == 8 and None not in taken
+    assert {item.case.key for item in taken if item} == {"case 1", "case 2", "case 3", "case 4"}
+    assert take_case(auditor=auditor_of(benchmark), benchmark=benchmark, at=AT) == audit.items.get(case=wrote)
+
+
+@pytest.fixture
+def desk(db: None) -> tuple[Benchmark, AuditItem, Client]:
+    """Two cases drawn, for two auditors each; one auditor is at the first."""
+    benchmark = bench("own", KEYS[:2])
+    create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1, auditors_per_case=2), by=None, at=AT)
+    auditor = auditor_of(benchmark)
+    client = Client()
+    client.force_login(auditor)
+    client.post("/b/own/audits/take/")
+    return benchmark, AuditItem.objects.get(auditor=auditor), client
+
+
+def send(client: Client, item: AuditItem, door: str = "save", **changes: object) -> tuple[int, dict[str, object]]:
+    body = {"version": 1, "answers": {}, "criteria": [], "outcome": "", "comment": "", **changes}
+    url = f"/b/own/audits/cases/{item.public_id}/{door}/"
+    answer = client.post(url, json.dumps(body), content_type="application/json")
+    return answer.status_code, answer.json()
+
+
+def test_what_is_noted_saves_itself_and_no_tab_overwrites_another(desk: tuple[Benchmark, AuditItem, Client]) -> None:
+    _benchmark, item, client = desk
+    assert send(client, item, outcome="revise") == (200, {"version": 2})  # half done: the reason comes later
+    assert send(client, item, outcome="revise")[0] == 200  # repeated: its answer was lost
+    status, body = send(client, item, comment="from an older tab")
+    assert status == 409
+    assert body["standing"] == {"version": 2, "answers": {}, "criteria": [], "outcome": "revise", "comment": ""}
+    assert send(client, item, version=2, criteria=[10**9])[0] == 422
+    for wrong in ({"answers": {"correctness": "yes"}}, {"answers": {"x": True}}, {"outcome": "fine"}):
+        assert send(client, item, version=2, **wrong)[0] == 422
+    assert send(client, item, comment=7)[0] == 400
+    page = client.get(f"/b/own/audits/cases/{item.public_id}/").content.decode()
+    assert 'value="revise" checked' in page and 'data-version="2"' in page
+
+
+def test_a_case_is_handed_in_whole_and_its_criteria_are_asked_to_be_reworded(
+    desk: tuple[Benchmark, AuditItem, Client],
+) -> None:
+    benchmark, item, client = desk
+    faulty = item.rubric.items.first().criterion_id
+    whole = {"answers": {**SOUND, "guidelines": False}, "criteria": [faulty], "comment": "Names a drug withdrawn."}
+    assert "outcome" in send(client, item, "submit", **whole, outcome="")[1]["detail"]
+    assert "cannot be sound" in send(client, item, "submit", **whole, outcome="sound")[1]["detail"]
+    assert "four questions" in send(client, item, "submit", outcome="sound")[1]["detail"]
+    assert "what is wrong" in send(client, item, "submit", **{**whole, "comment": " "}, outcome="revise")[1]["detail"]
+    status, body = send(client, item, "submit", **whole, outcome="revise")
+    assert status == 200
+    assert body["next"] != f"/b/own/audits/cases/{item.public_id}/"  # the other case, not the same one again
+    assert send(client, item, "submit", **whole, outcome="revise")[0] == 422
+    request = RevisionRequest.objects.get()
+    assert (request.criterion_id, request.reason) == (faulty, "Senior audit: Names a drug withdrawn.")
+    # The second auditor's reason stands below the first one's.
+    second = auditor_of(benchmark)
+    other = AuditItem.objects.get(case=item.case, auditor=None)
+    AuditItem.objects.filter(pk=other.pk).update(auditor=second)
+    found = Finding({**SOUND, "correctness": False}, [faulty], "revise", "And the dose.")
+    finish(item=other, auditor=second, finding=found, version=1, at=AT)
+    request.refresh_from_db()
+    assert request.reason == "Senior audit: Names a drug withdrawn.\n\nSenior audit: And the dose."
+
+
+def test_removal_is_proposed_and_an_admin_confirms_it(desk: tuple[Benchmark, AuditItem, Client]) -> None:
+    benchmark, item, client = desk
+    found = {"answers": {**SOUND, "correctness": False}, "outcome": "remove", "comment": "=No such disease."}
+    send(client, item, "submit", **found)
+    assert Case.objects.included().count() == 2
+    admin = Client()
+    admin.force_login(benchmark.roles.get().user)
+    place = f"/b/own/audits/{item.audit.public_id}/"
+    page = admin.get(place).content.decode()
+    assert "100.0%" in page and "1–2" in page and "=No such disease." in page
+    admin.post(f"{place}remove/{item.case.public_id}/", {"reason": "No such disease."})
+    item.case.refresh_from_db()
+    assert (item.case.exclusion, item.case.exclusion_reason) == ("audit", "No such disease.")
+    kept = Case.objects.included().get()
+    admin.post(f"{place}remove/{kept.public_id}/", {"reason": "nobody proposed it"})
+    assert Case.objects.included().count() == 1
+    admin.post(f"{place}close/")
+    at = AuditItem.objects.get(auditor=item.auditor, done_at=None)
+    assert client.get(f"/b/own/audits/cases/{at.public_id}/").status_code == 404
+    table = b"".join(admin.get(f"{place}readings.csv").streaming_content).decode()
+    assert "'=No such disease." in table and table.count("\n") == 5  # a heading, two cases read twice
+    rates_table = b"".join(admin.get(f"{place}rates.csv").streaming_content).decode().splitlines()
+    assert rates_table[1].startswith("defective,1,1,1.0,") and ",2,1,2," in rates_table[1]
+
+
+@pytest.mark.django_db
+def test_the_api_draws_and_reads(client: Client) -> None:
+    benchmark = bench("own", KEYS)
+    client.force_login(benchmark.roles.get().user)
+    url = "/api/v1/benchmarks/own/audits/"
+    refused = client.post(url, {"title": "A", "status": "closed"}, content_type="application/json")
+    assert refused.status_code == 400
+    made = client.post(url, {"title": "A", "share": 0.25, "seed": 3}, content_type="application/json").json()
+    assert (made["drawn"], made["in_frame"], made["readings"], made["done"]) == (5, 20, 5, 0)
+    assert client.get(f"{url}{made['id']}/").json()["rates"][0]["rate"] is None
+    assert client.get(url).json()["count"] == 1
