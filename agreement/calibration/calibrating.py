@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from agreement.calibration import judge_error
 from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, NothingToCalibrate, read_inputs
+from agreement.calibration.modes import mode_rows
 from agreement.compare import Progress, unheard
 from agreement.offers import display_name
 from consilium.lib import remarks
@@ -43,7 +44,8 @@ class CalibrationTables:
 
     ``calibration`` is `calibration.json` by key, ``sensitivity`` the rows of `sensitivity.csv` and
     ``sensitivity_all`` those over every threshold; ``values`` gives each candidate's value under each setting,
-    ``accuracy`` how many responses of each candidate meet how many criteria; ``error`` is what the judges' errors do.
+    ``accuracy`` how many responses of each candidate meet how many criteria; ``modes`` are the hits by how the
+    physicians' responses were written; ``error`` is what the judges' errors do.
     """
 
     calibration: Row
@@ -51,6 +53,7 @@ class CalibrationTables:
     sensitivity_all: list[Row]
     values: list[Row]
     accuracy: list[Row]
+    modes: list[Row]
     error: judge_error.ErrorTables
     raters: tuple[Rater, ...]
     n_incomplete: int  # responses of other candidates that the group began and did not grade in full
@@ -101,6 +104,7 @@ def calibrate_group(
             for name, figure in by_candidate.items()
         ],
         accuracy=[row for name, own in others.items() for row in _accuracy_rows(name, own)],
+        modes=mode_rows(inputs, seed=seed, resamples=resamples),
         error=error,
         raters=(inputs.rater, *(one.rater for one in inputs.judges)),
         n_incomplete=inputs.n_incomplete,

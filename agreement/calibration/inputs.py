@@ -48,7 +48,8 @@ class JudgePairs:
 @dataclass(frozen=True, eq=False)
 class CalibrationInputs:
     """All that a calibration reads. ``written`` is the place of the physicians' candidate in the frame; ``chosen`` are
-    those of its responses that may count, ``by_authors`` those that somebody graded who wrote one of them.
+    those of its responses that may count, ``by_authors`` those that somebody graded who wrote one of them; ``modes``
+    are all of them by (mode, name of the mode).
     """
 
     benchmark: Benchmark
@@ -62,6 +63,7 @@ class CalibrationInputs:
     by_authors: NDArray[np.int64]
     n_aided: int
     n_unknown: int
+    modes: dict[tuple[str, str], list[int]]
     judges: list[JudgePairs]
     digest: str
 
@@ -126,6 +128,7 @@ def read_inputs(
     by_authors = _graded_by_authors(written, rater.label)
     unknown = 0 if include_aided else own.filter(writing_mode=Response.WritingMode.UNKNOWN).count()
 
+    modes = _modes(written)
     place = frame.candidates.index(written.name)
     decided = ratings.keys()
     beside = positions(positive.keys(), decided)[1]
@@ -149,6 +152,7 @@ def read_inputs(
         by_authors=by_authors,
         n_aided=own.count() - len(chosen),
         n_unknown=unknown,
+        modes=modes,
         judges=[
             JudgePairs(one, pair(reference, verdicts, due_of_b=due, faulty=faulty, judges=(False, True)))
             for one, verdicts, due in read
@@ -156,12 +160,21 @@ def read_inputs(
         digest=digest_of(
             *(ratings, positive, faulty, *arrays),
             names=(
-                *(rater.label, written.name, str(include_aided), str(unknown)),
+                *(rater.label, written.name, str(include_aided), str(unknown), str(modes)),
                 *(str(chosen.tolist()), str(by_authors.tolist()), described),
                 *(f"{one.label} {one.runs[0].judge.name if one.runs else ''}" for one in raters),
             ),
         ),
     )
+
+
+def _modes(candidate: Candidate) -> dict[tuple[str, str], list[int]]:
+    """Responses of the candidate by how they were written; files may name a mode of their own in the metadata."""
+    found: dict[tuple[str, str], list[int]] = {}
+    rows = Response.objects.filter(candidate=candidate).order_by("pk")
+    for pk, mode, name in rows.values_list("pk", "writing_mode", "metadata__mode_name"):
+        found.setdefault((mode, name if isinstance(name, str) else ""), []).append(pk)
+    return found
 
 
 def _physicians_candidate(benchmark: Benchmark, name: str) -> Candidate:

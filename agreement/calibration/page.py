@@ -51,6 +51,7 @@ def body(report: Report, sort: str) -> Context:
             ),
         ],
         "spread": _spread(facts),
+        "modes": _modes(report),
         "values": _values(report),
         "near": [_rank_row(row, facts["k"]) for row in near],
         "ranks": [_rank_row(row, facts["k"]) for row in ranks] if len(ranks) > len(near) else [],
@@ -100,6 +101,26 @@ def _spread(facts: Row) -> list[tuple[str, str]]:
         (_("Mean"), f"{facts['mean']:.2f}"),
     )
     return list(shown)
+
+
+def _modes(report: Report) -> list[Row]:
+    """How the responses were written, with the hits of each way; nothing where all were written in one."""
+    words = {"unaided": _("Unaided"), "aided": _("Beside references"), "unknown": _("Not recorded")}
+    rows = rows_of(report, "modes")
+    if len(rows) < 2:
+        return []
+    return [
+        {
+            "label": words[row["mode"]],
+            "name": row["mode_name"],
+            "in_k": row["in_k"],
+            "n_responses": row["n_responses"],
+            "n": row["n"],
+            "mean": number(row, "mean", digits=2),
+            "hit_rate": "–" if row["hit_rate"] is None else f"{100 * row['hit_rate']:.1f}%",
+        }
+        for row in rows
+    ]
 
 
 def _values(report: Report) -> Context:

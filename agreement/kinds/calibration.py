@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from agreement.calibration import calibrating, judge_error
 from agreement.calibration.figures import figures
 from agreement.calibration.inputs import CalibrationInputs, newest_runs, read_inputs
+from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
 from agreement.calibration.page import body
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose
@@ -113,6 +114,7 @@ def compute(
             ),
             "candidates": Table.of(calibrating.CANDIDATES_COLUMNS, made.values, calibrating.CANDIDATES_TEXT),
             "case_accuracy": Table.of(calibrating.ACCURACY_COLUMNS, made.accuracy, calibrating.ACCURACY_TEXT),
+            "modes": Table.of(MODES_COLUMNS, made.modes, MODES_TEXT),
             "judges": Table.of(judge_error.JUDGES_COLUMNS, made.error.judges, judge_error.TEXT),
             "judge_error": Table.of(judge_error.ERROR_COLUMNS, made.error.error, judge_error.TEXT),
             "judge_order": Table.of(judge_error.ORDER_COLUMNS, made.error.order, judge_error.TEXT),

@@ -90,13 +90,24 @@ def test_responses_written_beside_model_references_count_only_when_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study, written = physicians_study()
-    Response.objects.filter(pk=written[3].pk).update(writing_mode="aided")
+    Response.objects.filter(pk=written[3].pk).update(writing_mode="aided", metadata={"mode_name": "older models"})
+    Response.objects.filter(pk=written[2].pk).update(writing_mode="")
     study.group(
         "A", first_hits(study, {one.pk: n for one, n in zip(written, (1, 1, 1, 6), strict=True)}, coin(1, "met"))
     )
     made, _rows = run(study, tmp_path)
     assert (made["n"], made["k"]) == (3, 1)
     assert "1 response written with model references shown left out" in capsys.readouterr().out
+    with (tmp_path / "modes.csv").open(encoding="utf-8", newline="") as file:
+        modes = list(csv.DictReader(file))
+    # A response whose mode nobody noted counts as unaided.
+    assert [
+        (row["mode"], row["mode_name"], row["in_k"], row["n_responses"], row["n"], row["mean"]) for row in modes
+    ] == [
+        ("unknown", "", "true", "1", "1", "1.0"),
+        ("aided", "older models", "false", "1", "1", "6.0"),
+        ("unaided", "", "true", "2", "2", "1.0"),
+    ]
     made, _rows = run(study, tmp_path, "--include-aided")
     assert (made["n"], made["mean"]) == (4, 2.25)
 

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.calibration import calibrating, judge_error
 from agreement.calibration.calibrating import KEYS, CalibrationTables, calibrate_group
+from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
 from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
 from rubrics.management.asked import benchmark_called
@@ -24,7 +25,7 @@ class Command(BaseCommand):
     help = (
         "Calibrate k of CACS@k on the responses of a candidate of the kind physician, by the decisions of an expert "
         "group (NAME, or NAME@final). Writes calibration.json, sensitivity.csv, sensitivity_all.csv, candidates.csv, "
-        "judges.csv, judge_error.csv and judge_order.csv."
+        "modes.csv, judges.csv, judge_error.csv and judge_order.csv."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -77,6 +78,8 @@ class Command(BaseCommand):
         facts.add_row("mean hits", f"{row['mean']:.2f}{mean_range}")
         facts.add_row("quartiles", f"{row['q1']:g}, {row['median']:g}, {row['q3']:g}")
         facts.add_row("hit rate", f"{row['hit_rate']:.2%}")
+        for one in made.modes:
+            facts.add_row(" ".join(filter(None, (one["mode"], one["mode_name"]))), _mode(one))
         ranks = Table(title="Ranks of the candidates against CACS at k", title_justify="left")
         for name in ("setting", "k", "Spearman", "top 3", "top 5"):
             ranks.add_column(name, justify="left" if name == "setting" else "right")
@@ -100,9 +103,17 @@ def _tables(made: CalibrationTables) -> Iterator[tuple[str, Sequence[str], list[
     yield "sensitivity", calibrating.SENSITIVITY_COLUMNS, made.sensitivity, calibrating.SENSITIVITY_TEXT
     yield "sensitivity_all", calibrating.SENSITIVITY_ALL_COLUMNS, made.sensitivity_all, calibrating.SENSITIVITY_TEXT
     yield "candidates", calibrating.CANDIDATES_COLUMNS, made.values, calibrating.CANDIDATES_TEXT
+    yield "modes", MODES_COLUMNS, made.modes, MODES_TEXT
     yield "judges", judge_error.JUDGES_COLUMNS, made.error.judges, judge_error.TEXT
     yield "judge_error", judge_error.ERROR_COLUMNS, made.error.error, judge_error.TEXT
     yield "judge_order", judge_error.ORDER_COLUMNS, made.error.order, judge_error.TEXT
+
+
+def _mode(row: dict[str, Any]) -> str:
+    """How many responses were written so, how many of them are graded, and what they meet on average."""
+    left = "" if row["in_k"] else ", not in k"
+    mean = "" if row["mean"] is None else f", mean hits {row['mean']:.2f}"
+    return f"{row['n_responses']:,} written, {row['n']:,} graded{mean}{left}"
 
 
 def _errors(made: CalibrationTables) -> Table:

@@ -1,0 +1,53 @@
+"""Hits by how the responses were written: unaided, beside model references, or without a record of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from agreement.calibration.inputs import CalibrationInputs
+from consilium.statistics.calibration import calibrate
+from consilium.statistics.estimate import Undefined
+
+MODES_COLUMNS = (
+    "mode", "mode_name", "in_k", "n_responses", "n_by_authors", "n", "n_criteria", "k", "mean", "mean_low", "mean_high",
+    "hit_rate", "note",
+)  # fmt: skip
+MODES_TEXT = ("mode_name", "note")
+UNKNOWN = "unknown"
+
+
+def mode_rows(inputs: CalibrationInputs, *, seed: int, resamples: int) -> list[dict[str, Any]]:
+    """A row for each mode, and name of a mode, in which responses of the candidate were written.
+
+    ``n`` of them are graded in full by physicians who wrote none; ``in_k`` says whether they are among those that k
+    of the report rests on. A mean that is undefined says why in ``note``.
+    """
+    found = []
+    for (mode, name), responses in sorted(inputs.modes.items()):
+        own = np.array(responses, dtype=np.int64)
+        graded = inputs.hits.of(np.setdiff1d(own, inputs.by_authors)).only_complete()
+        row: dict[str, Any] = {
+            **dict.fromkeys(MODES_COLUMNS),
+            "mode": mode or UNKNOWN,
+            "mode_name": name,
+            "in_k": bool(np.isin(own, inputs.chosen).all()),
+            "n_responses": len(own),
+            "n_by_authors": int(np.isin(own, inputs.by_authors).sum()),
+            "n": len(graded.response),
+            "note": "",
+        }
+        made = calibrate(
+            graded.hits, graded.n_criteria, case=inputs.case_of(graded.response), seed=seed, resamples=resamples
+        )
+        if isinstance(made, Undefined):
+            row["note"] = made.reason
+        else:
+            row |= {
+                "n_criteria": made.n_criteria, "k": int(made.k.value or 0), "mean": made.mean.value,
+                "mean_low": made.mean.low, "mean_high": made.mean.high, "hit_rate": made.hit_rate,
+                "note": made.mean.note,
+            }  # fmt: skip
+        found.append(row)
+    return found
