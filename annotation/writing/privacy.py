@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from consilium.lib.spoken import said
+from rubrics.parsing.privacy import findings
+
 MOST_SHOWN = 10
 
 
 def privacy_advice(text: str) -> list[str]:
-    """The passages that look like a name, a number or an address of a person; each once, the first ten."""
-    return []
+    """The passages that look like a name, a number or an address of a person, and why; each once, the first ten."""
+    lines = dict.fromkeys(f"“{one.quote}”: {said(one.why)}" for one in findings(text))
+    return list(lines)[:MOST_SHOWN]

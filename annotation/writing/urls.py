@@ -10,7 +10,7 @@ urlpatterns: list[URLPattern] = [
     path("writing/<str:public_id>/check/", views.check, name="writing-check"),
     path("writing/<str:public_id>/submit/", views.submit, name="writing-submit"),
     path("writing/<str:public_id>/time/", views.time, name="writing-time"),
-    path("b/<slug:slug>/writing/new/", admin_views.new, name="writing-new"),
-    path("b/<slug:slug>/writing/new/preview/", admin_views.preview, name="writing-preview"),
+    path("b/<slug:slug>/batches/write/", admin_views.new, name="writing-new"),
+    path("b/<slug:slug>/batches/write/preview/", admin_views.preview, name="writing-preview"),
     path("b/<slug:slug>/batches/<str:public_id>/writing.csv", admin_views.tasks_csv, name="writing-csv"),
 ]

@@ -38,6 +38,7 @@
   };
   function showCount() {
     byId("count").textContent = counted();
+    byId("submit")?.classList.toggle("ready", Boolean(editor.value.trim()));
     const from = byId("from");
     from.hidden = reference === null;
     if (reference !== null) from.querySelector("span").textContent = from.dataset.text.replace("LETTER", "ABCDEFGH"[reference]);

@@ -171,7 +171,7 @@ def test_an_unaided_page_shows_the_conversation_alone(room: Room) -> None:
 
 
 def test_the_text_is_saved_handed_in_once_and_becomes_a_response(room: Room) -> None:
-    batch = room.give_out(mode_name="no help")
+    batch = room.give_out(mode_name="no help", draw=3)  # one each
     task = room.task(batch, room.people[0])
     client, sent = signed_in(task.writer), draft("Rest, and **drink**.\r\n")
     assert post(client, task, "submit", version=1, attested=True).json()["detail"].startswith("There is nothing")
@@ -264,6 +264,9 @@ def test_preview_is_inert_and_words_are_counted_in_both_scripts(room: Room) -> N
     told = post(signed_in(task.writer), task, "check", text="**Rest** <script>alert(1)</script>").json()
     assert "<strong>Rest</strong>" in told["html"]
     assert "<script" not in told["html"]
+    assert told["privacy"] == []
+    told = post(signed_in(task.writer), task, "check", text="Call me: 13812345678, or 13812345678.").json()
+    assert [line.split("”")[0] for line in told["privacy"]] == ["“13812345678"]
     assert count_words("Drink 2 litres, 多喝水。") == 7  # three words, three characters, one mark
 
 
@@ -324,14 +327,14 @@ def test_the_admin_previews_makes_and_follows_a_batch(room: Room) -> None:
         "references": [one.public_id for one in room.models], "writers_per_case": "1", "specialty_match": "none",
         "skip_written": "on",
     }  # fmt: skip
-    assert admin.get("/b/room/writing/new/").status_code == 200
-    preview = admin.get("/b/room/writing/new/preview/", fields).content.decode()
+    assert admin.get("/b/room/batches/write/").status_code == 200
+    preview = admin.get("/b/room/batches/write/preview/", fields).content.decode()
     digest = re.search(r'name="digest" value="(\w+)"', preview)
     assert digest is not None
-    refused = admin.post("/b/room/writing/new/", {**fields, "references": []})
+    refused = admin.post("/b/room/batches/write/", {**fields, "references": []})
     assert refused.status_code == 422
     assert "Choose the candidates whose answers are shown." in refused.content.decode()
-    made = admin.post("/b/room/writing/new/", {**fields, "digest": digest[1]})
+    made = admin.post("/b/room/batches/write/", {**fields, "digest": digest[1]})
     assert made.status_code == 302
     batch = Batch.objects.get(kind="write")
     task = WritingTask.objects.select_related("batch__writing_terms").filter(batch=batch)[0]
