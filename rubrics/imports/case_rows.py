@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.db.models import F, Func
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from psycopg.types.json import Jsonb
@@ -43,6 +45,7 @@ class CaseWriter:
         self.cases: Counter[str] = Counter(created=0, unchanged=0)
         self.criteria: Counter[str] = Counter(created=0, unchanged=0)
         self.unknown_roles: Counter[str] = Counter()
+        self.without_score: list[int] = []  # lines of cases whose criteria are all negative
         self._registers: dict[str, str] = benchmark.maps.get("register", {})
         self._may_exist = Case.objects.filter(benchmark=benchmark).exists()
 
@@ -54,6 +57,7 @@ class CaseWriter:
                 case = known[record.key]
                 self._compare(record, case, rubrics.get(case.pk, []))
         ids = {key: case.pk for key, case in known.items()}
+        self._refuse_twins([record for record in records if not record.key.isascii()])
         if self.faults.total:  # nothing will stand; the rest of the file is only read for its faults
             return ids
         new = [record for record in records if record.key not in known]
@@ -66,10 +70,31 @@ class CaseWriter:
         copy_rows(Case, CASE_COLUMNS, (self._case(pk, record) for pk, record in zip(case_ids, new, strict=True)))
         copy_rows(Criterion, ("id", "case", "text"), ((pk, *row) for pk, row in zip(criterion_ids, texts, strict=True)))
         self._write_rubrics(rubric_ids, case_ids, criterion_ids, new)
+        self.without_score += [
+            record.line for record in new if all(criterion.points < 0 for criterion in record.criteria)
+        ]
         self.cases["created"] += len(new)
         self.criteria["created"] += len(texts)
         ids.update((record.key, pk) for pk, record in zip(case_ids, new, strict=True))
         return ids
+
+    def _refuse_twins(self, records: Sequence[CaseRecord]) -> None:
+        """Make a fault of each key that differs from another one only in how its characters are composed (NFC).
+
+        Nobody could tell the two apart on a screen. Earlier chunks stand in the database by now.
+        """
+        if not records:
+            return
+        spelled: dict[str, str] = {}
+        normal = {record.key: unicodedata.normalize("NFC", record.key) for record in records}
+        standing = Case.objects.filter(benchmark=self.benchmark).annotate(normal=Func(F("key"), function="normalize"))
+        for key, form in standing.filter(normal__in=set(normal.values())).values_list("key", "normal"):
+            spelled[form] = key
+        for record in records:
+            other = spelled.setdefault(normal[record.key], record.key)
+            if other != record.key:
+                message = _("There is a case “%(key)s” that differs only in composed characters.")
+                self.faults.add(record.line, record.key_field, message % {"key": other[:80]})
 
     def _write_rubrics(
         self, rubrics: Sequence[int], cases: Sequence[int], criteria: Sequence[int], records: Sequence[CaseRecord]
@@ -151,16 +176,26 @@ class CaseWriter:
         return name
 
     def warnings(self) -> list[str]:
-        """What a person should look at: user roles without a register."""
-        if not self.unknown_roles:
-            return []
-        roles = ", ".join(f"{role} ({count})" for role, count in self.unknown_roles.most_common(10))
-        count = self.unknown_roles.total()
-        return [
-            ngettext(
-                "%(n)d case has no register: the benchmark's map does not know its user role: %(roles)s.",
-                "%(n)d cases have no register: the benchmark's map does not know their user roles: %(roles)s.",
+        """What a person should look at: user roles without a register, and rubrics by which nothing can be scored."""
+        found = []
+        if self.without_score:
+            count, lines = len(self.without_score), ", ".join(map(str, self.without_score[:10]))
+            message = ngettext(
+                "Line %(lines)s, rubrics: no criterion has positive points, so this case has no score.",
+                "Lines %(lines)s%(more)s, rubrics: no criterion has positive points, so these cases have no score.",
                 count,
             )
-            % {"n": count, "roles": roles}
-        ]
+            found.append(message % {"lines": lines, "more": " …" if count > 10 else ""})
+        if self.unknown_roles:
+            found.append(self._unknown_roles())
+        return found
+
+    def _unknown_roles(self) -> str:
+        roles = ", ".join(f"{role} ({count})" for role, count in self.unknown_roles.most_common(10))
+        count = self.unknown_roles.total()
+        message = ngettext(
+            "%(n)d case has no register: the benchmark's map does not know its user role: %(roles)s.",
+            "%(n)d cases have no register: the benchmark's map does not know their user roles: %(roles)s.",
+            count,
+        )
+        return message % {"n": count, "roles": roles}

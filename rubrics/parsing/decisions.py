@@ -19,6 +19,7 @@ STAGES = ("annotator", "checker", "adjudicator")
 COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
 OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "prompt_id", "case_id", "model")
 LONGEST_POSITION = 6
+MOST_COLUMNS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +190,22 @@ def read_table(
                 "",
                 Phrase("The row has %(n)s cells, the header %(in_header)s.", n=len(row), in_header=len(header)),
             )
+        elif nul := [name for name, cell in zip(header, row, strict=True) if "\x00" in cell]:
+            faults.add(start, nul[0], Phrase("The text holds a NUL character."))
         else:
             yield start, {name: typed(cell) for name, cell in zip(header, row, strict=True) if cell != ""}
 
 
 def _sound_header(header: list[str], columns: tuple[str, ...], faults: Faults, line: int) -> bool:
+    if len(header) > MOST_COLUMNS:
+        faults.add(line, "", Phrase("The header names more than %(n)s columns.", n=MOST_COLUMNS))
+        return False
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         faults.add(line, twice[0], Phrase("The header names this column twice."))
+        return False
+    if "\x00" in "".join(header):
+        faults.add(line, "", Phrase("The line holds a NUL character."))
         return False
     if not set(header) & {*columns, *OPTIONAL_COLUMNS}:
         faults.add(line, "", Phrase("The first line must name the columns: %(names)s.", names=", ".join(columns)))
@@ -210,8 +219,5 @@ def _decoded(lines: LineReader, faults: Faults) -> Iterator[str]:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:
             faults.add(number, "", Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
-            return
-        if "\x00" in text:
-            faults.add(number, "", Phrase("The line holds a NUL character."))
             return
         yield f"{text}\n"

@@ -3,7 +3,7 @@ r"""A strict reader of JSONL: one JSON object a line, lines split on ``\n`` and 
 Refused, each with its line and field: a byte order mark, UTF-16, invalid UTF-8, NUL characters (PostgreSQL stores none)
 and lone surrogates, NaN and infinities, numbers too large to be exact, the same key twice in an object, nesting deeper
 and lines longer than `Limits` allow. A carriage return before the line feed is white space to JSON and is accepted;
-blank lines are skipped.
+blank lines are skipped. Archives are refused unread: what one unpacks to is not known before it is unpacked.
 """
 
 from __future__ import annotations
@@ -21,6 +21,12 @@ from rubrics.parsing.faults import Faults
 BOM = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SKIP_BYTES = 1 << 20
+# How compressed files and archives begin; a tar archive has its mark behind the name of its first file.
+ARCHIVES = {
+    b"\x1f\x8b": "gzip", b"PK\x03\x04": "ZIP", b"PK\x05\x06": "ZIP", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "RAR",
+}  # fmt: skip
+TAR_MARK, TAR_OFFSET = b"ustar", 257
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +40,11 @@ class Limits:
 
 
 class _Refused(ValueError):
-    """A fault inside a JSON text, raised from the decoder's hooks."""
+    """A fault inside a JSON text, raised from the decoder's hooks; ``field`` is None where a number is at fault: the
+    decoder does not say where it stands.
+    """
 
-    def __init__(self, field: str, message: str) -> None:
+    def __init__(self, field: str | None, message: str) -> None:
         super().__init__(message)
         self.field, self.message = field, message
 
@@ -74,8 +82,10 @@ class LineReader:
                     return
                 chunk = start
             if len(chunk) > longest and not (len(chunk) == longest + 1 and chunk.endswith(b"\n")):
+                field = key_before(chunk)
                 self._skip_to_line_end(chunk)
-                self.faults.add(number, "", Phrase("The line is longer than %(longest)s MiB.", longest=longest >> 20))
+                message = Phrase("The line is longer than %(longest)s MiB.", longest=longest >> 20)
+                self.faults.add(number, field, message)
                 continue
             if self.bytes_read > self.limits.total_bytes:
                 self.faults.add(
@@ -98,6 +108,13 @@ class LineReader:
 
     def _without_mark(self, chunk: bytes) -> bytes | None:
         """The first line without a byte order mark, or None if the file cannot be read at all."""
+        archive = archive_of(chunk)
+        if archive:
+            message = Phrase(
+                "This is an archive (%(kind)s), not a text. Unpack it and send what is in it.", kind=archive
+            )
+            self.faults.add(1, "", message)
+            return None
         if chunk.startswith(UTF16_MARKS) or chunk[:4].count(0) >= 2:
             self.faults.add(1, "", Phrase("The file is not UTF-8; it looks like UTF-16. Save it as UTF-8."))
             return None
@@ -112,6 +129,21 @@ class LineReader:
         while chunk and not chunk.endswith(b"\n"):
             chunk = self.file.readline(SKIP_BYTES)
             self.bytes_read += len(chunk)
+
+
+def archive_of(start: bytes) -> str:
+    """What kind of archive or compressed file begins like this; empty if none that is known."""
+    for mark, name in ARCHIVES.items():
+        if start.startswith(mark):
+            return name
+    return "tar" if start[TAR_OFFSET : TAR_OFFSET + len(TAR_MARK)] == TAR_MARK else ""
+
+
+def key_before(start: bytes) -> str:
+    """The last key that stands before the end of ``start``, to say near which field a text stops being JSON."""
+    end = start.rfind(b'":')
+    begin = start.rfind(b'"', 0, end) if end > 0 else -1
+    return start[begin + 1 : end].decode("utf-8", "replace") if begin >= 0 else ""
 
 
 # A whole JSON string, or anything that is no bracket: what is left of a line when these are taken out is its nesting.
@@ -134,6 +166,22 @@ def too_deep(line: bytes, depth: int) -> bool:
     return False
 
 
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+
+
+def _where_too_deep(line: bytes, depth: int) -> int:
+    """The place of the first bracket that is nested too deep."""
+    level = 0
+    for token in _TOKEN.finditer(line):
+        if token[0] in (b"[", b"{"):
+            level += 1
+            if level > depth:
+                return token.start()
+        elif token[0] in (b"]", b"}"):
+            level -= 1
+    return len(line)
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
@@ -146,13 +194,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(text: str) -> Any:
-    raise _Refused("", Phrase("%(text)s is not a number in JSON.", text=text))
+    raise _Refused(None, Phrase("%(text)s is not a number in JSON.", text=text))
 
 
 def _float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise _Refused("", Phrase("The number %(number)s is too large.", number=_shortened(text)))
+        raise _Refused(None, Phrase("The number %(number)s is too large.", number=_shortened(text)))
     return number
 
 
@@ -186,29 +234,47 @@ class RecordReader:
 
     def _int(self, text: str) -> int:
         if len(text) > self.limits.digits + text.startswith("-"):
-            raise _Refused("", Phrase("The number %(number)s is too large.", number=_shortened(text)))
+            raise _Refused(None, Phrase("The number %(number)s is too large.", number=_shortened(text)))
         return int(text)
+
+    def _place_of_number(self, text: str) -> str:
+        """Where the first number stands that is none, or too large: the text once more, with a mark in its stead."""
+
+        def whole(digits: str) -> Any:
+            return _MARK if len(digits) > self.limits.digits + digits.startswith("-") else 0
+
+        def fraction(digits: str) -> Any:
+            return 0 if math.isfinite(float(digits)) else _MARK
+
+        decoder = json.JSONDecoder(parse_constant=lambda _text: _MARK, parse_float=fraction, parse_int=whole)
+        try:
+            return next(
+                (place for place, found in _texts(decoder.decode(text.strip(" \t\r")), "") if found is _MARK), ""
+            )
+        except json.JSONDecodeError:
+            return ""  # it breaks off behind the number
 
     def parse(self, number: int, line: bytes) -> dict[str, Any] | None:
         """The object of one line, or None and a fault."""
         if too_deep(line, self.limits.depth):
-            self.faults.add(
-                number, "", Phrase("Brackets are nested deeper than %(depth)s levels.", depth=self.limits.depth)
-            )
+            message = Phrase("Brackets are nested deeper than %(depth)s levels.", depth=self.limits.depth)
+            self.faults.add(number, key_before(line[: _where_too_deep(line, self.limits.depth)]), message)
             return None
         try:
             text = line.decode("utf-8")
             record = self._decoder.decode(text.strip(" \t\r"))
         except UnicodeDecodeError as error:
-            self.faults.add(number, "", Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
+            field = key_before(line[: error.start])
+            self.faults.add(number, field, Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
             return None
         except _Refused as error:
-            self.faults.add(number, error.field, error.message)
+            self.faults.add(number, self._place_of_number(text) if error.field is None else error.field, error.message)
             return None
         except json.JSONDecodeError as error:
-            self.faults.add(
-                number, "", Phrase("This is not JSON: %(msg)s (character %(pos)s).", msg=error.msg, pos=error.pos + 1)
-            )
+            # What comes after the object belongs to none of its fields.
+            field = "" if error.msg == "Extra data" else key_before(text[: error.pos].encode("utf-8", "replace"))
+            message = Phrase("This is not JSON: %(msg)s (character %(pos)s).", msg=error.msg, pos=error.pos + 1)
+            self.faults.add(number, field, message)
             return None
         if not isinstance(record, dict):
             self.faults.add(number, "", Phrase("Each line must hold one JSON object."))
@@ -223,6 +289,10 @@ class RecordReader:
                     self.faults.add(number, place, Phrase("The text holds half of a surrogate pair."))
                     return None
         return record
+
+
+# Stands for a number that was refused, and is told from any text by being this very object.
+_MARK = "".join(("a number", " that was refused"))
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:

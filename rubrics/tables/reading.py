@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from consilium.lib.phrases import Phrase
 from rubrics.parsing.faults import Faults
+from rubrics.parsing.reader import archive_of
 from rubrics.tables.columns import Cell, Formula
 
 MOST_BYTES = 64 << 20
@@ -29,10 +30,13 @@ def _nobody_watches(_bytes_read: int) -> None:
 
 def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = _nobody_watches) -> Rows:
     """Rows of a CSV or XLSX file with their line numbers, by its first bytes; what cannot be read becomes a fault."""
-    start = file.read(4)
+    start = file.read(512)
     file.seek(0)
-    if start == ZIP:
+    if start.startswith(ZIP):
         return _workbook(file, faults)
+    if kind := archive_of(start):
+        faults.add(1, "", Phrase("This is an archive (%(kind)s): unpack it and send what is in it.", kind=kind))
+        return iter(())
     if start.startswith(b"\xd0\xcf\x11\xe0"):
         faults.add(0, "", Phrase("This is an old Excel file (XLS). Save it as XLSX or CSV."))
         return iter(())

@@ -7,6 +7,7 @@ where the official code writes them, in its one object.
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -61,13 +62,24 @@ def layout_of(file: BinaryIO) -> Layout:
     """The layout of a seekable file, which is left at its start; what is like nothing else is rows."""
     try:
         if file.read(len(ZIP_MARK)) == ZIP_MARK:
-            return Layout(Shape.INSPECT)
+            # Any other archive is refused as one when it is read as lines.
+            return Layout(Shape.INSPECT if _holds_a_log(file) else Shape.ROWS)
         file.seek(0)
         return _layout(Cursor(file))
     except Broken:
         return Layout(Shape.ROWS)
     finally:
         file.seek(0)
+
+
+def _holds_a_log(file: BinaryIO) -> bool:
+    """Whether an archive has the parts of a log of Inspect; a damaged one is left to its reader."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
+        return True
+    return any(name == "header.json" or name.startswith(("_journal/", "samples/")) for name in names)
 
 
 def _layout(cursor: Cursor) -> Layout:

@@ -144,7 +144,7 @@ def test_the_same_key_with_another_content_is_refused(tmp_path, changes, field) 
 
 
 BROKEN: dict[str, tuple[Any, str]] = {
-    "no JSON": ('{"prompt_id": "x"', "line 2: "),
+    "no JSON": ('{"prompt_id": "x"', "line 2, prompt_id: "),
     "no key": (healthbench(1, prompt_id=None), "line 2, prompt_id: "),
     "an empty key": (healthbench(1, prompt_id=" "), "line 2, prompt_id: "),
     "a long key": (healthbench(1, prompt_id="k" * 201), "line 2, prompt_id: "),

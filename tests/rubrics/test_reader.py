@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from typing import Any
@@ -83,22 +84,24 @@ POISON = {
     "a byte order mark": (b'\xef\xbb\xbf{"a": 1}', 1, "", "byte order mark"),
     "UTF-16": ('{"a": 1}'.encode("utf-16"), 1, "", "UTF-16"),
     "UTF-16 without a mark": ('{"a": 1}'.encode("utf-16-le"), 1, "", "UTF-16"),
-    "Latin-1": (GOOD + '{"a": "é"}'.encode("latin-1"), 2, "", "not UTF-8"),
-    "a surrogate in UTF-8": (GOOD + b'{"a": "\xed\xa0\x80"}', 2, "", "not UTF-8"),
-    "a raw NUL": (GOOD + b'{"a": "\x00"}', 2, "", "not JSON"),
+    "Latin-1": (GOOD + '{"a": "é"}'.encode("latin-1"), 2, "a", "not UTF-8"),
+    "a surrogate in UTF-8": (GOOD + b'{"a": "\xed\xa0\x80"}', 2, "a", "not UTF-8"),
+    "a raw NUL": (GOOD + b'{"a": "\x00"}', 2, "a", "not JSON"),
     "an escaped NUL": (GOOD + rb'{"a": {"b": ["x", "\u0000"]}}', 2, "a.b[1]", "NUL"),
     "an escaped NUL in a key": (GOOD + rb'{"\u0000": 1}', 2, "", "NUL"),
     "half a surrogate pair": (GOOD + rb'{"a": "\uD83D!"}', 2, "a", "surrogate"),
-    "NaN": (GOOD + b'{"a": NaN}', 2, "", "NaN"),
-    "minus infinity": (GOOD + b'{"a": -Infinity}', 2, "", "-Infinity"),
-    "1e400": (GOOD + b'{"a": 1e400}', 2, "", "too large"),
-    "5,000 digits": (GOOD + b'{"a": ' + b"9" * 5000 + b"}", 2, "", "too large"),
+    "NaN": (GOOD + b'{"a": NaN}', 2, "a", "NaN"),
+    "minus infinity": (GOOD + b'{"a": {"b": [1, -Infinity]}}', 2, "a.b[1]", "-Infinity"),
+    "1e400": (GOOD + b'{"a": 1e400}', 2, "a", "too large"),
+    "5,000 digits": (GOOD + b'{"a": ' + b"9" * 5000 + b"}", 2, "a", "too large"),
     "a key twice": (GOOD + b'{"a": {"key": 1, "key": 2}}', 2, "key", "twice"),
-    "100,000 brackets": (GOOD + b'{"a": ' + b"[" * 100_000, 2, "", "nested"),
+    "100,000 brackets": (GOOD + b'{"a": ' + b"[" * 100_000, 2, "a", "nested"),
     "a list": (GOOD + b"[1]", 2, "", "one JSON object"),
     "a number": (GOOD + b"1", 2, "", "one JSON object"),
-    "half a line": (GOOD + b'{"a": "b', 2, "", "not JSON"),
+    "half a line": (GOOD + b'{"a": "b', 2, "a", "not JSON"),
     "two objects on a line": (GOOD + b'{"a": 1} {"b": 2}', 2, "", "not JSON"),
+    "a gzip file": (gzip.compress(b'{"a": 1}'), 1, "", "archive (gzip)"),
+    "a number in a line that breaks off": (GOOD + b'{"a": 1e400, "b', 2, "", "too large"),
     "nothing": (b"", 0, "", "empty"),
     "white space": (b"\n \n\r\n", 0, "", "empty"),
 }
@@ -144,7 +147,7 @@ def test_a_line_of_two_gigabytes_takes_bounded_memory() -> None:
 
 def test_lines_after_a_long_one_are_still_read() -> None:
     rows, faults = read(b'{"a": "' + b"x" * 100 + b'"}\n{"b": 2}\n' + b'{"c": "' + b"y" * 12 + b'"}\n', line_bytes=21)
-    assert [(fault.line, fault.field) for fault in faults.first] == [(1, "")]
+    assert [(fault.line, fault.field) for fault in faults.first] == [(1, "a")]
     assert rows == [(2, {"b": 2}), (3, {"c": "y" * 12})]
 
 

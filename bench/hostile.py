@@ -1,0 +1,199 @@
+"""25 hostile files at every door, at full size: what becomes of each, and how much memory it takes.
+
+    .venv/bin/python bench/hostile.py [--door NAME …] [--file WORDS …] [--small]
+
+A process of its own for each door, over a scratch product. Each file goes through the handler that pages, the API and
+commands use, in a transaction that is rolled back. Memory is the peak of the process while it reads the file, above
+what it held after a sound file of the same kind; the promise is 256 MiB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.hostile_files import DOORS, EITHER, HOSTILE, IMPORTED, REFUSED, Door, base, base_responses, plain
+from bench.scratch import scratch_product, show
+
+PROMISED_MIB = 256
+SLUG, EMAIL = "hostile", "staff@example.org"
+
+
+def main() -> None:
+    """Run every door in a process of its own and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--door", nargs="*", default=[], help="only doors with these words in their name")
+    parser.add_argument("--file", nargs="*", default=[], help="only files with these words in their name")
+    parser.add_argument("--small", action="store_true", help="the sizes of the test suite")
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    doors = [door for door in DOORS if not asked.door or any(word in door.name for word in asked.door)]
+    names = [name for name in HOSTILE if not asked.file or any(word in name for word in asked.file)]
+    if asked.inside:
+        inside(next(door for door in DOORS if door.name == asked.inside), names, full=not asked.small)
+        return
+    found: list[dict[str, Any]] = []
+    with scratch_product():
+        prepare()
+        for door in doors:
+            command = [sys.executable, __file__, "--inside", door.name, *(["--small"] if asked.small else [])]
+            command += ["--file", *names]
+            done = subprocess.run(command, env=os.environ, stdout=subprocess.PIPE, text=True, check=False)
+            rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+            found += rows
+            report(door.name, rows)
+            if done.returncode:
+                print(f"{door.name}: the process ended with {done.returncode}", flush=True)
+    summary(found)
+
+
+def prepare() -> None:
+    """A benchmark with what rows refer to, and somebody who uploads."""
+    from django.db import transaction
+    from django.utils import timezone
+
+    from accounts.models import User
+    from rubrics import imports
+    from rubrics.models import Benchmark
+
+    user = User.objects.create_user(email=EMAIL, name="Staff")
+    benchmark = Benchmark.objects.create(slug=SLUG, title="Hostile")
+    for kind, data in (("cases", base()), ("responses", base_responses())):
+        with transaction.atomic():
+            imports.find(kind).handler(
+                benchmark=benchmark,
+                file=io.BytesIO(data),
+                options={},
+                by=user,
+                at=timezone.now(),
+                progress=lambda _n: None,
+            )
+
+
+def inside(door: Door, names: list[str], *, full: bool) -> None:
+    """Send the files to one door and print a JSON line for each."""
+    import django
+
+    django.setup()
+    send(door, io.BytesIO(plain(door, door.row(0), door.row(1))))
+    for name in names:
+        sent = HOSTILE[name](door, full)
+        if sent is None:
+            continue
+        before, began = resident(), time.perf_counter()
+        forget_peak()
+        row: dict[str, Any] = {"door": door.name, "file": name}
+        try:
+            row |= send(door, sent.file)
+        except Exception as error:  # the table is what tells of it
+            row |= {"outcome": "ERROR", "message": f"{type(error).__name__}: {error}"[:200]}
+        row |= {"mib": round(peak() - before, 1), "seconds": round(time.perf_counter() - began, 2)}
+        wanted_line = sent.line is None or row.get("line") == sent.line
+        wanted_field = not sent.field or bool(row.get("field"))
+        row["right"] = (
+            row["outcome"] in ((REFUSED, IMPORTED) if sent.outcome == EITHER else (sent.outcome,))
+            and (row["outcome"] == IMPORTED or (wanted_line and wanted_field))
+            and not row.get("left_behind")
+        )
+        print(json.dumps(row), flush=True)
+
+
+def send(door: Door, file: Any) -> dict[str, Any]:
+    """What becomes of a file; nothing of it stays."""
+    from django.db import transaction
+    from django.utils import timezone
+
+    from accounts.models import User
+    from consilium.lib.errors import DomainError, ImportRefused
+    from rubrics import imports
+    from rubrics.models import Benchmark
+
+    benchmark, user = Benchmark.objects.get(slug=SLUG), User.objects.get(email=EMAIL)
+    with transaction.atomic():
+        standing = row_counts()
+        try:
+            with transaction.atomic():
+                imports.find(door.kind).handler(
+                    benchmark=benchmark, file=file, options=door.options, by=user, at=timezone.now(),
+                    progress=lambda _read: None,
+                )  # fmt: skip
+            return {"outcome": IMPORTED}
+        except ImportRefused as refused:
+            first = refused.errors[0]
+            told = {"line": first.line, "field": first.field, "message": str(first.message)[:100]}
+            return {"outcome": REFUSED, **told, "left_behind": row_counts() != standing}
+        except DomainError as error:
+            return {"outcome": REFUSED, "line": 0, "field": "", "message": str(error)[:100]}
+        finally:
+            transaction.set_rollback(True)
+
+
+def row_counts() -> tuple[int, ...]:
+    """Rows of every table, in one statement."""
+    from django.apps import apps
+    from django.db import connection
+
+    tables = sorted(
+        {model._meta.db_table for model in apps.get_models() if model._meta.managed and not model._meta.proxy}
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT " + ", ".join(f'(SELECT count(*) FROM "{table}")' for table in tables))
+        return tuple(cursor.fetchone())
+
+
+def _status(name: str) -> float:
+    found = re.search(rf"{name}:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def resident() -> float:
+    """MiB that the process holds now."""
+    return _status("VmRSS")
+
+
+def peak() -> float:
+    """MiB that it held at most since `forget_peak`."""
+    return _status("VmHWM")
+
+
+def forget_peak() -> None:
+    """Let the peak begin anew (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def report(door: str, rows: list[dict[str, Any]]) -> None:
+    """The table of one door."""
+    table = [
+        (
+            row["file"], row["outcome"] if row["right"] else f"{row['outcome']} (!)", row.get("line", ""),
+            row.get("field", ""), row.get("message", "")[:48], row["mib"], row["seconds"],
+        )
+        for row in rows
+    ]  # fmt: skip
+    show(door, ("file", "outcome", "line", "field", "message", "MiB", "s"), table)
+
+
+def summary(rows: list[dict[str, Any]]) -> None:
+    """What the promise asks for."""
+    errors = [row for row in rows if row["outcome"] == "ERROR"]
+    partial = [row for row in rows if row.get("left_behind")]
+    most = max(rows, key=lambda row: row["mib"], default={"mib": 0, "door": "", "file": ""})
+    print(
+        f"{len(rows)} files at {len({row['door'] for row in rows})} doors: {len(errors)} errors, {len(partial)} partial "
+        f"imports, {sum(not row['right'] for row in rows)} with another answer than is due; at most {most['mib']} MiB above "
+        f"baseline ({most['door']}: {most['file']}; promised {PROMISED_MIB})"
+    )
+
+
+if __name__ == "__main__":
+    main()

