@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.api import bank_doors, doors
+from rubrics.api import bank_doors, doors, drafts
 from rubrics.audits.urls import api_urlpatterns as audit_doors
 
 urlpatterns: list[URLPattern] = [

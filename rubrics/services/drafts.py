@@ -95,5 +95,20 @@ def save_draft(
     return draft
 
 
+@transaction.atomic
+def save_first(
+    *, case: Case, items: Sequence[DraftItem], client_id: uuid.UUID | None, by: User, at: datetime
+) -> RubricDraft:
+    """Open the first draft of a case and save into it; `StaleDraft` if somebody has written one by now.
+
+    An editor that was only looked at leaves no draft behind.
+    """
+    rubric = open_draft(case=case, by=by, at=at)
+    draft = rubric.draft
+    if draft.content["items"] and draft.client_id != client_id:
+        raise StaleDraft(draft)
+    return save_draft(rubric=rubric, items=items, version=draft.version, client_id=client_id, by=by, at=at)
+
+
 def _content(items: Sequence[DraftItem]) -> dict[str, object]:
     return {"items": [item.as_json() for item in items]}

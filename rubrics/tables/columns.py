@@ -94,7 +94,7 @@ def text_of(cell: Cell) -> str:
 def points_of(cell: Cell) -> int | Phrase:
     """Points, 0 for an empty cell; or why they are none."""
     text = unicodedata.normalize("NFKC", text_of(cell)).replace("−", "-").replace("–", "-").lstrip("'")
-    text = re.sub(r"\s*(?:points?|pts?|分)$", "", text, flags=re.IGNORECASE).replace(" ", "")
+    text = re.sub(r"(?<=\d)\s*(?:points?|pts?|分)$", "", text, flags=re.IGNORECASE).replace(" ", "")
     if not text:
         return 0
     if not _NUMBER.fullmatch(text) or abs(int(float(text))) > 10:

@@ -141,11 +141,12 @@ def read_table(
         faults.add(0, "", Phrase("A rubric has at most %(n)s criteria.", n=MOST_ITEMS))
         return Pasted([], has_heading=False, rows=[])
     headings = [column_of(text_of(cell)) for cell in found[0][1]] if found else []
-    has_heading = "criterion" in headings
+    has_heading = "criterion" in headings or "points" in headings
     width = max((len(cells) for _line, cells in found), default=0)
     body = found[1:] if has_heading else found
     if columns is None:
-        guessed = _unique(headings) if has_heading else _guess([cells for _line, cells in body[:SAMPLE]], width)
+        sample = [cells for _line, cells in body[:SAMPLE]]
+        guessed = _completed(_unique(headings), sample) if has_heading else _guess(sample, width)
     else:
         guessed = [name if name in COLUMNS else "" for name in columns]
     guessed = (guessed + [""] * width)[:width]
@@ -167,6 +168,15 @@ def read_table(
 def _unique(headings: list[str]) -> list[str]:
     """A column that is named twice counts once; a case is of no use within one rubric."""
     return [name if name in COLUMNS and name not in headings[:place] else "" for place, name in enumerate(headings)]
+
+
+def _completed(names: list[str], rows: list[list[Cell]]) -> list[str]:
+    """The longest column without a known heading is the criterion where no heading says so."""
+    unnamed = [place for place, name in enumerate(names) if not name]
+    if "criterion" not in names and unnamed:
+        size = {place: sum(len(text_of(row[place])) for row in rows if place < len(row)) for place in unnamed}
+        names[max(unnamed, key=lambda place: size[place])] = "criterion"
+    return names
 
 
 def _guess(rows: list[list[Cell]], width: int) -> list[str]:

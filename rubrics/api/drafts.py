@@ -1,0 +1,179 @@
+"""DRF doors of rubrics that are being written: the draft, its lint, and tables read into items."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, cast
+
+from django.db import transaction
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view, parser_classes
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from consilium.lib.api import StrictSerializer
+from consilium.lib.errors import ImportRefused
+from rubrics import access, editing
+from rubrics.drafting import DraftItem, read_items
+from rubrics.models import Case, Rubric
+from rubrics.parsing.faults import Faults
+from rubrics.services.drafts import StaleDraft, open_draft, save_draft
+from rubrics.tables import ZIP, rows_of_file, rows_with_heading
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+Plain = serializers.Serializer[Any]
+
+
+class DraftItemSerializer(Plain):
+    """A criterion that is being written; read strictly by `rubrics.drafting.read_items`."""
+
+    id = serializers.CharField(help_text="A name for it, unique within the draft, at most 40 characters.")
+    text = serializers.CharField(allow_blank=True, required=False)
+    points = serializers.IntegerField(required=False, min_value=-10, max_value=10, help_text="0: not set yet.")
+    tags = serializers.ListField(child=serializers.CharField(), required=False)
+    source = serializers.CharField(allow_blank=True, required=False)
+    element = serializers.CharField(allow_blank=True, required=False)
+    expectation = serializers.CharField(allow_blank=True, required=False)
+    bank = serializers.CharField(allow_blank=True, required=False)
+    criterion = serializers.IntegerField(
+        required=False, allow_null=True, help_text="The criterion that it is, as long as its text stands."
+    )
+
+
+class MissingSerializer(Plain):
+    """What keeps a draft from review; line 0 is the rubric as a whole."""
+
+    line = serializers.IntegerField()
+    field = serializers.CharField()
+    message = serializers.CharField()
+
+
+class DraftSerializer(Plain):
+    """A draft as it stands. Version 0: nothing is written yet."""
+
+    status = serializers.CharField()
+    version = serializers.IntegerField()
+    items = DraftItemSerializer(many=True)
+    saved_at = serializers.CharField()
+    saved_by = serializers.CharField()
+    missing = MissingSerializer(many=True)
+
+
+class _Items(serializers.JSONField):
+    """A list of items; the faults of `read_items`, by place and field."""
+
+    def to_internal_value(self, data: Any) -> list[DraftItem]:
+        """Items, or every fault."""
+        reading = read_items(data)
+        if reading.faults:
+            raise serializers.ValidationError([str(fault) for fault in reading.faults])
+        return reading.items
+
+
+class SaveSerializer(StrictSerializer, Plain):
+    """The whole list in place of what stands, if ``version`` is the one that stands."""
+
+    version = serializers.IntegerField(min_value=0)
+    client_id = serializers.UUIDField(required=False, help_text="The same id again changes nothing.")
+    items = _Items()
+
+
+class LintedSerializer(StrictSerializer, Plain):
+    """Items to be looked at."""
+
+    items = _Items()
+
+
+class TableSerializer(StrictSerializer, Plain):
+    """A file with a heading: criterion, points, tags, source, element, expectation, bank."""
+
+    file = serializers.FileField()
+
+
+def _me(request: Request) -> User:
+    return cast("User", request.user)
+
+
+def _standing(case: Case) -> dict[str, Any]:
+    rubric, items = editing.standing_rubric(case)
+    if rubric is None:
+        return {"status": "", **editing.nothing_yet(case.benchmark)}
+    if rubric.status == Rubric.Status.PUBLISHED:
+        nothing = editing.nothing_yet(case.benchmark)
+        return {"status": rubric.status, **nothing, "items": [item.as_json() for item in items], "missing": []}
+    return {"status": rubric.status, **editing.draft_json(rubric.draft, benchmark=case.benchmark)}
+
+
+@extend_schema(methods=["GET"], responses=DraftSerializer)
+@extend_schema(
+    methods=["PUT"],
+    request=SaveSerializer,
+    responses={200: DraftSerializer, 409: OpenApiResponse(description="Another version stands: {detail, draft}.")},
+)
+@api_view(["GET", "PUT"])
+def draft(request: Request, slug: str, public_id: str) -> Response:
+    """Show what is being written (version 0: what is published, or nothing), or put a list in its place.
+
+    Putting with version 0 begins a draft.
+    """
+    case = access.get_case_to_write(request.user, slug, public_id)
+    if request.method == "GET":
+        return Response(_standing(case))
+    asked = SaveSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    sent = asked.validated_data
+    try:
+        with transaction.atomic():  # a draft that cannot be saved into is not begun either
+            rubric, _items = editing.standing_rubric(case)
+            begins = sent["version"] == 0 and (rubric is None or rubric.status == Rubric.Status.PUBLISHED)
+            rubric = open_draft(case=case, by=_me(request), at=timezone.now())
+            save_draft(
+                rubric=rubric,
+                items=sent["items"],
+                version=rubric.draft.version if begins else sent["version"],
+                client_id=sent.get("client_id", uuid.uuid4()),
+                by=_me(request),
+                at=timezone.now(),
+            )
+    except StaleDraft as stale:
+        stands = {"status": Rubric.Status.DRAFT, **editing.draft_json(stale.draft, benchmark=case.benchmark)}
+        return Response({"detail": str(stale), "draft": stands}, status=status.HTTP_409_CONFLICT)
+    return Response(_standing(case))
+
+
+@extend_schema(request=LintedSerializer, responses=OpenApiResponse(description="{remarks: [...]}"))
+@api_view(["POST"])
+def draft_lint(request: Request, slug: str, public_id: str) -> Response:
+    """Look at items as lint does; nothing is kept. ``start`` and ``end`` are code points of the text."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    asked = LintedSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    return Response({"remarks": editing.remarks(asked.validated_data["items"], case)})
+
+
+@extend_schema(
+    request={"multipart/form-data": TableSerializer},
+    responses={200: DraftItemSerializer(many=True), 422: OpenApiResponse(description="{detail, errors}")},
+)
+@api_view(["POST"])
+@parser_classes([MultiPartParser])
+def draft_table(request: Request, slug: str, public_id: str) -> Response:
+    """Read a table (CSV or XLSX) into items; nothing is kept. Put them into the draft, or send them to lint."""
+    access.get_case_to_write(request.user, slug, public_id)
+    asked = TableSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    file, faults = asked.validated_data["file"], Faults()
+    exact = file.read(4) == ZIP
+    file.seek(0)
+    rows = list(rows_with_heading(rows_of_file(file, faults), faults, with_case=False, exact=exact))
+    if faults.total:
+        raise ImportRefused(faults.first, faults.total)
+    items = [{"id": f"t{place}", **row.as_json()} for place, row in enumerate(rows, start=1)]
+    for item in items:
+        del item["line"]
+    return Response(items)

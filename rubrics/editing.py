@@ -1,0 +1,90 @@
+"""What the editor of a rubric begins with and is answered: items, rules that do not hold yet, who saved, the lint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+from django.utils.timezone import localtime
+
+from consilium.lib.spoken import said
+from rubrics.drafting import DraftItem, from_rubric, items_of, unready
+from rubrics.lint import lint
+from rubrics.models import Benchmark, Case, Rubric, RubricDraft
+from rubrics.rules import broken_rules, rules_of
+from rubrics.services.drafts import TRACK
+
+Status = Rubric.Status
+# What HealthBench calls the sides of an answer; a benchmark that uses others has them suggested beside these.
+AXES = ("accuracy", "completeness", "context_awareness", "communication_quality", "instruction_following", "safety")
+MOST_SUGGESTIONS = 80
+
+
+def standing_rubric(case: Case) -> tuple[Rubric | None, list[DraftItem]]:
+    """The version that is written or in review, else the published one, with its items; None before the first."""
+    versions = Rubric.objects.filter(case=case, track=TRACK).select_related("draft__saved_by", "created_by")
+    written = versions.filter(status__in=[Status.DRAFT, Status.IN_REVIEW], draft__isnull=False).first()
+    if written is not None:
+        return written, items_of(written.draft.content)
+    published = versions.filter(status=Status.PUBLISHED).first()
+    if published is None:
+        return None, []
+    return published, from_rubric(list(published.items.select_related("criterion").order_by("position")))
+
+
+def draft_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
+    """A draft as the editor and the API are told of it."""
+    items = items_of(draft.content)
+    return {
+        "version": draft.version,
+        "items": [item.as_json() for item in items],
+        "saved_at": draft.saved_at.isoformat(),
+        "saved_by": str(draft.saved_by) if draft.saved_by else "",
+        "missing": missing(items, benchmark),
+    }
+
+
+def nothing_yet(benchmark: Benchmark) -> dict[str, Any]:
+    """The same before the first save: version 0, which opens a draft when it is saved."""
+    return {"version": 0, "items": [], "saved_at": "", "saved_by": "", "missing": missing([], benchmark)}
+
+
+def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, Any]]:
+    """What keeps the rubric from review: half-done criteria, then rules of the benchmark; ``line`` 0 is the whole."""
+    faults = [*unready(items), *broken_rules(items, rules_of(benchmark))]
+    return [{"line": fault.line, "field": fault.field, "message": said(fault.message)} for fault in faults]
+
+
+def clock(draft: RubricDraft) -> str:
+    """When it was saved, as the page's line shows it before the script takes over."""
+    return localtime(draft.saved_at).strftime("%H:%M")
+
+
+def remarks(items: Sequence[DraftItem], case: Case) -> list[dict[str, Any]]:
+    """The lint of these items, in the reader's language."""
+    found = lint(
+        [(item.id, item.text, item.points, item.tags) for item in items], reference_answer=case.reference_answer
+    )
+    return [remark.as_json(said) for remark in found]
+
+
+def tag_suggestions(benchmark: Benchmark) -> dict[str, list[str]]:
+    """Axes, and other tags of criteria, by how often the published rubrics of the benchmark use them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT tag FROM rubrics_rubricitem i
+            JOIN rubrics_rubric r ON r.id = i.rubric_id AND r.status = 'published'
+            JOIN rubrics_case c ON c.id = r.case_id AND c.benchmark_id = %s
+            CROSS JOIN unnest(i.tags) AS tag
+            GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %s
+            """,
+            [benchmark.pk, MOST_SUGGESTIONS],
+        )
+        used = [row[0] for row in cursor.fetchall()]
+    axes = [tag.removeprefix("axis:") for tag in used if tag.startswith("axis:")]
+    return {
+        "axes": list(dict.fromkeys([*axes, *AXES])),
+        "tags": [tag for tag in used if not tag.startswith("axis:")],
+    }

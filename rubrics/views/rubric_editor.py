@@ -1,0 +1,207 @@
+"""The editor of a rubric: the page, and what its script sends and asks while somebody writes."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.spoken import said
+from rubrics import access, editing
+from rubrics.drafting import read_items
+from rubrics.evidence import evidence_for
+from rubrics.models import Case, Rubric, RubricReview
+from rubrics.parsing.faults import Faults
+from rubrics.rules import rules_of
+from rubrics.services.drafts import StaleDraft, open_draft, save_draft, save_first
+from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
+
+MOST_UPLOADED = 16 << 20
+
+
+@require_safe
+@signed_in
+def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """The case beside its criteria; read-only while the rubric is in review or published."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    rubric, items = editing.standing_rubric(case)
+    writable = case.excluded_at is None and (rubric is None or rubric.status == Rubric.Status.DRAFT)
+    draft = rubric.draft if rubric is not None and rubric.status != Rubric.Status.PUBLISHED else None
+    evidence = evidence_for(request.user, case)
+    stands = editing.draft_json(draft, benchmark=case.benchmark) if draft else editing.nothing_yet(case.benchmark)
+    rules = rules_of(case.benchmark)
+    returned = _returned(rubric) if draft and rubric else None
+    return render(
+        request,
+        "rubrics/rubric_editor.html",
+        {
+            "benchmark": case.benchmark,
+            "case": case,
+            "turns": [{"speaker": _speaker(case, turn.get("role", "")), **turn} for turn in case.conversation],
+            "rubric": rubric,
+            "draft": draft,
+            "items": items,
+            "writable": writable,
+            "rules": rules,
+            "missing": stands["missing"],
+            "columns": COLUMNS,
+            "returned": returned,
+            "evidence": [found for founds in evidence.values() for found in founds],
+            "start": {
+                **stands,
+                "who": str(request.user.pk),
+                "name": str(request.user),
+                "rules": rules.as_json(),
+                "comments": returned.item_comments if returned else {},
+                "evidence": {str(key): [found.reason for found in founds] for key, founds in evidence.items()},
+            },
+        },
+    )
+
+
+def _returned(rubric: Rubric) -> RubricReview | None:
+    """What the last reviewer who sent this draft back said of it."""
+    last = rubric.reviews.select_related("reviewer").first()
+    return last if last and last.outcome == RubricReview.Outcome.RETURNED else None
+
+
+def _speaker(case: Case, role: str) -> str:
+    if role == "user":
+        return {"lay": _("Patient"), "professional": _("Professional")}.get(case.register, _("User"))
+    return {"assistant": _("Assistant"), "system": _("System")}.get(role, role)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def rubric_draft(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """What stands, or a save of the whole list: 409 with what stands where somebody saved in between."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    if request.method == "POST":
+        return _save(request, case)
+    rubric, _items = editing.standing_rubric(case)
+    if rubric is None:
+        return JsonResponse({**editing.nothing_yet(case.benchmark), "status": ""})
+    if rubric.status == Rubric.Status.PUBLISHED:
+        return JsonResponse({"status": rubric.status})
+    if request.GET.get("version") == str(rubric.draft.version) and rubric.status == Rubric.Status.DRAFT:
+        return HttpResponse(status=204)  # nothing new
+    return JsonResponse({**editing.draft_json(rubric.draft, benchmark=case.benchmark), "status": rubric.status})
+
+
+def _save(request: SignedInRequest, case: Case) -> JsonResponse:
+    sent = _json(request)
+    version, name = sent.get("version"), sent.get("client_id")
+    try:
+        client_id = uuid.UUID(name) if isinstance(name, str) else None
+    except ValueError:
+        client_id = None
+    if sent.get("who") != str(request.user.pk):
+        return JsonResponse(
+            {"detail": _("Somebody else is signed in to this browser by now, so nothing is saved.")}, status=403
+        )
+    reading = read_items(sent.get("items"))
+    if isinstance(version, bool) or not isinstance(version, int) or client_id is None:
+        return JsonResponse({"detail": _("The page is out of date. Reload it.")}, status=400)
+    if reading.faults:
+        return JsonResponse(
+            {"detail": _("Some criteria cannot be saved."), "errors": _told(reading.faults)}, status=422
+        )
+    options: dict[str, Any] = {"items": reading.items, "client_id": client_id, "by": request.user, "at": timezone.now()}
+    try:
+        rubric, _items = editing.standing_rubric(case)
+        if version == 0:
+            draft = save_first(case=case, **options)
+        elif rubric is None or rubric.status == Rubric.Status.PUBLISHED:
+            detail = _("This draft is no longer there: it was published or discarded.")
+            return JsonResponse({"detail": detail, "gone": True}, status=409)
+        else:
+            draft = save_draft(rubric=rubric, version=version, **options)
+    except StaleDraft as stale:
+        stands = editing.draft_json(stale.draft, benchmark=case.benchmark)
+        return JsonResponse({"detail": str(stale), "draft": stands}, status=409)
+    except DomainError as refused:
+        return JsonResponse({"detail": str(refused), "gone": refused.status_code == 409}, status=refused.status_code)
+    stands = editing.draft_json(draft, benchmark=case.benchmark)
+    return JsonResponse({name: stands[name] for name in ("version", "saved_at", "saved_by", "missing")})
+
+
+def _json(request: SignedInRequest) -> dict[str, Any]:
+    """The object that was sent; empty where it is none."""
+    try:
+        sent = json.loads(request.body)
+    except (ValueError, RecursionError):
+        return {}
+    return sent if isinstance(sent, dict) else {}
+
+
+def _told(faults: Any) -> list[dict[str, Any]]:
+    return [{"line": one.line, "field": one.field, "message": said(one.message)} for one in faults]
+
+
+@require_POST
+@signed_in
+def rubric_lint(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Remarks on items as they are being written; nothing is kept."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    reading = read_items(_json(request).get("items"))
+    if reading.faults:
+        return JsonResponse({"errors": _told(reading.faults)}, status=422)
+    return JsonResponse({"remarks": editing.remarks(reading.items, case)})
+
+
+@require_POST
+@signed_in
+def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """What a pasted text or a file holds: guessed columns, criteria, faults by line and field. Nothing is kept."""
+    access.get_case_to_write(request.user, slug, public_id)
+    faults = Faults()
+    asked = request.POST.get("columns")
+    columns = asked.split(",") if asked else None
+    upload = cast("UploadedFile | None", request.FILES.get("file"))
+    if upload is None:
+        found = read_pasted(request.POST.get("text", ""), faults, columns=columns)
+    elif (upload.size or 0) > MOST_UPLOADED:
+        faults.add(0, "", _("The file is larger than %(n)s MiB.") % {"n": MOST_UPLOADED >> 20})
+        found = read_table([], faults)
+    else:
+        exact = upload.read(4) == ZIP
+        upload.seek(0)
+        found = read_table(list(rows_of_file(upload, faults)), faults, columns=columns, exact=exact)
+    return JsonResponse(
+        {
+            "columns": found.columns,
+            "has_heading": found.has_heading,
+            "rows": [row.as_json() for row in found.rows],
+            "faults": _told(sorted(faults.first, key=lambda one: one.line)),
+            "fault_total": faults.total,
+        }
+    )
+
+
+@require_safe
+@signed_in
+def tag_suggestions(request: SignedInRequest, slug: str) -> JsonResponse:
+    """Axes and tags that the benchmark uses, for the fields of the editor."""
+    return JsonResponse(editing.tag_suggestions(access.get_written_benchmark(request.user, slug)))
+
+
+@require_POST
+@signed_in
+def begin_version(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """A new version that begins as the published rubric stands; the one that is open, if there is one."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    try:
+        open_draft(case=case, by=request.user, at=timezone.now())
+    except DomainError as refused:
+        messages.error(request, str(refused))
+    return redirect("rubrics:write-rubric", slug, public_id)

@@ -1,0 +1,625 @@
+/* The rubric editor: keys, menus, dragging, sums and lint. rubric_model.js knows lists, rubric_saving.js the server,
+   rubric_rows.js the rows, rubric_insert.js the bank and what is pasted. */
+(() => {
+  "use strict";
+  const model = window.consilium?.rubricModel;
+  const rows = window.consilium?.rubricRows;
+  if (!model || !rows || !window.consilium.rubricSaving) return;
+  const { list, row, field, idOf, AXIS } = rows;
+  const editor = document.getElementById("editor");
+  const words = document.getElementById("words").dataset;
+  const start = JSON.parse(document.getElementById("start").textContent);
+  const LINT_MS = 1100;
+  const MOST_STEPS = 200;
+  const MOST_MISSING = 6;
+  const FEW = 12; // so long the ideas stay open by themselves
+
+  let items = model.copy(start.items);
+  let remarks = new Map();
+  let missingNow = start.missing;
+  let undone = [];
+  let done = [];
+  let typed = false; // in a text, since the last action on the list
+  let lastId = ""; // the row in which the cursor was last
+  const toast = (text, level) => window.consilium.toast(text, level);
+  const announce = (text) => (document.getElementById("announce").textContent = text);
+  const find = (id) => items.find((item) => item.id === id);
+  const placeOf = (id) => items.findIndex((item) => item.id === id);
+
+  /* Small things of this browser: what is folded, whether advice is hidden. */
+  function remembered(name, fallback) {
+    try {
+      return localStorage.getItem(`consilium.rubric-${name}`) ?? fallback;
+    } catch {
+      return fallback;
+    }
+  }
+  function remember(name, value) {
+    try {
+      localStorage.setItem(`consilium.rubric-${name}`, value);
+    } catch {
+      // Then it holds for this page.
+    }
+  }
+
+  /* Showing -------------------------------------------------------------------------------------------------------------- */
+  function render() {
+    rows.show(items);
+    for (const item of items) showRemarks(item);
+    totals();
+    const empty = items.length === 0;
+    document.getElementById("first").hidden = !empty;
+    document.getElementById("add-row").hidden = empty;
+    document.getElementById("ideas").hidden = items.length > 3 * FEW;
+  }
+  function showRemarks(item) {
+    const said = [];
+    if (start.comments[item.id]) said.push({ kind: "said", label: words.reviewer, text: start.comments[item.id] });
+    for (const reason of start.evidence[item.criterion] ?? []) said.push({ kind: "said", label: words.faulty, text: reason });
+    rows.remarks(row(item.id), remarks.get(item.id) ?? [], said, (id) => (placeOf(id) < 0 ? "" : String(placeOf(id) + 1)));
+  }
+  function totals() {
+    const written = items.filter((item) => item.text.trim());
+    const bar = document.getElementById("target");
+    document.getElementById("count").textContent = String(written.length);
+    bar.value = Math.min(written.length, bar.max);
+    const sum = (some) => some.reduce((total, item) => total + item.points, 0);
+    const gain = sum(written.filter((item) => item.points > 0));
+    const lose = -sum(written.filter((item) => item.points < 0));
+    const parts = gain ? [words.gain.replace("NUMBER", `+${gain}`)] : [];
+    if (lose) parts.push(words.lose.replace("NUMBER", `−${lose}`));
+    document.getElementById("sums").textContent = parts.join(" · ");
+    const axes = new Map();
+    for (const item of written) {
+      const axis = rows.axisOf(item) || words.none;
+      axes.set(axis, (axes.get(axis) ?? 0) + 1);
+    }
+    const line = document.getElementById("axes-line");
+    line.hidden = axes.size < 2;
+    line.textContent = [...axes].sort((one, other) => other[1] - one[1]).map(([axis, count]) => `${axis.replaceAll("_", " ")} ${count}`).join(" · ");
+  }
+  function missing(told) {
+    missingNow = told;
+    const box = document.getElementById("missing");
+    box.hidden = told.length === 0 || items.length === 0;
+    fillMissing(box.querySelector("ul"), told);
+  }
+  function fillMissing(target, told) {
+    const lines = told.slice(0, MOST_MISSING).map((fault) => {
+      const line = document.createElement("li");
+      if (fault.line) {
+        const go = document.createElement("button");
+        go.type = "button";
+        go.className = "plain small";
+        go.dataset.goto = items[fault.line - 1]?.id ?? "";
+        go.dataset.gotoField = fault.field === "points" ? "points" : "text";
+        go.textContent = words.criterion.replace("NUMBER", fault.line);
+        line.append(go, ` ${fault.message}`);
+      } else line.textContent = fault.message;
+      return line;
+    });
+    if (told.length > MOST_MISSING) {
+      const rest = document.createElement("li");
+      rest.className = "muted";
+      rest.textContent = words.moreMissing.replace("NUMBER", told.length - MOST_MISSING);
+      lines.push(rest);
+    }
+    target.replaceChildren(...lines);
+  }
+  function focus(id, name = "text", at = null) {
+    const node = row(id);
+    if (!node) return;
+    if (["source", "element", "expectation", "tag"].includes(name)) more(node, true);
+    const input = field(node, name);
+    input.focus();
+    if (at !== null) input.setSelectionRange(at, at);
+    else if (name === "points") input.select();
+    node.scrollIntoView({ block: "nearest" });
+  }
+
+  /* Changing ------------------------------------------------------------------------------------------------------------- */
+  const saving = window.consilium.rubricSaving({
+    start,
+    words,
+    toast,
+    missing,
+    items: () => items,
+    show: (told) => {
+      items = model.copy(told);
+      render();
+      lintSoon();
+    },
+    ask,
+  });
+  function changed() {
+    saving.changed();
+    lintSoon();
+  }
+  /* An action on the list: it can be undone, and undoing it takes nothing back that was typed elsewhere since. */
+  function act(change) {
+    const before = model.copy(items);
+    change();
+    done.push({ target: before, reached: model.copy(items) });
+    if (done.length > MOST_STEPS) done.shift();
+    undone = [];
+    typed = false;
+    render();
+    changed();
+  }
+  function undo() {
+    const step = done.pop();
+    if (!step) return toast(words.nothing);
+    const now = model.copy(items);
+    items = model.back(step.target, step.reached, items);
+    undone.push({ step, target: now, reached: model.copy(items) });
+    after();
+  }
+  function redo() {
+    const step = undone.pop();
+    if (!step) return;
+    items = model.back(step.target, step.reached, items);
+    done.push(step.step);
+    after();
+  }
+  function after() {
+    typed = false;
+    render();
+    changed();
+    announce(words.undone);
+    if (!list.contains(document.activeElement)) focus(find(lastId) ? lastId : items[0]?.id);
+  }
+  /* A new criterion below `id`; at the end without one. */
+  function add(id, fields = {}) {
+    const item = model.newItem(fields);
+    const place = placeOf(id);
+    act(() => items.splice(place < 0 ? items.length : place + 1, 0, item));
+    focus(item.id, "text", item.text.length);
+    return item;
+  }
+  function split(id, at) {
+    const item = find(id);
+    const [left, right] = model.cut(item.text, at);
+    const fix = (remarks.get(id) ?? []).find((remark) => remark.rule === "compound" && remark.fix);
+    if (!left || !right) return fix ? replaceBy(id, fix.fix.texts) : toast(words.cut);
+    return replaceBy(id, [left, right]);
+  }
+  function replaceBy(id, texts) {
+    const place = placeOf(id);
+    const { criterion, ...rest } = items[place];
+    const others = texts.slice(1).map((text) => model.newItem({ ...rest, id: model.newId(), tags: [...rest.tags], criterion: null, text }));
+    act(() => items.splice(place, 1, { ...items[place], text: texts[0] }, ...others));
+    focus(others.at(-1)?.id ?? id, "text", others.length ? 0 : texts[0].length);
+  }
+  function merge(first, second) {
+    const [one, other] = [find(first), find(second)];
+    if (!one || !other) return toast(words.last);
+    const made = model.joined(one, other);
+    const at = made.text.length - other.text.length;
+    act(() => {
+      items[placeOf(first)] = made;
+      items.splice(placeOf(second), 1);
+    });
+    focus(first, "text", at);
+  }
+  function duplicate(id) {
+    const item = { ...find(id), id: model.newId(), criterion: null };
+    item.tags = [...item.tags];
+    act(() => items.splice(placeOf(id) + 1, 0, item));
+    focus(item.id, "text", item.text.length);
+  }
+  function move(id, to, name = "text") {
+    const from = placeOf(id);
+    if (to < 0 || to >= items.length || from === to) return;
+    act(() => items.splice(to, 0, ...items.splice(from, 1)));
+    focus(id, name, name === "text" ? field(row(id), "text").selectionStart : null);
+    announce(words.moved.replace("NUMBER", to + 1));
+  }
+  function remove(id) {
+    const place = placeOf(id);
+    const empty = !items[place].text.trim();
+    const next = items[place + 1] ?? items[place - 1];
+    act(() => items.splice(place, 1));
+    if (next) focus(next.id);
+    if (!empty) offerUndo(words.deleted.replace("NUMBER", place + 1));
+  }
+  function offerUndo(text) {
+    toast(text);
+    const item = document.querySelector(".toasts .toast:last-of-type");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "toast-undo";
+    button.textContent = words.undo;
+    button.addEventListener("click", () => {
+      item.remove();
+      undo();
+    });
+    item?.querySelector("p").append(" ", button);
+  }
+  function step(id, by) {
+    const item = find(id);
+    const { lowest, highest, only_positive: onlyPositive } = start.rules;
+    let points = item.points + by;
+    if (points === 0) points += by;
+    points = Math.max(onlyPositive ? 1 : lowest, Math.min(highest, points));
+    if (points === 0 || points === item.points) return;
+    setPoints(id, points);
+  }
+  function setPoints(id, points) {
+    find(id).points = points;
+    const input = field(row(id), "points");
+    input.value = points ? String(points) : "";
+    if (document.activeElement === input) input.select();
+    edited(id);
+  }
+  function edited(id) {
+    rows.show(items);
+    totals();
+    typed = true;
+    lastId = id;
+    changed();
+  }
+  function setAxis(item, axis) {
+    const tag = axis.trim() ? AXIS + axis.trim() : "";
+    const place = item.tags.findIndex((one) => one.startsWith(AXIS));
+    if (place >= 0) item.tags.splice(place, 1, ...(tag ? [tag] : []));
+    else if (tag) item.tags.unshift(tag);
+    item.tags = [...new Set(item.tags)];
+  }
+  function more(node, open) {
+    const button = node.querySelector('[data-do="more"]');
+    const box = node.querySelector("[data-more]");
+    box.hidden = open === undefined ? !box.hidden : !open;
+    button.setAttribute("aria-expanded", String(!box.hidden));
+  }
+
+  /* Typing --------------------------------------------------------------------------------------------------------------- */
+  list.addEventListener("input", (event) => {
+    const name = event.target.dataset.field;
+    const item = find(idOf(event.target));
+    if (!item || !name || name === "tag") return;
+    if (name === "text") rows.grow(event.target);
+    if (name === "points") {
+      const text = event.target.value.replace(/[−–]/g, "-").replace(/[^\d-]/g, "");
+      if (text !== event.target.value) event.target.value = text;
+      const points = /^-?\d+$/.test(text) ? Math.max(-10, Math.min(10, Number(text))) : 0;
+      if (/^-?\d+$/.test(text) && String(points) !== text) event.target.value = points ? String(points) : "";
+      item.points = points;
+    } else if (name === "axis") setAxis(item, event.target.value);
+    else item[name] = event.target.value;
+    edited(item.id);
+  });
+  list.addEventListener("focusin", (event) => {
+    lastId = idOf(event.target) || lastId;
+    if (event.target.dataset.field === "points") event.target.select();
+    if (["axis", "tag"].includes(event.target.dataset.field)) suggest();
+  });
+  list.addEventListener("focusout", (event) => {
+    const name = event.target.dataset.field;
+    const item = find(idOf(event.target));
+    if (item && name === "tag") takeTag(event.target, item);
+    if (item && name === "points") event.target.value = item.points ? String(item.points) : "";
+  });
+  function takeTag(input, item) {
+    const tags = input.value.split(/[;；]/).map((tag) => tag.trim()).filter(Boolean);
+    input.value = "";
+    if (!tags.length) return;
+    item.tags = [...new Set([...item.tags, ...tags])];
+    edited(item.id);
+  }
+  let suggested = null;
+  function suggest() {
+    suggested ??= fetch(editor.dataset.tagsUrl, { credentials: "same-origin", headers: { "HX-Request": "true" } })
+      .then((answer) => (answer.ok ? answer.json() : { axes: [], tags: [] }))
+      .then((told) => {
+        for (const name of ["axes", "tags"]) {
+          document.getElementById(name).replaceChildren(
+            ...told[name].map((value) => {
+              const option = document.createElement("option");
+              option.value = value;
+              return option;
+            }),
+          );
+        }
+        return told;
+      })
+      .catch(() => (suggested = null));
+  }
+
+  /* Keys ------------------------------------------------------------------------------------------------------------------- */
+  list.addEventListener("keydown", (event) => {
+    const target = event.target;
+    const name = target.dataset.field;
+    const id = idOf(target);
+    if (!name || !id || event.isComposing) return; // Enter ends a Chinese word first
+    const command = event.ctrlKey || event.metaKey;
+    const handled = () => event.preventDefault();
+    if (event.altKey && !command && ["ArrowUp", "ArrowDown"].includes(event.key)) {
+      handled();
+      return move(id, placeOf(id) + (event.key === "ArrowUp" ? -1 : 1), name);
+    }
+    if (command && ["ArrowUp", "ArrowDown"].includes(event.key)) {
+      handled();
+      return focus(items[placeOf(id) + (event.key === "ArrowUp" ? -1 : 1)]?.id, name === "points" ? name : "text");
+    }
+    if (command && event.key.toLowerCase() === "d") {
+      handled();
+      return duplicate(id);
+    }
+    if (name === "text") return textKey(event, id, command, handled);
+    if (name === "points") return pointsKey(event, id, command, handled);
+    if (event.key === "Enter" && !command) {
+      handled();
+      if (name === "tag") takeTag(target, find(id));
+      else if (name === "axis") {
+        complete(target, find(id));
+        add(id);
+      }
+    } else if (event.key === "Backspace" && name === "tag" && !target.value) {
+      const others = find(id).tags.filter((tag) => !tag.startsWith(AXIS));
+      if (others.length) dropTag(id, others.at(-1));
+    }
+  });
+  function textKey(event, id, command, handled) {
+    const area = event.target;
+    const at = area.selectionStart === area.selectionEnd ? area.selectionStart : -1;
+    if (event.key === "Enter" && command) {
+      handled();
+      split(id, Math.max(at, 0));
+    } else if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+      handled();
+      add(id);
+    } else if (event.key === "Backspace" && at === 0 && !command) {
+      const before = items[placeOf(id) - 1];
+      if (!area.value && items.length) {
+        handled();
+        act(() => items.splice(placeOf(id), 1));
+        if (before) focus(before.id, "text", before.text.length);
+        else if (items[0]) focus(items[0].id, "text", 0);
+      } else if (before) {
+        handled();
+        merge(before.id, id);
+      }
+    } else if (event.key === "/" && !area.value && !command) {
+      handled();
+      window.consilium.rubricInsert?.openBank();
+    }
+  }
+  function pointsKey(event, id, command, handled) {
+    const input = event.target;
+    const all = input.selectionStart === 0 && input.selectionEnd === input.value.length;
+    if (event.key === "Enter" && !command) {
+      handled();
+      const next = items[placeOf(id) + 1];
+      if (next && !event.shiftKey && next.text) focus(next.id, "text", next.text.length);
+      else add(id);
+    } else if (["+", "=", "ArrowUp"].includes(event.key) && !command) {
+      handled();
+      step(id, 1);
+    } else if (event.key === "ArrowDown" || (event.key === "-" && input.value && all)) {
+      handled();
+      step(id, -1);
+    } else if (event.key === "-" && input.value && !input.value.startsWith("-")) {
+      handled();
+      step(id, -1);
+    } else if (event.key.toLowerCase() === "n" && !command) {
+      handled();
+      if (find(id).points) setPoints(id, -find(id).points);
+    } else if (event.key === "Backspace" && command) {
+      handled();
+      remove(id);
+    }
+  }
+  function complete(input, item) {
+    const begun = input.value.trim().toLowerCase();
+    const option = begun && [...document.getElementById("axes").options].find((one) => one.value.toLowerCase().startsWith(begun));
+    if (!option) return;
+    input.value = option.value;
+    setAxis(item, option.value);
+  }
+  function dropTag(id, tag) {
+    find(id).tags = find(id).tags.filter((one) => one !== tag);
+    edited(id);
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing || document.querySelector("dialog[open]")) return;
+    const command = event.ctrlKey || event.metaKey;
+    const inText = event.target.matches("input, textarea, select");
+    const key = event.key.toLowerCase();
+    if (command && key === "s") {
+      event.preventDefault();
+      saving.save();
+    } else if (command && (key === "y" || (key === "z" && event.shiftKey)) && !(inText && typed)) {
+      event.preventDefault();
+      redo();
+    } else if (command && key === "z" && !event.shiftKey && !(inText && typed)) {
+      // In a text the browser undoes what was typed there, unless the last thing done was to the list.
+      event.preventDefault();
+      undo();
+    } else if (!inText && !command && !event.altKey && event.key === "?") {
+      event.preventDefault();
+      document.getElementById("keys").showModal();
+    } else if (!inText && !command && !event.altKey && event.key === "/") {
+      event.preventDefault();
+      window.consilium.rubricInsert?.openBank();
+    }
+  });
+
+  /* Clicks ----------------------------------------------------------------------------------------------------------------- */
+  const actions = {
+    add: () => add(items.at(-1)?.id),
+    undo,
+    redo,
+    split: (id) => split(id, field(row(id), "text").selectionStart),
+    merge: (id) => merge(id, items[placeOf(id) + 1]?.id),
+    duplicate,
+    up: (id) => move(id, placeOf(id) - 1),
+    down: (id) => move(id, placeOf(id) + 1),
+    delete: remove,
+    more: (id) => more(row(id)),
+  };
+  document.addEventListener("click", (event) => {
+    const target = event.target.closest("button, [data-span]");
+    if (!target) return;
+    const id = idOf(target);
+    if (target.dataset.do && actions[target.dataset.do]) {
+      const menu = target.closest("details[data-menu]");
+      if (menu) menu.open = false;
+      actions[target.dataset.do](id);
+    } else if (target.dataset.step) step(id, Number(target.dataset.step));
+    else if (target.dataset.removeTag) dropTag(id, target.dataset.removeTag);
+    else if (target.dataset.fix) replaceBy(id, remarks.get(id)[Number(target.dataset.fix)].fix.texts);
+    else if ("goto" in target.dataset) {
+      target.closest("dialog")?.close();
+      focus(target.dataset.goto, target.dataset.gotoField ?? "text");
+    } else if (target.dataset.span) point(id, remarks.get(id)[Number(target.dataset.span)]);
+    else if (target.dataset.stem) {
+      const axis = target.dataset.axis;
+      add(items.at(-1)?.id, { text: target.dataset.stem, points: inRange(Number(target.dataset.points)), tags: [AXIS + axis] });
+    } else if ("showCase" in target.dataset) {
+      const open = editor.classList.toggle("with-case");
+      target.setAttribute("aria-expanded", String(open));
+    }
+  });
+  function inRange(points) {
+    return Math.max(start.rules.only_positive ? 1 : start.rules.lowest, Math.min(start.rules.highest, points)) || 1;
+  }
+  /* Select the words that a remark is about; its places count code points, the browser's UTF-16 units. */
+  function point(id, remark) {
+    const area = field(row(id), "text");
+    const units = (count) => [...area.value].slice(0, count).join("").length;
+    area.focus();
+    area.setSelectionRange(units(remark.start), units(remark.end));
+  }
+
+  /* Dragging by the number ------------------------------------------------------------------------------------------------- */
+  let dragged = "";
+  list.addEventListener("dragstart", (event) => {
+    if (!event.target.closest?.("[data-handle]")) return;
+    dragged = idOf(event.target);
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", find(dragged).text);
+    event.dataTransfer.setDragImage(row(dragged), 20, 20);
+    row(dragged).classList.add("dragged");
+  });
+  list.addEventListener("dragover", (event) => {
+    const over = event.target.closest(".item");
+    if (!dragged || !over) return;
+    event.preventDefault();
+    list.querySelectorAll(".over, .under-it").forEach((node) => node.classList.remove("over", "under-it"));
+    const box = over.getBoundingClientRect();
+    over.classList.add(event.clientY < box.top + box.height / 2 ? "over" : "under-it");
+  });
+  list.addEventListener("drop", (event) => {
+    const over = event.target.closest(".item");
+    if (!dragged || !over) return;
+    event.preventDefault();
+    const below = over.classList.contains("under-it");
+    let to = placeOf(over.dataset.id) + (below ? 1 : 0);
+    if (placeOf(dragged) < to) to -= 1;
+    move(dragged, to);
+  });
+  list.addEventListener("dragend", () => {
+    dragged = "";
+    list.querySelectorAll(".over, .under-it, .dragged").forEach((node) => node.classList.remove("over", "under-it", "dragged"));
+  });
+
+  /* Lint ----------------------------------------------------------------------------------------------------------------------- */
+  let lintTimer = null;
+  let lintAsked = 0;
+  function lintSoon(wait = LINT_MS) {
+    clearTimeout(lintTimer);
+    lintTimer = setTimeout(lint, wait);
+  }
+  async function lint() {
+    if (!items.length || !navigator.onLine) return;
+    const asked = (lintAsked += 1);
+    const token = JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
+    try {
+      const answer = await fetch(editor.dataset.lintUrl, { method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json", "X-CSRFToken": token, "HX-Request": "true" }, body: JSON.stringify({ items }) });
+      if (!answer.ok || asked !== lintAsked) return;
+      remarks = new Map();
+      for (const remark of (await answer.json()).remarks) remarks.set(remark.item, [...(remarks.get(remark.item) ?? []), remark]);
+      for (const item of items) showRemarks(item);
+    } catch {
+      // Advice can wait for the connection.
+    }
+  }
+  const hide = document.getElementById("hide-advice");
+  hide.checked = remembered("advice", "") === "hidden";
+  list.classList.toggle("without-advice", hide.checked);
+  hide.addEventListener("change", () => {
+    remember("advice", hide.checked ? "hidden" : "");
+    list.classList.toggle("without-advice", hide.checked);
+  });
+
+  /* What both changed: the author chooses --------------------------------------------------------------------------------------- */
+  function ask(questions, person) {
+    const dialog = document.getElementById("conflict");
+    dialog.querySelector("[data-who]").textContent = words.their.replace("PERSON", person);
+    const box = document.getElementById("conflict-list");
+    box.replaceChildren(
+      ...questions.map((question, place) => {
+        const set = document.createElement("fieldset");
+        for (const side of ["mine", "theirs"]) {
+          const label = document.createElement("label");
+          const input = document.createElement("input");
+          input.type = "radio";
+          input.name = `question-${place}`;
+          input.value = side;
+          input.checked = side === "mine";
+          const text = document.createElement("span");
+          const who = document.createElement("b");
+          who.textContent = side === "mine" ? words.mine : words.their.replace("PERSON", person);
+          const item = question[side];
+          const said = document.createElement("span");
+          said.textContent = item ? `${item.text} (${item.points}) ${item.tags.join("; ")}` : words.absent;
+          text.append(who, said);
+          label.append(input, text);
+          set.append(label);
+        }
+        return set;
+      }),
+    );
+    return new Promise((resolve) => {
+      const choose = (side) => box.querySelectorAll(`input[value="${side}"]`).forEach((input) => (input.checked = true));
+      dialog.querySelectorAll("[data-all]").forEach((button) => (button.onclick = () => choose(button.dataset.all)));
+      document.getElementById("conflict-done").onclick = () => dialog.close();
+      dialog.addEventListener(
+        "close",
+        () => resolve(Object.fromEntries(questions.map((question, place) => [question.id, box.querySelector(`input[name="question-${place}"]:checked`).value]))),
+        { once: true },
+      );
+      dialog.showModal();
+    });
+  }
+
+  /* Sending to review: what is on the page must be what is read. */
+  const send = document.getElementById("send-form");
+  document.getElementById("send").addEventListener("click", async () => {
+    await saving.save();
+    const box = document.getElementById("send-missing");
+    box.hidden = missingNow.length === 0;
+    send.hidden = missingNow.length > 0;
+    fillMissing(box.querySelector("ul"), missingNow);
+  });
+  send.addEventListener("submit", async (event) => {
+    if (!saving.isDirty()) return;
+    event.preventDefault();
+    if (await saving.save()) send.submit();
+    else toast(words.lost, "error");
+  });
+
+  for (const [name, fallback] of [["guide", items.length ? "" : "open"], ["ideas", items.length <= FEW ? "open" : ""]]) {
+    const box = document.getElementById(name);
+    box.open = remembered(name, fallback) === "open";
+    box.querySelector("summary").addEventListener("click", () => remember(name, box.open ? "folded" : "open"));
+  }
+  window.consilium.rubric = { items: () => items, act, add, focus, lastId: () => lastId, find, placeOf };
+  list.replaceChildren();
+  render();
+  missing(start.missing);
+  saving.pickUp();
+  lintSoon(50);
+  if (items.length === 0) document.querySelector("#first button").focus({ preventScroll: true });
+  editor.dataset.ready = "1";
+})();

@@ -1,0 +1,176 @@
+"""The rubric editor behind the browser: saves that never overwrite, lint, tables, what each criterion rests on."""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from rubrics.models import AuthoringRole, Benchmark, Rubric, RubricDraft
+from rubrics.services.drafts import open_draft
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def author(client: Any) -> Any:
+    made = factories.UserFactory()
+    client.force_login(made)
+    return made
+
+
+@pytest.fixture
+def benchmark(author: Any) -> Benchmark:
+    made = factories.BenchmarkFactory()
+    AuthoringRole.objects.create(benchmark=made, user=author, role="author")
+    return made
+
+
+def item(name: str, text: str, points: int = 5, **more: Any) -> dict[str, Any]:
+    return {"id": name, "text": text, "points": points, **more}
+
+
+def send(client: Any, address: str, **body: Any) -> tuple[int, dict[str, Any]]:
+    answer = client.post(address, json.dumps(body), content_type="application/json")
+    return answer.status_code, answer.json()
+
+
+def test_the_first_save_begins_a_draft_and_looking_does_not(client: Any, benchmark: Benchmark, author: Any) -> None:
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/"
+    assert "Write the first criterion" in client.get(place).text
+    assert not RubricDraft.objects.exists()
+    save = {"who": str(author.pk), "version": 0, "client_id": str(uuid.uuid4())}
+    status, told = send(client, f"{place}draft/", **save, items=[item("a", "Names the dose", 0)])
+    assert (status, told["version"]) == (200, 2)
+    assert [(one["line"], one["field"]) for one in told["missing"]] == [(0, "points"), (1, "points")]
+    page = client.get(place).text
+    assert "Names the dose" in page.split('id="items"')[1].split("</ol>")[0]  # without a script as well
+    assert client.get(f"{place}draft/?version=2").status_code == 204
+
+
+def test_a_save_over_another_one_is_told_what_stands(client: Any, benchmark: Benchmark, author: Any) -> None:
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    open_draft(case=case, by=author, at=timezone.now())
+    place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/draft/"
+    mine = {"who": str(author.pk), "version": 1}
+    assert send(client, place, **mine, client_id=str(uuid.uuid4()), items=[item("a", "One")])[0] == 200
+    status, told = send(client, place, **mine, client_id=str(uuid.uuid4()), items=[item("b", "Two")])
+    assert status == 409
+    assert told["draft"]["version"] == 2
+    assert [one["text"] for one in told["draft"]["items"]] == ["One"]
+    assert send(client, place, who="0", version=2, client_id=str(uuid.uuid4()), items=[])[0] == 403
+    status, told = send(
+        client, place, who=str(author.pk), version=2, client_id=str(uuid.uuid4()), items=[item("a", "x", 11)]
+    )
+    assert (status, told["errors"][0]["field"]) == (422, "points")
+    Rubric.objects.update(status="in_review")
+    status, told = send(client, place, who=str(author.pk), version=2, client_id=str(uuid.uuid4()), items=[])
+    assert (status, told["gone"]) == (409, True)
+    assert RubricDraft.objects.get().content["items"][0]["text"] == "One"
+
+
+def test_a_published_rubric_is_read_until_a_new_version_is_begun(
+    client: Any, benchmark: Benchmark, author: Any
+) -> None:
+    case = factories.CaseFactory(benchmark=benchmark, rubric=[5, 3])
+    place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/"
+    assert "data-draft-url" not in client.get(place).text
+    save = {"who": str(author.pk), "version": 1, "client_id": str(uuid.uuid4()), "items": []}
+    assert send(client, f"{place}draft/", **save)[0] == 409
+    assert client.post(f"{place}begin/").status_code == 302
+    assert "data-draft-url" in client.get(place).text
+    assert [one["points"] for one in client.get(f"{place}draft/").json()["items"]] == [5, 3]
+
+
+def test_lint_speaks_the_language_of_the_page(client: Any, benchmark: Benchmark) -> None:
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/lint/"
+    status, told = send(client, place, items=[item("a", "Names the drug and explains its risks")])
+    assert status == 200
+    (remark,) = told["remarks"]
+    assert (remark["rule"], remark["item"], remark["severity"]) == ("compound", "a", "problem")
+    assert remark["fix"]["texts"] == ["Names the drug", "Explains its risks"]
+    assert send(client, place, items="x")[0] == 422
+
+
+def test_a_file_is_shown_before_it_is_inserted(client: Any, benchmark: Benchmark) -> None:
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/"
+    file = io.BytesIO(b"Kriterium,Points\nNames the dose,5\nAsks,twelve\n")
+    file.name = "rubric.csv"
+    told = client.post(f"{place}paste/", {"file": file}).json()
+    assert (told["columns"], told["has_heading"]) == (["criterion", "points"], True)
+    assert [row["text"] for row in told["rows"]] == ["Names the dose"]
+    assert [(one["line"], one["field"]) for one in told["faults"]] == [(3, "points")]
+    assert not RubricDraft.objects.exists()
+
+
+def test_tables_and_what_criteria_rest_on(client: Any, benchmark: Benchmark, author: Any) -> None:
+    case = factories.CaseFactory(benchmark=benchmark, key="=one", rubric=0)
+    place = f"/b/{benchmark.slug}/write/{case.public_id}"
+    rows = [item("a", "Names the dose", source="WHO 2023", element="Weight"), item("b", "=Asks", -2)]
+    save = {"who": str(author.pk), "version": 0, "client_id": str(uuid.uuid4()), "items": rows}
+    assert send(client, f"{place}/rubric/draft/", **save)[0] == 200
+    lines = b"".join(client.get(f"{place}/rubric/table.csv").streaming_content).decode().splitlines()
+    assert lines == [
+        "position,criterion,points,tags,source,element,expectation,bank",
+        "1,Names the dose,5,,WHO 2023,Weight,,",
+        "2,'=Asks,-2,,,,,",
+    ]
+    assert client.get(f"{place}/rubric/table.xlsx").content.startswith(b"PK")
+    assert client.get(f"{place}/rubric/table.pdf").status_code == 404
+    page = client.get(f"{place}/traceability/").text
+    assert page.count('class="gap"') == 4
+    assert "WHO 2023" in page
+    traced = b"".join(client.get(f"{place}/traceability.csv").streaming_content).decode().splitlines()
+    assert traced[1] == "1,Names the dose,5,WHO 2023,Weight,"
+
+
+def test_the_api_compares_versions_and_reads_tables(client: Any, benchmark: Benchmark) -> None:
+    case = factories.CaseFactory(benchmark=benchmark, rubric=[5])
+    place = f"/api/v1/benchmarks/{benchmark.slug}/cases/{case.public_id}/draft/"
+    assert client.get(place).json()["status"] == "published"
+
+    def put(**body: Any) -> Any:
+        return client.put(place, json.dumps(body), content_type="application/json")
+
+    answer = put(version=0, items=[item("a", "Names the dose")])
+    assert (answer.status_code, answer.json()["version"]) == (200, 2)
+    answer = put(version=1, items=[])
+    assert (answer.status_code, answer.json()["draft"]["items"][0]["text"]) == (409, "Names the dose")
+    assert put(version=2, items=[item("a", "x", 5, status="published")]).status_code == 400
+    assert put(version=2, items=[], status="published").status_code == 400
+    answer = client.post(
+        f"{place}lint/", json.dumps({"items": [item("a", "Asks for [drug]")]}), content_type="application/json"
+    )
+    assert answer.json()["remarks"][0]["rule"] == "placeholder"
+    file = io.BytesIO(b"criterion,points\nNames the dose,twelve\n")
+    file.name = "rubric.csv"
+    answer = client.post(f"{place}table/", {"file": file})
+    assert (answer.status_code, answer.json()["errors"][0]["line"], answer.json()["errors"][0]["field"]) == (
+        422,
+        2,
+        "points",
+    )
+
+
+def test_the_page_asks_the_database_the_same_number_of_times_for_any_rubric(client: Any, benchmark: Benchmark) -> None:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    counts = []
+    for points in ([5], [5] * 40):
+        case = factories.CaseFactory(benchmark=benchmark, rubric=points)
+        client.post(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/begin/")
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
+            client.get(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
+        counts.append(len(asked))
+    assert counts[0] == counts[1]
