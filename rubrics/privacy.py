@@ -85,12 +85,23 @@ def all_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
         PlacedFinding(
             place,
             one,
-            before=text[max(0, one.start - AROUND) : one.start],
-            after=text[one.end : one.end + AROUND],
+            before=_before(text, one.start),
+            after=_after(text, one.end),
             waiver=waivers.get((one.kind, one.quote)),
         )
         for place, text, one in found
     ]
+
+
+def _before(text: str, start: int) -> str:
+    """Some words before a place, from the beginning of one."""
+    cut = text[max(0, start - AROUND) : start]
+    return cut if start <= AROUND else "…" + (cut.split(" ", 1)[1] if " " in cut else cut)
+
+
+def _after(text: str, end: int) -> str:
+    cut = text[end : end + AROUND]
+    return cut if end + AROUND >= len(text) else (cut.rsplit(" ", 1)[0] if " " in cut else cut) + "…"
 
 
 def open_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
