@@ -17,6 +17,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from agreement.models import NamedSlice
+from annotation.contributions import acknowledged_names
 from consilium.lib.errors import DomainError
 from consilium.lib.version import VERSION
 from releases.content import work
@@ -24,7 +25,6 @@ from releases.content.card import CardFacts, data_card
 from releases.content.cases import cases_to_release, released_cases
 from releases.content.citation import Cited, bibtex, cff, one_line
 from releases.content.clinconsensus import clinconsensus
-from releases.content.contributors import agreed_names
 from releases.content.croissant import croissant
 from releases.content.folder import Folder, OpenFile
 from releases.content.healthbench import healthbench
@@ -239,7 +239,7 @@ def _write_about(asked: Asked, folder: Folder, counts: Counter[str], told: Count
         canary=benchmark.canary,
         made_up=benchmark.is_demo,
         slices=list(slices.rows()),
-        names=agreed_names(benchmark) if asked.options.names else [],
+        names=acknowledged_names(benchmark) if asked.options.names else [],
     )
     folder.text("DATA_CARD.md", data_card(facts))
     folder.json(

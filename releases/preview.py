@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
+from annotation.contributions import acknowledged_names
 from releases.content.cases import cases_to_release
-from releases.content.contributors import agreed_names
 from releases.content.work import raters_of
 from releases.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
@@ -49,5 +49,5 @@ def preview_of(benchmark: Benchmark) -> Preview:
         candidates=[(name, counted[pk]) for pk, name in names],
         raters=raters_of(benchmark, ReleaseOptions()),
         judges=sorted(set(graded.values_list("judge__name", flat=True))),
-        names=len(agreed_names(benchmark)),
+        names=len(acknowledged_names(benchmark)),
     )

@@ -135,18 +135,17 @@ def _process(facts: CardFacts) -> str:
 
 
 def _credentials(facts: CardFacts) -> str:
-    found = facts.process["credentials"]
-    rows = []
-    for name, counts in found.items():
-        if isinstance(counts, Mapping):
-            rows += [(str(name).replace("_", " "), label, count) for label, count in counts.items()]
-        else:
-            rows.append((str(name).replace("_", " "), "", counts))
-    if not rows:
-        return "## Physicians\n\nNothing is on record about their credentials."
-    return "## Physicians\n\nCounts alone; who they are stays apart from what they decided.\n\n" + _table(
-        ("", "", "physicians"), rows
+    found = dict(facts.process["credentials"])
+    physicians = found.pop("physicians", 0)
+    if not physicians:
+        return "## Physicians\n\nNo physician has worked on it here."
+    rows = [(name.replace("_", " "), value, count) for name, counts in found.items() for value, count in counts.items()]
+    words = (
+        f"{_n(physicians, 'physician')} took part. Who they are stays apart from what they decided; "
+        "their credentials are counted here, and small counts are merged or withheld."
     )
+    table = _table(("credential", "", "physicians"), rows) if rows else "No count of a credential is large enough."
+    return f"## Physicians\n\n{words}\n\n{table}"
 
 
 def _files(facts: CardFacts) -> str:

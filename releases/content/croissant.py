@@ -53,15 +53,14 @@ _CASE: dict[str, tuple[Column, ...]] = {
     ),
     "rubrics.csv": (
         ("case", "sc:Text", False, "Key of the case."),
-        ("rubric_version", "sc:Integer", False, "Version of the rubric."),
         ("position", "sc:Integer", False, "Place of the criterion in the rubric, from 1."),
         ("criterion", "sc:Text", False, "The criterion."),
         ("points", "sc:Integer", False, "What it is worth, or costs where negative."),
-        ("tags", "sc:Text", False, "Its tags, one a line."),
+        ("tags", "sc:Text", False, "Its tags, with a semicolon between two."),
         ("source", "sc:Text", False, "The guideline or paper it rests on."),
-        ("case_element", "sc:Text", False, "The element of the case it hangs on."),
+        ("element", "sc:Text", False, "The element of the case it hangs on."),
         ("expectation", "sc:Text", False, "What it checks."),
-        ("bank_item", "sc:Text", False, "The item of a bank it was taken from."),
+        ("bank", "sc:Text", False, "The item of a bank it was taken from."),
     ),
     "slices.csv": (
         ("slice", "sc:Text", False, "Name of the slice."),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from django.db.models import Count, Q
 
+from annotation.contributions import credential_counts
 from annotation.models import Adjudication, Assignment, Check, Decision, ExpertGroup
 from rubrics.models import (
     AuditItem,
@@ -28,7 +28,7 @@ def process_facts(benchmark: Benchmark) -> dict[str, Any]:
         "screening": [_screening(one) for one in Screening.objects.filter(benchmark=benchmark).order_by("pk")],
         "audits": [_audit(one) for one in CaseAudit.objects.filter(benchmark=benchmark).order_by("pk")],
         "left_out": _left_out(benchmark),
-        "credentials": _credentials(benchmark),
+        "credentials": credential_counts(benchmark),
     }
 
 
@@ -103,12 +103,3 @@ def _left_out(benchmark: Benchmark) -> dict[str, int]:
     published = Rubric.objects.current().values("case")
     included = Case.objects.included().filter(benchmark=benchmark)
     return {**kinds, "without_published_rubric": included.exclude(pk__in=published).count()}
-
-
-def _credentials(benchmark: Benchmark) -> dict[str, Any]:
-    """Of the physicians who took part, as counts; empty where nothing is known."""
-    try:
-        counting = import_module("annotation.contributions").credential_counts
-    except (ImportError, AttributeError):
-        return {}
-    return dict(counting(benchmark))

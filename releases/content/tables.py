@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from releases.content.record import ReleasedCase
+from rubrics.tables.columns import CASE, COLUMNS, TEXT_COLUMNS, joined, shielded
 
 SLICE_COLUMNS = ("slice", "n_cases", "n_criteria", "n_positive_criteria", "positive_points", "negative_points")
-RUBRIC_COLUMNS = (
-    *("case", "rubric_version", "position", "criterion", "points", "tags"),
-    *("source", "case_element", "expectation", "bank_item"),
-)
-RUBRIC_TEXT = ("case", "criterion", "tags", "source", "case_element", "expectation", "bank_item")
+# As the table of the rubric editor, so that it can be imported.
+RUBRIC_COLUMNS = (CASE, *COLUMNS)
+RUBRIC_TEXT = TEXT_COLUMNS
 # Splits by what a case is; the tags with a prefix make one each.
 BY_FIELD = ("difficulty", "register", "language")
 BY_TAG = ("theme", "specialty", "task")
@@ -32,11 +31,12 @@ def splits_of(case: ReleasedCase) -> Iterator[tuple[str, str]]:
 
 
 def rubric_rows(case: ReleasedCase) -> Iterator[tuple[Any, ...]]:
-    """`RUBRIC_COLUMNS` of each criterion. Tags stand in one cell, one a line: a tag may hold any other character."""
+    """`RUBRIC_COLUMNS` of each criterion."""
     for each in case.criteria:
+        texts = (joined(each.tags), each.source, each.element, each.expectation, each.bank)
         yield (
-            *(case.key, case.version, each.position, each.text, each.points, "\n".join(each.tags)),
-            *(each.source, each.element, each.expectation, each.bank),
+            *(shielded(case.key), each.position, shielded(each.text), each.points),
+            *(shielded(text) for text in texts),
         )
 
 

@@ -49,9 +49,8 @@ class Command(BaseCommand):
         parser.add_argument("--candidate", action="append", default=[], metavar="C", help="whose responses; repeatable")
         parser.add_argument("--no-licence", action="store_true", help="even though the benchmark has no licence")
         parser.add_argument("--url", default="", help="where it will be found")
-        parser.add_argument(
-            "--release-notes", default="", metavar="TEXT", help="what this version brings, for the card"
-        )
+        parser.add_argument("--licence", default="", metavar="ID", help="keep this licence with the benchmark first")
+        parser.add_argument("--release-notes", default="", metavar="TEXT", help="what this version brings")
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
         """Django's own ``--version`` gives way to the version of the release."""

@@ -1,0 +1,300 @@
+"""What is in a release and what is not; that it is the same bytes again; that it never changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+import yaml
+from django.core.management import CommandError
+from django.db import DatabaseError, transaction
+from django.test import Client
+
+from consilium.lib.errors import Conflict, DomainError
+from releases import services
+from releases.content.folder import write_zip
+from releases.models import Release
+from releases.options import ReleaseOptions
+from rubrics.drafting import DraftItem, from_rubric
+from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
+from rubrics.services.drafts import open_draft, save_draft
+from tests.factories import (
+    BenchmarkFactory,
+    CaseFactory,
+    UserFactory,
+)
+from tests.releases.made import AT, built, bytes_of, command, imported, lines
+from tests.releases.study import SECRETS, Study, study_with_secrets
+from tests.rubrics.files import clinconsensus, healthbench
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _media(settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture
+def study() -> Study:
+    return study_with_secrets()
+
+
+# The same bytes ---------------------------------------------------------------------------------------------------
+
+
+def test_the_same_again_is_the_same_bytes_in_another_database_too(tmp_path: Path) -> None:
+    rows = [healthbench(number) for number in range(3)]
+    benchmark = imported("hb", rows)
+    first, second = built(benchmark, tmp_path / "a"), built(benchmark, tmp_path / "b")
+    assert first.digest == second.digest
+    assert bytes_of(tmp_path / "a") == bytes_of(tmp_path / "b")
+    for name in ("a", "b"):
+        write_zip(tmp_path / name, tmp_path / f"{name}.zip", top="hb-1.0")
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    with ZipFile(tmp_path / "a.zip") as archive:
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+    other = imported("other", (tmp_path / "a" / "cases" / "healthbench.jsonl").read_bytes())
+    built(other, tmp_path / "c")
+    ours, theirs = bytes_of(tmp_path / "a"), bytes_of(tmp_path / "c")
+    same = [name for name in ours if name.startswith(("cases/", "splits/", "rubrics", "slices", "schema/"))]
+    assert len(same) > 5
+    assert all(ours[name] == theirs[name] for name in same)
+
+
+def test_sums_are_those_that_sha256sum_checks(tmp_path: Path) -> None:
+    built(imported("hb", [healthbench(1)]), tmp_path / "a")
+    checked = subprocess.run(
+        ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=tmp_path / "a", capture_output=True
+    )
+    assert checked.returncode == 0, checked.stderr
+    named = {line.split("  ")[1] for line in (tmp_path / "a" / "SHA256SUMS").read_text().splitlines()}
+    assert named == set(bytes_of(tmp_path / "a")) - {"SHA256SUMS"}
+
+
+def test_the_command_keeps_a_release_and_writes_it_again(tmp_path: Path) -> None:
+    imported("hb", [healthbench(1), healthbench(2)])
+    command("release", "--benchmark", "hb", "--out", str(tmp_path / "a"))
+    command("release", "--benchmark", "hb", "--out", str(tmp_path / "b"))  # nothing has changed: the same version
+    command("release", "--benchmark", "hb", "--out", str(tmp_path / "c"), "--version", "1.0")
+    assert bytes_of(tmp_path / "a") == bytes_of(tmp_path / "b") == bytes_of(tmp_path / "c")
+    assert Release.objects.get().version == "1.0"
+
+    CaseFactory(benchmark=Benchmark.objects.get(slug="hb"), key="new")
+    command("release", "--benchmark", "hb", "--out", str(tmp_path / "d"))
+    newest = Release.objects.get(version="1.1")
+    assert {key: newest.facts["changes"][key] for key in ("since", "added", "removed", "changed")} == {
+        "since": "1.0", "added": 1, "removed": 0, "changed": 0,
+    }  # fmt: skip
+    command("release", "--benchmark", "hb", "--out", str(tmp_path / "e"), "--version", "1.0")
+    assert bytes_of(tmp_path / "e") == bytes_of(tmp_path / "a")
+    with pytest.raises(CommandError, match="other options"):
+        command("release", "--benchmark", "hb", "--out", str(tmp_path / "f"), "--version", "1.0", "--notes")
+    with pytest.raises(CommandError, match="not an empty folder"):
+        command("release", "--benchmark", "hb", "--out", str(tmp_path / "a"))
+
+
+def test_a_release_needs_a_licence_or_says_that_it_has_none(tmp_path: Path) -> None:
+    benchmark = BenchmarkFactory(slug="bare")
+    CaseFactory(benchmark=benchmark)
+    with pytest.raises(CommandError, match="no licence"):
+        command("release", "--benchmark", "bare", "--out", str(tmp_path / "a"))
+    command("release", "--benchmark", "bare", "--out", str(tmp_path / "a"), "--no-licence")
+    assert "All rights stay" in (tmp_path / "a" / "LICENSE").read_text()
+    command("release", "--benchmark", "bare", "--out", str(tmp_path / "b"), "--licence", "cc-by-4.0")
+    assert (tmp_path / "b" / "LICENSE").read_text().startswith("SPDX-License-Identifier: CC-BY-4.0\n")
+    assert yaml.safe_load((tmp_path / "b" / "CITATION.cff").read_text())["license"] == "CC-BY-4.0"
+
+
+# Frozen -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_finished_release_stands_and_its_version_is_taken() -> None:
+    benchmark = imported("hb", [healthbench(1)])
+    release = services.create_release(
+        benchmark=benchmark, version="1.0", notes="", options=ReleaseOptions(), at=AT, ring=False
+    )
+    services.run(release_id=release.pk, clock=lambda: AT)
+    release.refresh_from_db()
+    assert (release.status, release.error) == ("done", "")
+    for change in (lambda: Release.objects.update(notes="other"), Release.objects.all().delete):
+        with pytest.raises(DatabaseError), transaction.atomic():
+            change()
+    with pytest.raises(Conflict, match="already"):
+        services.create_release(benchmark=benchmark, version="1.0", notes="", options=ReleaseOptions(), at=AT)
+    assert services.next_version(benchmark) == "1.1"
+
+
+def test_a_lost_worker_is_replaced_and_the_third_loss_is_the_end() -> None:
+    benchmark = imported("hb", [healthbench(1)])
+    release = services.create_release(
+        benchmark=benchmark, version="1.0", notes="", options=ReleaseOptions(), at=AT, ring=False
+    )
+    at = AT
+    for _attempt in range(services.MOST_ATTEMPTS):
+        assert services.claim(release_id=release.pk, at=at) is not None
+        assert services.claim(release_id=release.pk, at=at) is None  # somebody is at it
+        at += services.LOST_AFTER + timedelta(seconds=1)
+        assert services.unfinished(at=at) == [release.pk]
+    assert services.claim(release_id=release.pk, at=at) is None
+    release.refresh_from_db()
+    assert release.status == "failed" and "lost 3 times" in release.error
+
+
+# What is in it ----------------------------------------------------------------------------------------------------
+
+
+def test_nothing_that_was_not_asked_for_is_in_it(study: Study, tmp_path: Path) -> None:
+    built(study.benchmark, tmp_path / "bare")
+    content = b"".join(bytes_of(tmp_path / "bare").values())
+    assert [name for name, secret in SECRETS.items() if secret.encode() in content] == []
+    everything = {"responses": True, "decisions": True, "verdicts": True, "reference_answers": True}
+    built(study.benchmark, tmp_path / "asked", **everything)
+    files = bytes_of(tmp_path / "asked")
+    found = {name for name, secret in SECRETS.items() if any(secret.encode() in part for part in files.values())}
+    assert found == {"reference answer", "response", "explanation of a judge"}
+    for hidden in study.ids:  # public ids of rows, which would lead back into the house
+        assert hidden.encode() not in content
+    assert study.pseudonym in files["decisions.csv"].decode()
+    built(study.benchmark, tmp_path / "notes", **everything, notes=True, names=True)
+    files = bytes_of(tmp_path / "notes")
+    found = {name for name, secret in SECRETS.items() if any(secret.encode() in part for part in files.values())}
+    assert found == {
+        "reference answer", "response", "explanation of a judge", "note of a physician", "name to be thanked by",
+    }  # fmt: skip
+
+
+def test_decisions_and_verdicts_come_back_in(study: Study, tmp_path: Path) -> None:
+    built(study.benchmark, tmp_path / "a", responses=True, decisions=True, verdicts=True)
+    again = imported("again", (tmp_path / "a" / "cases" / "healthbench.jsonl").read_bytes())
+    command("import_responses", str(tmp_path / "a" / "responses.jsonl"), "--benchmark", "again")
+    command("import_decisions", str(tmp_path / "a" / "decisions.csv"), "--benchmark", "again", "--group", "A")
+    command("import_verdicts", str(tmp_path / "a" / "verdicts.csv"), "--benchmark", "again", "--judge", "strict judge")
+    built(again, tmp_path / "b", responses=True, decisions=True, verdicts=True)
+    for name in ("responses.jsonl", "decisions.csv", "verdicts.csv"):
+        assert (tmp_path / "b" / name).read_bytes() == (tmp_path / "a" / name).read_bytes()
+        assert b"some model" in (tmp_path / "a" / name).read_bytes()
+
+
+def test_excluded_and_unpublished_cases_are_counted_and_not_in_it(study: Study, tmp_path: Path) -> None:
+    built(study.benchmark, tmp_path / "a")
+    assert [row["prompt_id"] for row in lines(tmp_path / "a" / "cases" / "healthbench.jsonl")] == ["in-it"]
+    card = (tmp_path / "a" / "DATA_CARD.md").read_text()
+    assert "1 excluded by screening, 1 without a published rubric." in card
+    Case.objects.filter(key="in-it").update(excluded_at=AT, exclusion="audit", exclusion_reason="wrong")
+    with pytest.raises(DomainError, match="nothing to release"):
+        built(study.benchmark, tmp_path / "b")
+
+
+def test_splits_slices_and_metadata_say_the_same(tmp_path: Path) -> None:
+    rows = [clinconsensus(1), clinconsensus(2, difficulty="low")]
+    made = built(imported("cc", rows), tmp_path / "a")
+    assert lines(tmp_path / "a" / "splits" / "difficulty.jsonl") == [
+        {"case": "cc-1", "split": "high"},
+        {"case": "cc-2", "split": "low"},
+    ]
+    slices = (tmp_path / "a" / "slices.csv").read_text().splitlines()
+    assert slices[1] == "all,2,6,6,6,0"
+    assert "difficulty:high,1,3,3,3,0" in slices
+    document = json.loads((tmp_path / "a" / "croissant.json").read_text())
+    assert document["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    for entry in document["distribution"]:
+        assert entry["sha256"] == hashlib.sha256((tmp_path / "a" / entry["contentUrl"]).read_bytes()).hexdigest()
+    released = json.loads((tmp_path / "a" / "release.json").read_text())
+    assert released["counts"]["cases"] == 2 and made.facts["counts"] == released["counts"]
+
+
+# After another version --------------------------------------------------------------------------------------------
+
+
+def publish_again(case: Case, items: list[DraftItem]) -> None:
+    """Another version, as if it had been reviewed: its rows are made as publishing makes them."""
+    author = UserFactory()
+    rubric = open_draft(case=case, by=author, at=AT)
+    save_draft(rubric=rubric, items=items, version=1, client_id=None, by=author, at=AT)
+    for position, item in enumerate(items, start=1):
+        same = case.criteria.filter(pk=item.criterion, text=item.text).first()
+        criterion = same or case.criteria.create(text=item.text)
+        RubricItem.objects.create(
+            rubric=rubric, criterion=criterion, position=position, points=item.points, tags=list(item.tags)
+        )
+    draft = RubricDraft.objects.get(rubric=rubric)
+    reviewer = UserFactory()
+    rubric.reviews.create(reviewer=reviewer, outcome="approved", digest=draft.digest, created_at=AT)
+    Rubric.objects.filter(case=case, status="published").update(status="superseded")
+    Rubric.objects.filter(pk=rubric.pk).update(status="in_review")
+    Rubric.objects.filter(pk=rubric.pk).update(status="published", published_at=AT)
+
+
+def test_what_the_file_said_of_criteria_goes_with_them(tmp_path: Path) -> None:
+    row = healthbench(1)
+    row["rubrics"] = [{**each, "id": f"k{n}"} for n, each in enumerate(row["rubrics"])]
+    benchmark = imported("hb", [row])
+    case = Case.objects.get()
+    first, second, third = from_rubric(list(case.rubrics.get().items.select_related("criterion").order_by("position")))
+    reworded = DraftItem(
+        **{**{name: getattr(first, name) for name in DraftItem.__dataclass_fields__}, "text": "New words."}
+    )
+    added = DraftItem("x", "Something else.", 3)
+    publish_again(case, [third, added, reworded])
+    built(benchmark, tmp_path / "a")
+    (made,) = lines(tmp_path / "a" / "cases" / "healthbench.jsonl")
+    assert [(each["criterion"], each.get("id")) for each in made["rubrics"]] == [
+        ("Asks about smoking.", "k2"),
+        ("Something else.", None),
+        ("New words.", "k0"),
+    ]
+    assert second.text not in json.dumps(made)
+
+
+# Pages ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_admin_releases_and_a_researcher_reads(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    admin, researcher = Client(), Client()
+    admin.force_login(study.admin)
+    researcher.force_login(study.researcher)
+    form = admin.get("/b/secret/releases/new/")
+    assert form.status_code == 200 and "1 response." in form.content.decode()
+    refused = admin.post("/b/secret/releases/new/", {"version": "1 0", "licence": "CC-BY-4.0"})
+    assert refused.status_code == 422 and "up to 40 letters" in refused.content.decode()
+    refused = admin.post(
+        "/b/secret/releases/new/", {"version": "1.0", "licence": "CC-BY-4.0", "physicians_notes": "on"}
+    )
+    assert refused.status_code == 422 and "choose those as well" in refused.content.decode()
+    assert not Release.objects.exists()
+    answer = admin.post("/b/secret/releases/new/", {"version": "1.0", "licence": "CC-BY-4.0", "notes": "The first."})
+    release = Release.objects.get()
+    assert answer["Location"] == f"/b/secret/releases/{release.public_id}/"
+    assert "Waiting for a worker" in researcher.get(answer["Location"]).content.decode()
+    services.run(release_id=release.pk, clock=lambda: AT)
+    release.refresh_from_db()
+    page = researcher.get(answer["Location"]).content.decode()
+    assert "The first." in page and release.digest in page
+    download = researcher.get(f"{answer['Location']}release.zip")
+    assert hashlib.sha256(b"".join(download)).hexdigest() == hashlib.sha256(release.archive.read()).hexdigest()
+    assert "cases/healthbench.jsonl" in researcher.get(f"{answer['Location']}files.csv").getvalue().decode()
+    assert "1.0" in researcher.get("/b/secret/releases/").content.decode()
+
+
+def test_the_api_makes_one_and_refuses_what_it_does_not_know(study: Study) -> None:
+    admin = Client()
+    admin.force_login(study.admin)
+    url = "/api/v1/benchmarks/secret/releases/"
+    refused = admin.post(url, {"version": "1.0", "secret": True}, content_type="application/json")
+    assert (refused.status_code, list(refused.json())) == (400, ["secret"])
+    made = admin.post(
+        url, {"version": "2.0", "decisions": True, "raters": ["strict judge"]}, content_type="application/json"
+    )
+    assert (made.status_code, "is a judge" in made.json()["detail"]) == (422, True)
+    made = admin.post(url, {"version": "2.0", "decisions": True}, content_type="application/json")
+    assert made.status_code == 201 and made.json()["options"]["decisions"] is True
+    one = admin.get(f"{url}{made.json()['public_id']}/").json()
+    assert (one["version"], one["status"]) == ("2.0", "pending")

@@ -1,0 +1,157 @@
+"""In, out, in again, out again: the same lines, whatever the file said."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rubrics.models import Benchmark, Case, RubricItem
+from tests.releases.made import built, imported, jsonl, lines
+from tests.rubrics.files import clinconsensus, healthbench
+
+few = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+
+# No half of a surrogate pair and no NUL: those are refused.
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)
+filled = texts.filter(lambda text: text.strip())
+odd_keys = st.one_of(
+    filled,
+    st.sampled_from(["criterion_extras", "context_length", "as_imported", "fields", "user_role", "task", "__proto__"]),
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.floats(-1e6, 1e6) | st.just(1e300) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+extras = st.dictionaries(odd_keys, values, max_size=3)
+tags = st.lists(filled, max_size=3)
+points = st.integers(-10, 10).filter(bool)
+
+
+def beside(known: str) -> Any:
+    """Unknown fields, none called like a known one."""
+    return extras.map(lambda found: {name: value for name, value in found.items() if name not in known.split()})
+
+
+turns = st.builds(
+    lambda role, content, more: {"role": role, "content": content, **more},
+    st.sampled_from(["user", "assistant", "system"]), texts, beside("role content"),
+)  # fmt: skip
+criteria = st.builds(
+    lambda text, worth, labels, more: {"criterion": text, "points": worth, **labels, **more},
+    st.sampled_from(["Asks since when.", "同じ", "a\u2028b"]) | filled,
+    points,
+    st.fixed_dictionaries({}, optional={"tags": st.none() | tags}),
+    beside("criterion points tags"),
+)
+completions = st.fixed_dictionaries(
+    {},
+    optional={
+        "ideal_completion": st.none() | texts,
+        "ideal_completions_group": st.none() | st.sampled_from(["Group 1", "Group 2", ""]),
+        "ideal_completions_ref_completions": st.none() | st.lists(texts, max_size=2),
+        "model": values,
+    },
+)
+healthbench_rows = st.builds(
+    lambda known, more: {**known, **more},
+    st.fixed_dictionaries(
+        {
+            "prompt_id": st.just("p-1") | st.integers(0, 9),
+            "prompt": st.lists(turns, min_size=1, max_size=2),
+            "rubrics": st.lists(criteria, min_size=1, max_size=3),
+        },
+        optional={
+            "example_tags": st.none() | tags | tags.map(lambda found: found * 2),
+            "ideal_completions_data": st.none() | completions,
+            "canary": st.none() | texts,
+        },
+    ),
+    beside("prompt_id prompt rubrics example_tags ideal_completions_data canary case_id user_request"),
+)
+clinconsensus_criteria = st.one_of(
+    filled,
+    st.builds(
+        lambda name, text, labels, more: {name: text, **labels, **more},
+        st.sampled_from(["criterion", "rubric", "text"]),
+        filled,
+        st.fixed_dictionaries({}, optional={"tags": st.none() | tags}),
+        beside("criterion rubric text tags"),
+    ),
+)
+clinconsensus_rows = st.builds(
+    lambda known, more: {**known, **more},
+    st.fixed_dictionaries(
+        {
+            "case_id": st.just("c-1") | st.integers(0, 9),
+            "difficulty": st.sampled_from(["low", "medium", "high"]),
+            "task": texts,
+            "task_labels": tags,
+            "subject": texts,
+            "subject_labels": tags.map(lambda found: found * 2),
+            "user_role": texts,
+            "clinical_context": texts,
+            "user_request": filled,
+            "rubrics": st.lists(clinconsensus_criteria, min_size=1, max_size=3),
+        },
+        optional={"reference_answer": filled},
+    ),
+    beside(
+        "case_id difficulty task task_labels subject subject_labels user_role clinical_context user_request rubrics"
+        " reference_answer prompt_id prompt"
+    ),
+)
+
+
+def there_and_back(row: dict[str, Any], name: str) -> None:
+    form = name.removesuffix(".jsonl")
+    with tempfile.TemporaryDirectory() as root, transaction.atomic():
+        first = imported("first", [row], form)
+        built(first, Path(root) / "a", reference_answers=True)
+        assert lines(Path(root) / "a" / "cases" / name) == [row]
+        out = (Path(root) / "a" / "cases" / name).read_bytes()
+        second = imported("second", out, form)
+        built(second, Path(root) / "b", reference_answers=True)
+        assert (Path(root) / "b" / "cases" / name).read_bytes() == out
+        assert same_rows(first) == same_rows(second)
+        transaction.set_rollback(True)
+
+
+def same_rows(benchmark: Benchmark) -> list[Any]:
+    cases = Case.objects.filter(benchmark=benchmark).order_by("pk")
+    items = RubricItem.objects.filter(rubric__case__benchmark=benchmark).order_by("rubric_id", "position")
+    return [
+        *cases.values_list("key", "conversation", "reference_answer", "difficulty", "register", "tags", "metadata"),
+        *items.values_list("criterion__text", "points", "tags"),
+    ]
+
+
+@few
+@given(row=healthbench_rows)
+def test_any_healthbench_example_comes_out_as_it_went_in(db: None, row: dict[str, Any]) -> None:
+    there_and_back(row, "healthbench.jsonl")
+
+
+@few
+@given(row=clinconsensus_rows)
+def test_any_clinconsensus_case_comes_out_as_it_went_in(db: None, row: dict[str, Any]) -> None:
+    there_and_back(row, "clinconsensus.jsonl")
+
+
+@pytest.mark.django_db
+def test_whole_files_keep_their_order_and_an_import_again_changes_nothing(tmp_path: Path) -> None:
+    for form, make in (("healthbench", healthbench), ("clinconsensus", clinconsensus)):
+        rows = [make(number) for number in (3, 1, 2)]
+        benchmark = imported(form, rows)
+        built(benchmark, tmp_path / form, reference_answers=True)
+        path = tmp_path / form / "cases" / f"{form}.jsonl"
+        assert lines(path) == rows
+        before = same_rows(benchmark)
+        imported(form, jsonl(lines(path)))  # would be refused if a field were not as it stands
+        assert same_rows(benchmark) == before
