@@ -212,6 +212,13 @@
     line.textContent = text;
     line.className = `saved ${kind}`.trim();
   }
+  let lastSaved = line.textContent;
+  function settled(time = "") {
+    clearTimeout(timer);
+    drop();
+    if (time) lastSaved = fill(words.textSaved, { time });
+    say(lastSaved);
+  }
   function keep() {
     try {
       localStorage.setItem(own, JSON.stringify({ version, state: read(), inFlight, at: Date.now() }));
@@ -234,7 +241,7 @@
       return;
     }
     if (!inFlight && same(read(), saved)) {
-      drop();
+      settled(); // taken back before it was sent
       return;
     }
     const kept = keep();
@@ -261,7 +268,7 @@
     if (!inFlight) {
       const state = read();
       if (same(state, saved)) {
-        drop();
+        settled();
         return;
       }
       inFlight = { id: newId(), version, state };
@@ -303,10 +310,8 @@
     const place = document.getElementById("privacy");
     // Not under the hands of somebody who is saying why something may stay.
     if (!place.contains(document.activeElement)) place.innerHTML = body.privacy;
-    if (same(read(), saved)) {
-      drop();
-      say(fill(words.textSaved, { time: body.saved_at }));
-    } else changed();
+    if (same(read(), saved)) settled(body.saved_at);
+    else changed();
   }
   function refused(body) {
     inFlight = null;
@@ -378,8 +383,7 @@
     if (same(read(), stands)) {
       version = body.version;
       saved = stands;
-      drop();
-      say(fill(words.textSaved, { time: body.saved_at ?? "" }));
+      settled(body.saved_at);
       return;
     }
     conflict = { version: body.version, stands };
@@ -426,11 +430,7 @@
     if (button.dataset.conflict === "theirs") show({ ...stored.case, ...conflict.stands });
     conflict = null;
     dialog.close();
-    if (same(read(), saved)) {
-      drop();
-      say(fill(words.textSaved, { time: "" }).trim());
-      previewSoon();
-    } else changed();
+    changed();
     recover();
   });
 

@@ -1,0 +1,70 @@
+"""The editor of a case in a browser: a lost connection loses nothing, and two tabs ask which of them holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from rubrics.models import Case
+from rubrics.services import give_authoring_role
+from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Callable[..., Any], watch: Any) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED", "status of 409")
+    author = UserFactory()
+    benchmark = BenchmarkFactory(slug="b")
+    give_authoring_role(benchmark=benchmark, user=author, role="author", at=timezone.now())
+    said = [{"role": "user", "content": "My head hurts."}, {"role": "assistant", "content": "Since when?"}]
+    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=said, tags=[])
+    url = f"/b/b/write/{case.public_id}/"
+
+    def turns() -> list[str]:
+        return [turn["content"] for turn in Case.objects.get(pk=case.pk).conversation]
+
+    page = new_page(user=author)
+    page.goto(url)
+    first = page.get_by_label("What is said in turn 1")
+    first.fill("My head hurts. Call 212-555-0143.")
+    wait_until(lambda: turns()[0].endswith("0143."), message="it saves itself")
+    page.locator("#privacy").get_by_text("It looks like a telephone number.").wait_for()
+    first.press("Alt+ArrowDown")
+    wait_until(lambda: turns()[1].endswith("0143."), message="the turn is moved by the keyboard")
+    page.get_by_role("button", name="Remove", exact=True).first.click()
+    page.get_by_role("button", name="Undo").click()
+    wait_until(lambda: len(turns()) == 2, message="the turn is back")
+    page.locator("#case-saved", has_text="Saved at").wait_for()
+
+    page.context.set_offline(True)
+    page.get_by_label("What is said in turn 1").fill("Since when, and where?")
+    page.get_by_label("Specialties").last.fill("neurology")
+    page.get_by_label("Specialties").last.press("Enter")
+    page.locator("#case-saved", has_text="No connection").wait_for()
+    assert turns()[0] == "Since when?"
+    page.close()  # the tab is closed before the connection is back
+    second = page.context.new_page()
+    page.context.set_offline(False)
+    second.goto(url)
+    wait_until(lambda: turns()[0] == "Since when, and where?", message="what the browser kept is sent")
+    assert Case.objects.get(pk=case.pk).tags == ["specialty:neurology"]
+    second.locator("#case-saved", has_text="Saved at").wait_for()
+
+    third = page.context.new_page()
+    third.goto(url)
+    third.get_by_label("Reference answer").fill("From the third tab")
+    wait_until(lambda: Case.objects.get(pk=case.pk).reference_answer == "From the third tab", message="it is saved")
+    second.get_by_label("Reference answer").fill("From the second tab")
+    dialog = second.get_by_role("dialog", name="Which of the two holds?")
+    dialog.get_by_text("From the third tab").wait_for()
+    dialog.get_by_role("button", name="Keep mine").click()
+    wait_until(lambda: Case.objects.get(pk=case.pk).reference_answer == "From the second tab", message="mine holds")
+    third.get_by_label("Reference answer").fill("The third tab once more")
+    third.get_by_role("button", name="Take what stands").click()
+    third.locator("#case-saved", has_text="Saved").wait_for()
+    assert third.get_by_label("Reference answer").input_value() == "From the second tab"
