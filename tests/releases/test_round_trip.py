@@ -15,7 +15,7 @@ from rubrics.models import Benchmark, Case, RubricItem
 from tests.releases.made import built, imported, jsonl, lines
 from tests.rubrics.files import clinconsensus, healthbench
 
-few = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+few = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 # No half of a surrogate pair and no NUL: those are refused.
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)

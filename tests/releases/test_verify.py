@@ -1,0 +1,179 @@
+"""Whatever is done to a release, `verify_release` names the file; a hostile archive is refused and touches nothing."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import shutil
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from django.core.management import CommandError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from releases.content.folder import write_zip
+from releases.content.schemas import SCHEMAS
+from releases.verification import verify
+from releases.verification.lines import fault_of
+from releases.verification.sources import Unreadable
+from tests.releases.made import built, command, imported, lines
+from tests.rubrics.files import clinconsensus, healthbench
+
+
+@pytest.fixture
+def release(db: None, tmp_path: Path) -> Path:
+    """A folder in which everything holds."""
+    root = tmp_path / "made"
+    built(imported("hb", [healthbench(1), healthbench(2)]), root, responses=True)
+    return root
+
+
+def reseal(root: Path) -> None:
+    """Write the sums anew, as somebody would who has changed a file."""
+    names = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+    rows = [
+        f"{hashlib.sha256((root / name).read_bytes()).hexdigest()}  {name}\n" for name in names if "SUMS" not in name
+    ]
+    (root / "SHA256SUMS").write_text("".join(rows))
+
+
+def test_a_folder_and_its_zip_hold(release: Path, tmp_path: Path) -> None:
+    found = verify(release)
+    assert (found.problems, found.counts["cases"], found.version) == ([], 2, "1.0")
+    write_zip(release, tmp_path / "made.zip", top="hb-1.0")
+    packed = verify(tmp_path / "made.zip")
+    assert (packed.problems, packed.digest) == ([], found.digest)
+    out, _err = command("verify_release", str(release))
+    assert "Everything holds." in out and "criteria 6" in out
+    # Each line is also what the schema says to any other reader.
+    for path in release.rglob("*.jsonl"):
+        name = {"splits": "split", "cases": path.stem}.get(path.parent.name, "response")
+        schema = json.loads((release / "schema" / f"{name}.schema.json").read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        for record in lines(path):
+            jsonschema.validate(record, schema, cls=jsonschema.Draft202012Validator)
+
+
+def add_criterion(root: Path) -> None:
+    path = root / "cases" / "healthbench.jsonl"
+    rows = lines(path)
+    rows[1]["rubrics"][0]["points"] = 0
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    reseal(root)
+
+
+def drop_case(root: Path) -> None:
+    path = root / "cases" / "clinconsensus.jsonl"
+    path.write_bytes(path.read_bytes().split(b"\n")[0] + b"\n")
+    reseal(root)
+
+
+def take_canary(root: Path) -> None:
+    path = root / "cases" / "healthbench.jsonl"
+    path.write_text(path.read_text().replace('"canary"', '"bird"'))
+    reseal(root)
+
+
+CHANGES: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "missing": (lambda root: (root / "LICENSE").unlink(), "LICENSE: missing; SHA256SUMS names it"),
+    "extra": (lambda root: (root / "more.txt").write_text("x"), "more.txt: extra; SHA256SUMS does not name it"),
+    "changed": (
+        lambda root: (root / "DATA_CARD.md").write_text("other"),
+        "DATA_CARD.md: changed; its SHA-256 is not the one in SHA256SUMS",
+    ),
+    "no sums": (lambda root: (root / "SHA256SUMS").unlink(), "SHA256SUMS: missing, so nothing can be checked"),
+    "link": (lambda root: (root / "passwd").symlink_to("/etc/passwd"), "passwd: a symbolic link"),
+    "points": (add_criterion, "cases/healthbench.jsonl, line 2: rubrics[0].points: may not be 0"),
+    "rows": (drop_case, "cases/clinconsensus.jsonl: 1 rows; release.json says 2"),
+    "croissant": (drop_case, "croissant.json: says another SHA-256 of cases/clinconsensus.jsonl"),
+    "canary": (take_canary, "cases/healthbench.jsonl: no case carries a canary"),
+    "broken": (
+        lambda root: (root / "responses.jsonl").write_text('{"case": NaN}\n'),
+        "responses.jsonl, line 1, case: NaN is not a number in JSON.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_change_is_named(release: Path, name: str) -> None:
+    change, message = CHANGES[name]
+    change(release)
+    with pytest.raises(CommandError, match="problem"):
+        command("verify_release", str(release))
+    problems = verify(release).problems
+    assert any(problem.startswith(message) for problem in problems), problems
+
+
+def packed(target: Path, entries: list[tuple[zipfile.ZipInfo, bytes]]) -> Path:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info, content in entries:
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, content)
+    return target
+
+
+def link(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    return info
+
+
+@pytest.mark.parametrize(
+    ("info", "content", "why"),
+    [
+        (zipfile.ZipInfo("../../outside.txt"), b"x", "leads out of the release"),
+        (zipfile.ZipInfo("/etc/outside.txt"), b"x", "leads out of the release"),
+        (zipfile.ZipInfo("C:/outside.txt"), b"x", "leads out of the release"),
+        (link("SHA256SUMS"), b"/etc/passwd", "a symbolic link or device"),
+        (zipfile.ZipInfo("cases/healthbench.jsonl"), b"\0" * (64 << 20), "a bomb"),
+    ],
+)
+def test_a_hostile_archive_is_named_and_not_followed(
+    tmp_path: Path, info: zipfile.ZipInfo, content: bytes, why: str
+) -> None:
+    found = verify(packed(tmp_path / "evil.zip", [(copy.copy(info), content)]))
+    assert any(why in problem for problem in found.problems), found.problems
+    assert {path.name for path in tmp_path.iterdir()} == {"evil.zip"}
+
+
+def test_what_is_no_release_at_all(tmp_path: Path) -> None:
+    (tmp_path / "text.zip").write_text("not a ZIP")
+    with pytest.raises(Unreadable, match="not a ZIP"):
+        verify(tmp_path / "text.zip")
+    with pytest.raises(CommandError, match="no such folder"):
+        command("verify_release", str(tmp_path / "nowhere"))
+    (tmp_path / "empty").mkdir()
+    assert "SHA256SUMS: missing" in verify(tmp_path / "empty").problems[-1]
+    shutil.rmtree(tmp_path / "empty")
+
+
+# The check of lines against the library -----------------------------------------------------------------------------
+
+records = st.sampled_from([healthbench(1), clinconsensus(1), {"case": "c", "split": "s"}])
+scraps: st.SearchStrategy[Any] = st.none() | st.booleans() | st.integers(-12, 12) | st.floats(-12, 12) | st.just("")
+scraps = scraps | st.lists(scraps, max_size=2) | st.dictionaries(st.sampled_from(["criterion", "points", "x"]), scraps)
+
+
+@settings(max_examples=80)
+@given(record=records, name=st.sampled_from(sorted(SCHEMAS)), data=st.data())
+def test_the_check_agrees_with_the_library(record: dict[str, Any], name: str, data: st.DataObject) -> None:
+    changed = copy.deepcopy(record)
+    where: Any = changed
+    for _step in range(data.draw(st.integers(0, 3))):
+        keys = list(where) if isinstance(where, dict) else range(len(where)) if isinstance(where, list) else []
+        if not keys:
+            break
+        key = data.draw(st.sampled_from(list(keys)))
+        if data.draw(st.booleans()):
+            where[key] = data.draw(scraps)
+            break
+        where = where[key]
+    valid = jsonschema.Draft202012Validator(SCHEMAS[name]).is_valid(changed)
+    assert (fault_of(changed, SCHEMAS[name]) == "") is valid
