@@ -20,6 +20,8 @@ from agreement.models import Report
 from agreement.services import create_report
 from annotation import services as work
 from annotation.models import Adjudication, Batch, ExpertGroup, Membership
+from annotation.writing.batches import create_writing_batch
+from annotation.writing.planning import WritingFilter, WritingOrder
 from consilium.demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, benchmark
 from consilium.demo.cases import DemoCase, read_cases
 from consilium.demo.desk import Desk, Task
@@ -61,6 +63,7 @@ def load_demo(*, at: datetime) -> bool:
         _calibration_batch(desk, group, SEED + 10 * number)
         _closed_batch(desk, group, SEED + 10 * number + 1)
         _open_batch(desk, group, SEED + 10 * number + 2)
+    _writing_batch(groups[0], calendar.days_ago(1))
     refresh_statistics()
     _judge(demo, people["researcher@example.org"], at)
     _reports(demo, people["researcher@example.org"], at)
@@ -277,6 +280,21 @@ def _open_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
     conflicts = Adjudication.objects.filter(group=group, status="open").order_by("agreement", "pk")
     for row, only in zip(conflicts, (None, 1), strict=False):
         desk.adjudicate(row, adjudicator, calendar.before_now(calendar.now), only=only)
+
+
+def _writing_batch(group: ExpertGroup, at: datetime) -> None:
+    """A case for each annotator to answer, beside what two models said; nobody has begun."""
+    models = group.benchmark.candidates.filter(kind=Candidate.Kind.MODEL).order_by("name")[:2]
+    order = WritingOrder(
+        group=group,
+        title="Answers of our own",
+        seed=SEED,
+        mode="aided",
+        candidate=PHYSICIAN_CANDIDATE,
+        references=list(models),
+        instructions="This benchmark is made up: try the page, and write what you like.",
+    )
+    create_writing_batch(order=order, filter=WritingFilter(draw=4), by=None, at=at)
 
 
 def _begin_check(desk: Desk, task: Task, checker: User, at: datetime) -> None:
