@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from consilium.lib.errors import LineError
-from rubrics.models import Case, Difficulty, Register
+from rubrics.models import Case, Difficulty, Register, Rubric
 
 ROLES = ("user", "assistant", "system")
 MOST_TURNS = 200
@@ -127,7 +127,12 @@ def tags_by_kind(tags: Sequence[str]) -> dict[str, list[str]]:
 
 
 def unready_content(case: Case) -> list[LineError]:
-    """What keeps a case from being published: a conversation in which somebody says nothing, or nobody anything."""
+    """What keeps a case from being published: a conversation in which somebody says nothing, or nobody anything.
+
+    Of a case whose content is public already, nothing.
+    """
+    if case.rubrics.filter(status__in=[Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED]).exists():
+        return []
     if not any(str(turn.get("content", "")).strip() for turn in case.conversation):
         return [LineError(0, "conversation", _("The conversation of the case is empty. Write what the patient says."))]
     return [

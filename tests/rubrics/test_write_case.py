@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts.identity import opaque_name
 from accounts.models import User
+from rubrics.case_content import unready_content
 from rubrics.drafting import DraftItem, items_of
 from rubrics.models import AuthoringTime, Benchmark, Case
 from rubrics.privacy import open_findings
@@ -163,6 +164,17 @@ def test_what_may_name_a_person_blocks_until_it_is_gone_or_waived(
     assert old is not None
     texts = [DraftItem("a", old.text, 5, criterion=old.pk), DraftItem("b", "Calls 212-555-0143", 5, criterion=None)]
     assert [one.place.number for one in open_findings(published, texts)] == [2]
+
+
+def test_a_conversation_in_which_nobody_speaks_is_not_ready(benchmark: Benchmark) -> None:
+    def faults(*said: str, rubric: int = 0) -> list[str]:
+        turns = [{"role": "user", "content": text} for text in said]
+        case = CaseFactory(benchmark=benchmark, rubric=rubric, conversation=turns)
+        return [fault.message for fault in unready_content(case)]
+
+    assert faults("I cough.") == faults("", rubric=1) == []
+    assert faults("I cough.", " ") == ["Turn 2 of the conversation is empty."]
+    assert len(faults()) == len(faults("", "")) == 1
 
 
 def test_the_desk_says_what_waits_for_whom(client: Client, author: User, benchmark: Benchmark) -> None:
