@@ -196,7 +196,7 @@ class Workload:
         if not self.batches and not self.labels and not self.writing:
             return "none" if "annotator" in self.roles else "other_part"
         states = {work.state for work in self.current}
-        cases = [*self.labels, *self.writing]
+        cases: list[LabelWork | WritingWork] = [*self.labels, *self.writing]
         states |= {"paused" for work in cases if work.open and work.batch.status == Batch.Status.PAUSED}
         return next((name for name in ("paused", "locked", "barred", "waiting") if name in states), "done")
 

@@ -30,7 +30,8 @@ def work_in(request: SignedInRequest, slug: str) -> HttpResponse:
 def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse:
     load = workload(request.user, benchmark)
     shown, lines = handed_in(request.user, benchmark, page=request.GET.get("page"))
-    batches = [*(row.batch for row in load.batches), *(row.batch for row in [*load.labels, *load.writing])]
+    batches = [row.batch for row in load.batches]
+    batches += [*(row.batch for row in load.labels), *(row.batch for row in load.writing)]
     among = {batch.group.benchmark_id for batch in batches}
     context = {
         "load": load,

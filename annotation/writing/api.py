@@ -106,7 +106,7 @@ class WritingBatchSerializer(StrictSerializer, Plain):
 class MadeWritingBatchSerializer(Plain):
     """The batch that was made."""
 
-    id = serializers.CharField(source="public_id")
+    id = serializers.CharField()
     title = serializers.CharField()
     cases = serializers.IntegerField()
     responses = serializers.IntegerField()
@@ -188,6 +188,10 @@ def create(request: Request, slug: str) -> Response:
         order=form.order(), filter=form.case_filter(), by=_me(request), at=timezone.now()
     )
     written = WritingTask.objects.filter(batch=batch)
-    batch.cases = written.values("case").distinct().count()
-    batch.responses = written.count()
-    return Response(MadeWritingBatchSerializer(batch).data, status=201)
+    made = {
+        "id": batch.public_id,
+        "title": batch.title,
+        "cases": written.values("case").distinct().count(),
+        "responses": written.count(),
+    }
+    return Response(MadeWritingBatchSerializer(made).data, status=201)
