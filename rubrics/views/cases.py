@@ -98,6 +98,7 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             "benchmark": found.benchmark,
             "case": found,
             "turns": [{"speaker": _speaker(found, turn.get("role", "")), **turn} for turn in found.conversation],
+            "errata": found.errata.order_by("pk"),
             "rubric": current,
             "items": items,
             "positive_points": sum(item.points for item in items if item.points > 0),
