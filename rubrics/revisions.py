@@ -26,6 +26,11 @@ class FaultyCriterion:
     requests: list[RevisionRequest]
 
     @property
+    def taken_up_in(self) -> Rubric | None:
+        """The version that was begun to answer the open ones, if any was."""
+        return next((row.taken_up_in for row in self.open if row.taken_up_in is not None), None)
+
+    @property
     def open(self) -> list[RevisionRequest]:
         """Those that wait for an answer."""
         return [row for row in self.requests if row.status == Status.OPEN]
@@ -69,7 +74,7 @@ def faulty_criteria(
     wanted = {rubric for rubric, _criterion in keys}, {criterion for _rubric, criterion in keys}
     requests: dict[tuple[int, int], list[RevisionRequest]] = {}
     rows = RevisionRequest.objects.filter(rubric__in=wanted[0], criterion__in=wanted[1]).select_related(
-        "response__candidate", "closed_by"
+        "response__candidate", "closed_by", "taken_up_in"
     )
     for row in rows.order_by("-created_at", "-pk"):
         requests.setdefault((row.rubric_id, row.criterion_id), []).append(row)

@@ -2,9 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.views import review_queue, reviews, versions
+from rubrics.views import review_queue, reviews, revisions, versions
 
 urlpatterns: list[URLPattern] = [
+    path("b/<slug:slug>/revisions/open/", revisions.open_revision, name="revision-open"),
     path("b/<slug:slug>/write/reviews/", review_queue.reviews, name="reviews"),
     path("b/<slug:slug>/write/drafts/", review_queue.drafts, name="drafts"),
     path("b/<slug:slug>/write/<str:public_id>/review/", reviews.review, name="review"),

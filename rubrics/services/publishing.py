@@ -18,6 +18,7 @@ from consilium.lib.errors import Conflict, DomainError, LineError
 from consilium.lib.transitions import transition
 from rubrics import published as publications
 from rubrics.access import is_author
+from rubrics.case_content import unready_content
 from rubrics.drafting import DraftItem, digest_of, from_rubric, items_of, unready
 from rubrics.models import (
     AuthoringRole,
@@ -29,6 +30,7 @@ from rubrics.models import (
     RubricItem,
     RubricReview,
 )
+from rubrics.privacy import open_findings
 from rubrics.rules import broken_rules, rules_of
 from rubrics.services import rubric_notices
 
@@ -49,25 +51,22 @@ class NotReady(DomainError):
         super().__init__(text % {"n": count})
 
 
-def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem]) -> list[LineError]:
-    """All that keeps these items from review: half-done criteria, rules of the benchmark, what may name a person."""
+def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem], *, privacy: bool = True) -> list[LineError]:
+    """All that keeps these items from review: half-done criteria, rules of the benchmark, what may name a person.
+
+    ``privacy=False`` where many are listed: it takes queries for each, and is asked when one is sent.
+    """
     case = rubric.case
-    faults = [*unready(items), *broken_rules(items, rules_of(case.benchmark)), *_privacy(case, items)]
+    faults = [*unready(items), *broken_rules(items, rules_of(case.benchmark))]
+    if privacy:
+        faults += unready_content(case)
+        faults += [LineError(0, "privacy", str(found)) for found in open_findings(case, items)]
     before = rubric.based_on
     if not faults and before is not None:
         stood = sorted(before.items.all(), key=lambda item: item.position)  # may have been read with the rubric
         if digest_of(from_rubric(stood)) == digest_of(items):
             faults.append(LineError(0, "items", _("Nothing differs from the published version.")))
     return faults
-
-
-def _privacy(case: Case, items: Sequence[DraftItem]) -> list[LineError]:
-    try:
-        from rubrics.privacy import open_findings
-    except ImportError:
-        return []
-    found = open_findings(case, items)
-    return [row if isinstance(row, LineError) else LineError(0, "privacy", str(row)) for row in found]
 
 
 # To review and back ---------------------------------------------------------------------------------------------------
@@ -224,7 +223,7 @@ def publish(*, rubric: Rubric, draft: RubricDraft, by: User, at: datetime) -> No
         for position, (item, criterion) in enumerate(zip(items, criteria, strict=True), start=1)
     )
     transition(rubric, source=[Status.IN_REVIEW], target=Status.PUBLISHED, published_at=at)
-    answer = _("Version %(n)d") % {"n": rubric.version}
+    answer = _("Answered by version %(n)d.") % {"n": rubric.version}
     requests = RevisionRequest.objects.filter(rubric__case=rubric.case_id, status=RevisionRequest.Status.OPEN)
     requests.exclude(criterion__in=criteria).update(
         status=RevisionRequest.Status.DONE, answer=answer, closed_by=by, closed_at=at, taken_up_in=rubric

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Criterion, Response, RevisionRequest, Rubric
+from rubrics.services.drafts import open_draft
 
 OPEN = RevisionRequest.Status.OPEN
 
@@ -41,6 +42,22 @@ def withdraw_revision(*, rubric: Rubric, criterion: Criterion, response: Respons
     """Take a request back that nobody has acted on; False where there is none. What was answered stays."""
     rows = RevisionRequest.objects.filter(rubric=rubric, criterion=criterion, response=response, status=OPEN)
     return rows.delete()[0] > 0
+
+
+@transaction.atomic
+def take_up_revisions(*, benchmark: Benchmark, requests: Collection[str], by: User, at: datetime) -> Rubric:
+    """Begin a new version of the rubric to answer the open ``requests`` (public ids), or go on with the one begun.
+
+    They name it from now on, and it answers them when it is published without the criterion; until then they are open.
+    `Conflict` where somebody has answered all of them by now.
+    """
+    rows = RevisionRequest.objects.filter(public_id__in=requests, rubric__case__benchmark=benchmark, status=OPEN)
+    first = rows.select_related("rubric__case").first()
+    if first is None:
+        raise Conflict(_("These requests were answered or taken back by now."))
+    rubric = open_draft(case=first.rubric.case, by=by, at=at)
+    rows.filter(rubric__case=first.rubric.case_id).update(taken_up_in=rubric)
+    return rubric
 
 
 @transaction.atomic

@@ -137,7 +137,7 @@ def _drafts(
             {
                 "rubric": rubric,
                 "diff": versions.difference(rubric.based_on, rubric),
-                "faults": what_is_in_the_way(rubric, items),
+                "faults": what_is_in_the_way(rubric, items, privacy=False),
             }
         )
     context = {

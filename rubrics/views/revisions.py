@@ -15,7 +15,7 @@ from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access
 from rubrics import revisions as found
 from rubrics.models import Benchmark, RevisionRequest
-from rubrics.services.revisions import dismiss_revisions
+from rubrics.services.revisions import dismiss_revisions, take_up_revisions
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25
@@ -65,6 +65,26 @@ def revisions_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     state = _state(request)
     rows = found.csv_rows(benchmark, "" if state == ALL else state)
     return csv_response(f"{slug}-revisions.csv", stream_csv(found.CSV_COLUMNS, rows, text_columns=found.CSV_TEXT))
+
+
+@require_POST
+@signed_in
+def open_revision(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Begin a new version of the rubric that answers the requests, and go to where it is written."""
+    benchmark = access.get_written_benchmark(request.user, slug)
+    try:
+        rubric = take_up_revisions(
+            benchmark=benchmark,
+            requests=[value.replace("\x00", "") for value in request.POST.getlist("request")],
+            by=request.user,
+            at=timezone.now(),
+        )
+    except DomainError as refused:
+        if not Benchmark.objects.run_by(request.user).filter(pk=benchmark.pk).exists():
+            messages.error(request, str(refused))
+            return redirect("rubrics:write", slug)
+        return _page(request, benchmark, refused)
+    return redirect("rubrics:write-rubric", slug, rubric.case.public_id)
 
 
 @require_POST

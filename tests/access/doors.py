@@ -128,6 +128,7 @@ DOORS |= {
         of(public_id=lambda world: world.draft_case.public_id, waiver=lambda world: world.waiver),
         writes_only=True,
     ),
+    "rubrics:revision-open": Door(WRITERS, slug, writes_only=True),
     "rubrics:reviews": Door(WRITERS, slug),
     "rubrics:drafts": Door(WRITERS, slug),
     "rubrics:review": Door(WRITERS, a_draft_case),

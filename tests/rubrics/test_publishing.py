@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.test import Client
 from django.utils import timezone
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -29,7 +30,7 @@ from rubrics.services.publishing import (
     take_back,
 )
 from rubrics.services.revisions import request_revision
-from tests.factories import CaseFactory, ExpertGroupFactory, ResponseFactory, UserFactory, decide
+from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, ResponseFactory, UserFactory, decide
 from tests.factories import make_batch as batch_of
 
 pytestmark = pytest.mark.django_db
@@ -287,3 +288,78 @@ class Lives(RuleBasedStateMachine):
 
 def test_texts_and_decisions_stand_through_any_life() -> None:
     run_state_machine_as_test(Lives, settings=settings(max_examples=4, stateful_step_count=12, deadline=None))
+
+
+def test_a_revision_is_opened_from_a_request_and_names_its_version(case: Case, client: Client) -> None:
+    first, writer = case.rubrics.get(), author(case.benchmark)
+    criterion = first.items.get(position=1).criterion
+    row = request_revision(
+        rubric=first, criterion=criterion, response=ResponseFactory(case=case), reason="Two things in one", by=None,
+        at=timezone.now(),
+    )  # fmt: skip
+    client.force_login(writer)
+    answer = client.post(f"/b/{case.benchmark.slug}/revisions/open/", {"request": row.public_id})
+    assert answer.status_code == 302
+    row.refresh_from_db()
+    rubric = row.taken_up_in
+    assert rubric is not None and (rubric.version, rubric.status, row.status) == (2, "draft", "open")
+    page = client.get(f"/b/{case.benchmark.slug}/write/{case.public_id}/review/").content.decode()
+    assert "Two things in one" in page and row.response.candidate.name not in page
+    # Whoever still grades for the benchmark reads nothing of what others found.
+    group = ExpertGroupFactory(benchmark=case.benchmark, annotators=1)
+    batch_of(group)
+    grader = group.people["annotator"][0]  # type: ignore[attr-defined]
+    AuthoringRole.objects.create(benchmark=case.benchmark, user=grader, role="author")
+    client.force_login(grader)
+    page = client.get(f"/b/{case.benchmark.slug}/write/{case.public_id}/review/").content.decode()
+    assert "Two things in one" not in page
+
+
+def test_the_pages_of_a_review_say_no_by_digest_and_go_on_to_the_next(case: Case, client: Client) -> None:
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    other = CaseFactory(benchmark=case.benchmark)
+    for one in (case, other):
+        rubric, items = drafted(one, writer)
+        write(rubric, [replace(items[0], text="Clearer <b>"), *items[1:]], writer)
+        client.force_login(writer)
+        url = f"/b/{case.benchmark.slug}/write/{one.public_id}/"
+        assert client.post(url + "send-to-review/", {"note": ""}).status_code == 422
+        assert client.post(url + "send-to-review/", {"note": "Why"}).status_code == 302
+    client.force_login(reviewer)
+    url = f"/b/{case.benchmark.slug}/write/{case.public_id}/review/"
+    page = client.get(url)
+    assert page.context["may_decide"] and b"Clearer &lt;" in page.content
+    digest, name = page.context["draft"].digest, page.context["rows"][0].item.id
+    stale = client.post(url, {"outcome": "approved", "digest": "0" * 64, f"item-{name}": "Kept"})
+    assert stale.status_code == 409 and b"Kept" in stale.content
+    answer = client.post(url, {"outcome": "approved", "digest": digest, "comment": "Good"})
+    assert answer.status_code == 302 and other.public_id in answer["Location"]
+    assert case.rubrics.get(status="published").version == 2
+    history = client.get(f"/b/{case.benchmark.slug}/write/{case.public_id}/history/").content.decode()
+    assert str(writer) in history and str(reviewer) in history and "Good" in history
+    table = client.get(f"/b/{case.benchmark.slug}/write/{case.public_id}/diff.csv?from=1&to=2")
+    lines = b"".join(table.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+    assert lines[1].startswith("reworded,false,1,1,Criterion 1 of") and len(lines) == 4
+
+
+def test_many_go_to_review_with_one_note_and_are_approved_by_tick(client: Client) -> None:
+    benchmark = BenchmarkFactory()
+    writer, reviewer = author(benchmark), author(benchmark)
+    cases = [CaseFactory(benchmark=benchmark, key=f"c{n}") for n in range(4)]
+    for n, one in enumerate(cases):
+        rubric, items = drafted(one, writer)
+        write(rubric, [replace(items[0], text="" if n == 3 else "Clearer"), *items[1:]], writer)
+    client.force_login(writer)
+    ids = [one.public_id for one in cases]
+    answer = client.post(f"/b/{benchmark.slug}/write/drafts/", {"case": ids, "note": "All of them"})
+    assert answer.status_code == 422 and [row[0].case.key for row in answer.context["not_done"]] == ["c3"]
+    assert Notification.objects.get(user=reviewer, kind="rubric").values == {"what": "waiting", "count": 3}
+    client.force_login(reviewer)
+    url = f"/b/{benchmark.slug}/write/reviews/"
+    shown = client.get(url).context["shown"]
+    assert [row["diff"].reworded for row in shown] == [1, 1, 1]
+    ticks = [f"{row['rubric'].case.public_id}:{row['rubric'].draft.digest}" for row in shown]
+    assert client.post(url, {"rubric": [*ticks[:2], ticks[2][:-1]]}).status_code == 409
+    published = Rubric.objects.filter(status="published", version=2).values_list("case__key", flat=True)
+    assert sorted(published) == ["c0", "c1"]
+    assert Notification.objects.get(user=writer, kind="rubric").values["count"] == 2
