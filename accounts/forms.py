@@ -78,6 +78,9 @@ class CredentialsForm(forms.ModelForm[PhysicianProfile]):
         widget=forms.Select(attrs={"autocomplete": "country"}),
     )
     years_in_practice = forms.IntegerField(label=_("Years in practice"), min_value=0, max_value=80, required=False)
+    seniority = forms.ChoiceField(
+        label=_("Seniority"), choices=[("", "–"), *PhysicianProfile.Seniority.choices], required=False
+    )
 
     class Meta:
         model = PhysicianProfile
