@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.api import bank_doors, doors, drafts
+from rubrics.api import bank_doors, doors, drafts, writing
 from rubrics.audits.urls import api_urlpatterns as audit_doors
 
 urlpatterns: list[URLPattern] = [
@@ -22,5 +22,10 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/imports/", doors.imports, name="api-imports"),
     path("benchmarks/<slug:slug>/imports/<str:public_id>/", doors.import_job, name="api-import"),
     path("benchmarks/<slug:slug>/imports/<str:public_id>/restart/", doors.import_restart, name="api-import-restart"),
+    path("benchmarks/<slug:slug>/write/", writing.cases, name="api-write-cases"),
+    path("benchmarks/<slug:slug>/write/<str:public_id>/", writing.case, name="api-write-case"),
+    path("benchmarks/<slug:slug>/write/<str:public_id>/privacy/", writing.privacy, name="api-write-privacy"),
+    path("benchmarks/<slug:slug>/authors/", writing.authors, name="api-authors"),
+    path("benchmarks/<slug:slug>/authors/<int:role>/", writing.author, name="api-author"),
     *audit_doors,
 ]

@@ -85,12 +85,12 @@ def benchmark(request: Request, slug: str) -> Response:
         return Response(shapes.BenchmarkSerializer(access.get_benchmark(request.user, slug)).data)
     found = access.get_administered_benchmark(request.user, slug)
     changes = _valid(shapes.BenchmarkSerializer(data=request.data, partial=True))
-    standing = {name: getattr(found, name) for name in ("title", "description", "guidelines", "rule_sheet")}
+    standing = {name: getattr(found, name) for name in ("title", "description", "guidelines", "rule_sheet", "licence")}
     services.update_benchmark(benchmark=found, **{**standing, **changes})
     return Response(shapes.BenchmarkSerializer(found).data)
 
 
-CASE_FILTERS = ("q", "difficulty", "register", "language", "tag", "sort")
+CASE_FILTERS = ("q", "difficulty", "register", "language", "tag", "state", "sort")
 
 
 @extend_schema(

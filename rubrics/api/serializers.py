@@ -23,6 +23,7 @@ class BenchmarkSerializer(StrictSerializer, Plain):
     description = serializers.CharField(allow_blank=True, required=False)
     guidelines = serializers.CharField(allow_blank=True, required=False)
     rule_sheet = serializers.CharField(allow_blank=True, required=False)
+    licence = serializers.CharField(allow_blank=True, required=False, max_length=200)
     maps = serializers.DictField(read_only=True)
     is_demo = serializers.BooleanField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)

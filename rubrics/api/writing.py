@@ -1,0 +1,241 @@
+"""DRF doors of those who write: cases as drafts, what may name a person in them, and who the authors are."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.services import person_of
+from consilium.lib.api import StrictSerializer
+from consilium.lib.spoken import said
+from rubrics import access, lists, services
+from rubrics import case_content as contents
+from rubrics.api.doors import PAGED, _me, _only, _page, _valid
+from rubrics.api.serializers import CaseTurnSerializer, Plain
+from rubrics.case_content import CaseContent, Turn
+from rubrics.models import AuthoringRole, Case
+from rubrics.privacy import PlacedFinding, all_findings
+from rubrics.services import case_editing
+from rubrics.services.privacy import draft_items, waive_finding
+
+
+class WrittenCaseSerializer(Plain):
+    """A case as its author sees it; ``version`` counts saves, and a change names the one that it saw."""
+
+    id = serializers.CharField(source="public_id")
+    key = serializers.CharField()
+    version = serializers.IntegerField(source="edit_version")
+    conversation = CaseTurnSerializer(many=True)
+    reference_answer = serializers.CharField()
+    difficulty = serializers.CharField()
+    register = serializers.CharField()
+    language = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    frozen = serializers.SerializerMethodField()
+    supersedes = serializers.CharField(source="supersedes.public_id", allow_null=True, default=None)
+
+    @extend_schema_field(serializers.ChoiceField(choices=["", "published", "in_review"]))
+    def get_frozen(self, case: Case) -> str:
+        """Why the content cannot change, or empty."""
+        return case_editing.why_frozen(case)
+
+
+class ListedCaseSerializer(Plain):
+    """A case with the state of its rubric."""
+
+    id = serializers.CharField(source="public_id")
+    key = serializers.CharField()
+    published_version = serializers.IntegerField(allow_null=True)
+    open_version = serializers.IntegerField(allow_null=True)
+    open_status = serializers.CharField(allow_null=True)
+    excluded = serializers.SerializerMethodField()
+
+    def get_excluded(self, case: Case) -> bool:
+        """Whether it counts in nothing new."""
+        return case.excluded_at is not None
+
+
+class ContentSerializer(StrictSerializer, Plain):
+    """What an author says of a case; what is not named stays as it stands."""
+
+    key = serializers.CharField(required=False, trim_whitespace=False)
+    conversation = CaseTurnSerializer(many=True, required=False)
+    reference_answer = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
+    difficulty = serializers.CharField(required=False, allow_blank=True)
+    register = serializers.CharField(required=False, allow_blank=True)
+    language = serializers.CharField(required=False, allow_blank=True)
+    tags = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class NewCaseSerializer(ContentSerializer):
+    """A case to be begun; without a key it gets the next one."""
+
+
+class CaseChangeSerializer(ContentSerializer):
+    """A change: the version that was seen, and an id of its own by which a repeated one is known."""
+
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 2)
+    client_id = serializers.UUIDField(required=False)
+
+
+class FindingSerializer(Plain):
+    """Something that looks as if it named a person; ``start`` and ``end`` in code points of its text."""
+
+    kind = serializers.CharField()
+    quote = serializers.CharField()
+    start = serializers.IntegerField(source="finding.start")
+    end = serializers.IntegerField(source="finding.end")
+    why = serializers.SerializerMethodField()
+    part = serializers.CharField(source="place.part")
+    number = serializers.IntegerField(source="place.number")
+    field = serializers.CharField(source="place.field")
+    waived = serializers.SerializerMethodField()
+
+    def get_why(self, found: PlacedFinding) -> str:
+        """In the reader's language."""
+        return said(found.finding.why)
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_waived(self, found: PlacedFinding) -> str | None:
+        """The reason why it may stay."""
+        return found.waiver.reason if found.waiver is not None else None
+
+
+class WaiverSerializer(StrictSerializer, Plain):
+    """Words of a finding, and why they may stay."""
+
+    kind = serializers.CharField(max_length=30)
+    quote = serializers.CharField(trim_whitespace=False)
+    reason = serializers.CharField(max_length=2000)
+
+
+class AuthoringRoleSerializer(Plain):
+    """Somebody's part in the making of the benchmark."""
+
+    id = serializers.IntegerField(source="pk")
+    email = serializers.CharField(source="user.email")
+    name = serializers.CharField(source="user.name")
+    role = serializers.ChoiceField(choices=AuthoringRole.Role.choices)
+    active = serializers.BooleanField()
+
+
+class NewAuthoringRoleSerializer(StrictSerializer, Plain):
+    """A part to be given; somebody without an account gets one, and no mail."""
+
+    email = serializers.EmailField()
+    name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
+    role = serializers.ChoiceField(choices=AuthoringRole.Role.choices)
+
+
+class ActiveSerializer(StrictSerializer, Plain):
+    """Whether the part is held."""
+
+    active = serializers.BooleanField()
+
+
+def _content(sent: dict[str, Any], standing: CaseContent) -> CaseContent:
+    reading = contents.read_content(sent, standing=standing)
+    if reading.errors:
+        raise ValidationError(reading.errors)
+    return CaseContent(**reading.values)
+
+
+@extend_schema(
+    methods=["GET"], responses=ListedCaseSerializer(many=True), parameters=PAGED, operation_id="written_cases_list"
+)
+@extend_schema(methods=["POST"], request=NewCaseSerializer, responses={201: WrittenCaseSerializer})
+@api_view(["GET", "POST"])
+def cases(request: Request, slug: str) -> Response:
+    """List the cases with the state of their rubrics, or begin one (authors, and those who run the benchmark)."""
+    benchmark = access.get_written_benchmark(request.user, slug)
+    if request.method == "GET":
+        _only(request)
+        return _page(request, lists.with_rubric_states(benchmark.cases.order_by("key")), ListedCaseSerializer)
+    sent = _valid(NewCaseSerializer(data=request.data))
+    empty = CaseContent(key=case_editing.suggested_key(benchmark), conversation=(Turn("user", ""),))
+    content = _content(sent, empty)
+    made = case_editing.create_case(benchmark=benchmark, content=content, by=_me(request), at=timezone.now())
+    return Response(WrittenCaseSerializer(made).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(methods=["GET"], responses=WrittenCaseSerializer)
+@extend_schema(
+    methods=["PATCH"],
+    request=CaseChangeSerializer,
+    responses={200: WrittenCaseSerializer, 409: OpenApiResponse(description="Overtaken: ``case`` is what stands.")},
+)
+@extend_schema(methods=["DELETE"], responses={204: None, 409: OpenApiResponse()})
+@api_view(["GET", "PATCH", "DELETE"])
+def case(request: Request, slug: str, public_id: str) -> Response:
+    """Show a case as its author sees it, change it, or throw away a draft that nobody has reviewed."""
+    found = access.get_case_to_write(request.user, slug, public_id)
+    if request.method == "GET":
+        return Response(WrittenCaseSerializer(found).data)
+    if request.method == "DELETE":
+        case_editing.delete_case(case=found)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+    sent = _valid(CaseChangeSerializer(data=request.data))
+    version, client_id = sent.pop("version"), sent.pop("client_id", None)
+    try:
+        saved = case_editing.save_case(
+            case=found,
+            content=_content(sent, contents.content_of(found)),
+            version=version,
+            client_id=client_id or uuid.uuid4(),
+            by=_me(request),
+            at=timezone.now(),
+        )
+    except case_editing.StaleCase as stale:
+        body = {"detail": str(stale), "case": WrittenCaseSerializer(stale.case).data}
+        return Response(body, status=status.HTTP_409_CONFLICT)
+    return Response(WrittenCaseSerializer(saved).data)
+
+
+@extend_schema(methods=["GET"], responses=FindingSerializer(many=True))
+@extend_schema(methods=["POST"], request=WaiverSerializer, responses={201: FindingSerializer(many=True)})
+@api_view(["GET", "POST"])
+def privacy(request: Request, slug: str, public_id: str) -> Response:
+    """What in a case and its draft may name a person; or say of one why it may stay. Not open: ``waived`` is set."""
+    found = access.get_case_to_write(request.user, slug, public_id)
+    code = status.HTTP_200_OK
+    if request.method == "POST":
+        waive_finding(case=found, by=_me(request), at=timezone.now(), **_valid(WaiverSerializer(data=request.data)))
+        code = status.HTTP_201_CREATED
+    findings = all_findings(found, draft_items(found))
+    return Response(FindingSerializer(findings, many=True).data, status=code)
+
+
+@extend_schema(methods=["GET"], responses=AuthoringRoleSerializer(many=True), operation_id="authors_list")
+@extend_schema(methods=["POST"], request=NewAuthoringRoleSerializer, responses={201: AuthoringRoleSerializer})
+@api_view(["GET", "POST"])
+def authors(request: Request, slug: str) -> Response:
+    """List authors and auditors, former ones too, or add one (admins)."""
+    benchmark = access.get_administered_benchmark(request.user, slug)
+    if request.method == "GET":
+        rows = benchmark.authoring_roles.select_related("user").order_by("role", "pk")
+        return Response(AuthoringRoleSerializer(rows, many=True).data)
+    sent = _valid(NewAuthoringRoleSerializer(data=request.data))
+    person = person_of(email=sent["email"], name=sent["name"])
+    row = services.give_authoring_role(benchmark=benchmark, user=person, role=sent["role"], at=timezone.now())
+    return Response(AuthoringRoleSerializer(row).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(request=ActiveSerializer, responses=AuthoringRoleSerializer)
+@api_view(["PATCH"])
+def author(request: Request, slug: str, role: int) -> Response:
+    """Withdraw a part, or give it again (admins)."""
+    row = access.get_authoring_role(request.user, slug, role)
+    if _valid(ActiveSerializer(data=request.data))["active"]:
+        services.give_authoring_role(benchmark=row.benchmark, user=row.user, role=row.role, at=timezone.now())
+    else:
+        services.withdraw_authoring_role(role=row)
+    row.refresh_from_db()
+    return Response(AuthoringRoleSerializer(row).data)
