@@ -62,6 +62,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
                 "who": str(request.user.pk),
                 "name": str(request.user),
                 "rules": rules.as_json(),
+                "axes": editing.AXES,
                 "comments": returned.item_comments if returned else {},
                 "evidence": {str(key): [found.reason for found in founds] for key, founds in evidence.items()},
             },

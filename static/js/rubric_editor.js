@@ -150,23 +150,25 @@
     const step = done.pop();
     if (!step) return toast(words.nothing);
     const now = model.copy(items);
+    const place = placeOf(lastId);
     items = model.back(step.target, step.reached, items);
     undone.push({ step, target: now, reached: model.copy(items) });
-    after();
+    after(place);
   }
   function redo() {
     const step = undone.pop();
     if (!step) return;
+    const place = placeOf(lastId);
     items = model.back(step.target, step.reached, items);
     done.push(step.step);
-    after();
+    after(place);
   }
-  function after() {
+  function after(place) {
     typed = false;
     render();
     changed();
     announce(words.undone);
-    if (!list.contains(document.activeElement)) focus(find(lastId) ? lastId : items[0]?.id);
+    if (!list.contains(document.activeElement)) focus(find(lastId) ? lastId : (items[Math.max(0, place - 1)] ?? items.at(-1))?.id);
   }
   /* A new criterion below `id`; at the end without one. */
   function add(id, fields = {}) {
@@ -306,22 +308,21 @@
     item.tags = [...new Set([...item.tags, ...tags])];
     edited(item.id);
   }
+  /* Axes that every benchmark has are there at once; those that this one uses come with the first question. */
+  function offer(name, values) {
+    document.getElementById(name).replaceChildren(
+      ...values.map((value) => {
+        const option = document.createElement("option");
+        option.value = value;
+        return option;
+      }),
+    );
+  }
   let suggested = null;
   function suggest() {
     suggested ??= fetch(editor.dataset.tagsUrl, { credentials: "same-origin", headers: { "HX-Request": "true" } })
-      .then((answer) => (answer.ok ? answer.json() : { axes: [], tags: [] }))
-      .then((told) => {
-        for (const name of ["axes", "tags"]) {
-          document.getElementById(name).replaceChildren(
-            ...told[name].map((value) => {
-              const option = document.createElement("option");
-              option.value = value;
-              return option;
-            }),
-          );
-        }
-        return told;
-      })
+      .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(String(answer.status)))))
+      .then((told) => ["axes", "tags"].forEach((name) => offer(name, told[name])))
       .catch(() => (suggested = null));
   }
 
@@ -616,6 +617,7 @@
   }
   window.consilium.rubric = { items: () => items, act, add, focus, lastId: () => lastId, find, placeOf };
   list.replaceChildren();
+  offer("axes", start.axes);
   render();
   missing(start.missing);
   saving.pickUp();
