@@ -8,10 +8,9 @@ from decimal import ROUND_HALF_EVEN, Decimal
 
 from django.db import transaction
 
-from accounts.models import User
 from annotation.contributions.work import CENT, ROLES, Contributor
 from annotation.models import Physician
-from annotation.services.groups import physician_of
+from annotation.services.groups import new_pseudonym
 from rubrics.models import Benchmark
 
 COLUMNS = ("row", "pseudonym", "name", "email", *ROLES, "hours", "amount", "currency")
@@ -63,7 +62,10 @@ def payment_rows(
 @transaction.atomic
 def pseudonyms_of(*, benchmark: Benchmark, users: Collection[int]) -> dict[int, str]:
     """The pseudonym of each, made for those who have none yet: authors and auditors are in no group."""
-    known = dict(Physician.objects.filter(benchmark=benchmark, user__in=users).values_list("user_id", "pseudonym"))
-    for user in User.objects.filter(pk__in=set(users) - set(known)).order_by("pk"):
-        known[user.pk] = physician_of(benchmark=benchmark, user=user).pseudonym
+    rows = Physician.objects.filter(benchmark=benchmark, user__in=users).values_list("user_id", "pseudonym")
+    known = dict(rows.all())
+    while missing := set(users) - set(known):  # again only where one was taken already
+        made = (Physician(benchmark=benchmark, user_id=user, pseudonym=new_pseudonym()) for user in sorted(missing))
+        Physician.objects.bulk_create(made, ignore_conflicts=True)
+        known = dict(rows.all())
     return known

@@ -146,11 +146,16 @@ def held_in(group: ExpertGroup) -> dict[tuple[int, str], int]:
     }
 
 
+def new_pseudonym() -> str:
+    """One that may be taken already."""
+    return "P-" + "".join(secrets.choice(BASE32) for _ in range(6))
+
+
 def physician_of(*, benchmark: Benchmark, user: User) -> Physician:
     """The person's pseudonym in the benchmark, made on first use: ``P-`` and six characters of base 32."""
     known = Physician.objects.filter(benchmark=benchmark, user=user).first()
     while known is None:
-        pseudonym = "P-" + "".join(secrets.choice(BASE32) for _ in range(6))
+        pseudonym = new_pseudonym()
         if not Physician.objects.filter(benchmark=benchmark, pseudonym=pseudonym).exists():
             known, _made = Physician.objects.get_or_create(
                 benchmark=benchmark, user=user, defaults={"pseudonym": pseudonym}
