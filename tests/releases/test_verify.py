@@ -27,12 +27,18 @@ from tests.releases.made import built, command, imported, lines
 from tests.rubrics.files import clinconsensus, healthbench
 
 
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the release lies once a test has made it."""
+    return tmp_path_factory.mktemp("release") / "made"
+
+
 @pytest.fixture
-def release(db: None, tmp_path: Path) -> Path:
+def release(db: None, made_once: Path, tmp_path: Path) -> Path:
     """A folder in which everything holds."""
-    root = tmp_path / "made"
-    built(imported("hb", [healthbench(1), healthbench(2)]), root, responses=True)
-    return root
+    if not made_once.exists():
+        built(imported("hb", [healthbench(1), healthbench(2)]), made_once, responses=True)
+    return Path(shutil.copytree(made_once, tmp_path / "made"))
 
 
 def reseal(root: Path) -> None:
