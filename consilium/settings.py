@@ -365,6 +365,7 @@ SPECTACULAR_SETTINGS = {
         "BenchmarkRole": "rubrics.models.BenchmarkRole.Role",
         "CandidateKind": "rubrics.models.Candidate.Kind",
         "DecisionOutcome": "annotation.models.Outcome",
+        "GenerationStatus": "scoring.models.GenerationRun.Status",
         "JobStatus": "rubrics.models.JobStatus",
         "ImportKind": "rubrics.models.ImportJob.Kind",
         "JudgeKind": "scoring.models.Judge.Kind",
