@@ -104,11 +104,8 @@ def _spread(facts: Row) -> list[tuple[str, str]]:
 
 
 def _modes(report: Report) -> list[Row]:
-    """How the responses were written, with the hits of each way; nothing where all were written in one."""
+    """How the responses were written, with the hits of each way; none in a report from before it had this table."""
     words = {"unaided": _("Unaided"), "aided": _("Beside references"), "unknown": _("Not recorded")}
-    rows = rows_of(report, "modes")
-    if len(rows) < 2:
-        return []
     return [
         {
             "label": words[row["mode"]],
@@ -119,7 +116,7 @@ def _modes(report: Report) -> list[Row]:
             "mean": number(row, "mean", digits=2),
             "hit_rate": "–" if row["hit_rate"] is None else f"{100 * row['hit_rate']:.1f}%",
         }
-        for row in rows
+        for row in rows_of(report, "modes")
     ]
 
 
