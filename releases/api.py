@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from consilium.lib.api import StrictSerializer
 from releases import access, services
 from releases.models import Release
-from releases.options import ReleaseOptions
+from releases.options import read_options
 from releases.views.pages import archive_response
 from rubrics.access import get_administered_benchmark, get_benchmark
 
@@ -78,7 +78,7 @@ class Releases(APIView):
         pages = _Pages()
         rows = Release.objects.filter(benchmark=get_benchmark(request.user, slug))
         found = pages.paginate_queryset(rows, request, view=self) or []
-        return pages.get_paginated_response(ReleaseSerializer(found, many=True).data)
+        return pages.get_paginated_response([ReleaseSerializer(one).data for one in found])
 
     @extend_schema(request=NewReleaseSerializer, responses={201: ReleaseSerializer}, operation_id="releases_create")
     def post(self, request: Request, slug: str) -> Response:
@@ -87,12 +87,11 @@ class Releases(APIView):
         asked.is_valid(raise_exception=True)
         given = dict(asked.validated_data)
         version, notes = given.pop("version"), given.pop("release_notes")
-        lists = {name: tuple(given.pop(name)) for name in ("raters", "judges", "candidates")}
         made = services.create_release(
             benchmark=benchmark,
             version=version,
             notes=notes,
-            options=ReleaseOptions(**given, **lists),
+            options=read_options(given),
             by=cast("User", request.user),
             at=timezone.now(),
         )

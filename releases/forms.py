@@ -54,7 +54,7 @@ class ReleaseForm(forms.Form):
         self.fields["licence"].initial = benchmark.licence
         if benchmark.licence:
             del self.fields["no_licence"]
-        counts = {
+        counts: dict[str, Any] = {
             "reference_answers": ngettext("%(n)s case has one.", "%(n)s cases have one.", preview.with_reference_answer)
             % {"n": f"{preview.with_reference_answer:,}"},
             "responses": ngettext("%(n)s response.", "%(n)s responses.", preview.responses)

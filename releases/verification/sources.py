@@ -12,7 +12,7 @@ from typing import IO, Protocol
 MOST_FILES = 10_000
 MOST_BYTES = 16 << 30  # of a file when unpacked
 # A line of text packs well; a file that packs better than this is a bomb.
-MOST_RATIO = 1_000
+MOST_RATIO = 300
 _SMALL = 1 << 20
 
 
