@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models import BooleanField, Count, Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models.expressions import RawSQL
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce, Length, Substr
 from django.utils.translation import gettext_lazy as _
@@ -15,8 +16,8 @@ from accounts.models import User
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor, RubricItem
 
 EXCERPT = 220
-# The texts of the turns alone: the names of JSON keys are no words of a conversation.
-CONTENTS = "jsonb_path_query_array(%(expressions)s, '$[*].content')::text"
+# Key and texts of the turns in lower case, a column that only PostgreSQL knows (migration 0009).
+WORDS = """strpos("rubrics_case"."words", lower(%s COLLATE "default") COLLATE "C") > 0"""
 # What a list of cases may be sorted by; the key breaks ties.
 CASE_ORDERS = {
     "key": "key",
@@ -60,8 +61,7 @@ def listed_cases(benchmark: Benchmark) -> QuerySet[Case]:
 def narrowed(cases: QuerySet[Case], chosen: Mapping[str, Any]) -> QuerySet[Case]:
     """``cases`` by the validated filters: q (in key or conversation), difficulty, register, language, tag."""
     if text := chosen.get("q"):
-        words = Func(F("conversation"), template=CONTENTS, output_field=TextField())
-        cases = cases.annotate(words=words).filter(Q(key__icontains=text) | Q(words__icontains=text))
+        cases = cases.filter(_says(text))
     for name in ("difficulty", "register", "language"):
         if value := chosen.get(name):
             cases = cases.filter(**{name: "" if value == "none" else value})
@@ -70,6 +70,11 @@ def narrowed(cases: QuerySet[Case], chosen: Mapping[str, Any]) -> QuerySet[Case]
     if state := chosen.get("state"):
         cases = cases.filter(_at(state))
     return cases
+
+
+def _says(text: str) -> RawSQL:
+    """Cases whose key or conversation holds ``text``, in whatever case."""
+    return RawSQL(WORDS, [text], output_field=BooleanField())
 
 
 def _at(state: str) -> Q:
@@ -117,8 +122,9 @@ def tag_counts(benchmark: Benchmark, limit: int = 300) -> list[tuple[str, int]]:
     """Tags of the cases with how many have each, the most frequent ones in alphabetical order."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT tag, count(DISTINCT id) FROM rubrics_case, unnest(tags || label_tags) AS tag "
-            "WHERE benchmark_id = %s GROUP BY tag ORDER BY count(DISTINCT id) DESC, tag LIMIT %s",
+            "SELECT tag, count(*) FROM rubrics_case, unnest("
+            "CASE WHEN label_tags = '{}' THEN tags ELSE ARRAY(SELECT DISTINCT unnest(tags || label_tags)) END"
+            ") AS tag WHERE benchmark_id = %s GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %s",
             [benchmark.pk, limit],
         )
         return sorted(cursor.fetchall())
