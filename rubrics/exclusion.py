@@ -101,4 +101,4 @@ def record_of(case: Case) -> list[Recorded]:
             made.append((at, said.get("exclusion", ""), said.get("reason", ""), said.get("person")))
         before = excluded_at
     names = {user.pk: str(user) for user in User.objects.filter(pk__in=[row[3] for row in made if row[3]])}
-    return [Recorded(at, kind, reason, names.get(by, "")) for at, kind, reason, by in made]
+    return [Recorded(at, kind, reason, names.get(by or 0, "")) for at, kind, reason, by in made]

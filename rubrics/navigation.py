@@ -136,7 +136,9 @@ def register() -> None:
         label=_("Revisions"), view="rubrics:revisions", section="content", roles=STAFF, order=25, count=open_requests
     )
     navigation.register(label=_("Senior audit"), view="rubrics:audits", section="content", roles=STAFF, order=28)
-    navigation.register(label=_("Audit"), view="rubrics:audit-desk", roles={"auditor"}, order=28)
+    navigation.register(
+        label=_("Audit"), view="rubrics:audit-desk", roles={"auditor"}, order=28, also=["rubrics:audits"]
+    )
     navigation.register(
         label=_("Candidates"),
         view="rubrics:candidates",

@@ -100,7 +100,7 @@ def rates(
         made.append(rate_of(f"outcome:{outcome}", list(outcomes.values()).count(outcome), n, in_frame))
     for question in questions:
         made.append(rate_of(f"question:{question}", len(_at_fault(readings, question)), n, in_frame))
-    for name, size in in_slices.items():
+    for name, size in sorted(in_slices.items()):
         inside = [case for case in outcomes if name in slices_of.get(case, ())]
         made.append(rate_of(name, len(defective.intersection(inside)), len(inside), size))
     return made

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from rubrics import lists
@@ -16,9 +19,9 @@ from rubrics.models import Benchmark, Difficulty, Register
 class AuditForm(forms.Form):
     """Share, seed and filter."""
 
-    title = forms.CharField(label=_("Title"), max_length=200, initial=_("Senior audit"))
+    title = forms.CharField(label=_("Title"), max_length=200)
     share = forms.FloatField(
-        label=_("Share of the cases, in %"),
+        label=_("Share in %"),
         min_value=0.1,
         max_value=100,
         initial=20,
@@ -49,6 +52,8 @@ class AuditForm(forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        today = date_format(timezone.localdate(), "DATE_FORMAT")
+        self.fields["title"].initial = _now("Audit of %(date)s") % {"date": today}
         tags = [(tag, f"{tag} ({count})") for tag, count in lists.tag_counts(benchmark)]
         for name, choices in (
             ("difficulty", list(Difficulty.choices)),

@@ -112,7 +112,8 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "audit": found,
         "report": made,
         "tables": [
-            (title, [(labels.get(rate.name, rate.name), rate) for rate in made.of(kind)])
+            # Slices of which no case was read yet stand in the file alone.
+            (title, [(labels.get(rate.name, rate.name), rate) for rate in made.of(kind) if rate.n])
             for title, kind in (
                 (_("By outcome"), "outcome"),
                 (_("At fault, by question"), "question"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 import pghistory
@@ -50,6 +51,6 @@ def checked_reason(reason: str) -> str:
     return reason
 
 
-def _tell(case: Case, changes: dict[str, object]) -> None:
+def _tell(case: Case, changes: Mapping[str, object]) -> None:
     for name, value in changes.items():
         setattr(case, name, value)

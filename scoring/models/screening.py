@@ -63,6 +63,8 @@ class ScreenedCase(models.Model):
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     decided_at = models.DateTimeField(null=True, blank=True)
 
+    by_candidate: list[tuple[str, float | None]]  # the scores by name, where a page shows them
+
     class Meta:
         ordering = ["pk"]
         constraints = [

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from consilium.lib.api import StrictSerializer
 from rubrics.access import get_benchmark
-from scoring.models import ScreenedCase, Screening
+from scoring.models import Screening
 from scoring.screening import screen
 from scoring.screening.compute import AGGREGATES, MEAN
 from scoring.screening.services import (

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from rubrics.models import Benchmark, Candidate
@@ -16,7 +19,7 @@ from scoring.screening.services import FEWEST_CANDIDATES, ScreeningTerms
 class ScreeningForm(forms.Form):
     """Rater, candidates, threshold. ``ready`` tells whether there is anything to choose from."""
 
-    title = forms.CharField(label=_("Title"), max_length=200, initial=_("Screening"))
+    title = forms.CharField(label=_("Title"), max_length=200)
     rater = forms.ChoiceField(label=_("Scored by"), help_text=_("A judge, a jury, or the grades of an expert group."))
     candidates = forms.MultipleChoiceField(
         label=_("Candidates"),
@@ -52,6 +55,8 @@ class ScreeningForm(forms.Form):
             .values_list("name", "kind")
         )
         self.ready = bool(raters) and bool(names)
+        today = date_format(timezone.localdate(), "DATE_FORMAT")
+        self.fields["title"].initial = _now("Screening of %(date)s") % {"date": today}
         rater, candidates = self.fields["rater"], self.fields["candidates"]
         assert isinstance(rater, forms.ChoiceField)
         assert isinstance(candidates, forms.MultipleChoiceField)

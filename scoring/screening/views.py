@@ -79,6 +79,8 @@ def screening(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     found = get_screening(request.user, slug, public_id)
     show = _show(request.GET.get("show", ""))
     page = Paginator(screen.shown_cases(found, show), PER_PAGE).get_page(request.GET.get("page"))
+    for row in page:
+        row.by_candidate = sorted(row.scores.items())
     bins = screen.distribution(found)
     title = _("Scores of the cases")
     context = {
@@ -162,7 +164,10 @@ def screening_decide(request: SignedInRequest, slug: str, public_id: str) -> Htt
         messages.error(request, str(refused))
         return redirect(_place(request, found))
     if request.htmx and len(rows) == 1:
-        return render(request, f"{PAGE}#screened", {**_counts(found), "row": rows[0], "swapped": True})
+        rows[0].by_candidate = sorted(rows[0].scores.items())
+        show = _show(request.POST.get("show", ""))
+        context = {**_counts(found), "row": rows[0], "show": show, "swapped": True}
+        return render(request, f"{PAGE}#screened", context)
     if decision != UNDO:
         said = _("%(n)s cases excluded.") if decision == "exclude" else _("%(n)s cases kept.")
         messages.success(request, said % {"n": len(rows)})
