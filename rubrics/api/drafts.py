@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from consilium.lib.api import StrictSerializer
 from consilium.lib.errors import ImportRefused
 from rubrics import access, editing
-from rubrics.drafting import DraftItem, read_items
+from rubrics.drafting import read_items
 from rubrics.models import Case, Rubric
 from rubrics.parsing.faults import Faults
 from rubrics.services.drafts import StaleDraft, open_draft, save_draft
@@ -36,7 +36,7 @@ class DraftItemSerializer(Plain):
     text = serializers.CharField(allow_blank=True, required=False)
     points = serializers.IntegerField(required=False, min_value=-10, max_value=10, help_text="0: not set yet.")
     tags = serializers.ListField(child=serializers.CharField(), required=False)
-    source = serializers.CharField(allow_blank=True, required=False)
+    source = serializers.CharField(allow_blank=True, required=False)  # type: ignore[assignment]
     element = serializers.CharField(allow_blank=True, required=False)
     expectation = serializers.CharField(allow_blank=True, required=False)
     bank = serializers.CharField(allow_blank=True, required=False)
@@ -67,7 +67,7 @@ class DraftSerializer(Plain):
 class _Items(serializers.JSONField):
     """A list of items; the faults of `read_items`, by place and field."""
 
-    def to_internal_value(self, data: Any) -> list[DraftItem]:
+    def to_internal_value(self, data: Any) -> Any:
         """Items, or every fault."""
         reading = read_items(data)
         if reading.faults:

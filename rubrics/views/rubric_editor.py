@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import uuid
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -168,7 +167,7 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     faults = Faults()
     asked = request.POST.get("columns")
     columns = asked.split(",") if asked else None
-    upload = cast("UploadedFile | None", request.FILES.get("file"))
+    upload = request.FILES.get("file")
     if upload is None:
         found = read_pasted(request.POST.get("text", ""), faults, columns=columns)
     elif (upload.size or 0) > MOST_UPLOADED:
@@ -177,7 +176,7 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     else:
         exact = upload.read(4) == ZIP
         upload.seek(0)
-        found = read_table(list(rows_of_file(upload, faults)), faults, columns=columns, exact=exact)
+        found = read_table(list(rows_of_file(cast(BinaryIO, upload), faults)), faults, columns=columns, exact=exact)
     return JsonResponse(
         {
             "columns": found.columns,
