@@ -1,9 +1,21 @@
-"""Addresses of reviews and versions of rubrics; part of `rubrics.urls`, before the pages of a single case."""
+"""Addresses of reviews and versions of rubrics; part of `rubrics.urls`, before the pages of a case, and of the API."""
 
 from django.urls import URLPattern, path
 
+from rubrics.api import versions as doors
 from rubrics.views import review_queue, reviews, revisions, versions
 
+_CASE = "benchmarks/<slug:slug>/cases/<str:public_id>"
+api_urlpatterns: list[URLPattern] = [
+    path(f"{_CASE}/versions/", doors.history, name="api-versions"),
+    path(f"{_CASE}/versions/diff/", doors.difference, name="api-versions-diff"),
+    path(f"{_CASE}/review/", doors.review, name="api-review"),
+    path(f"{_CASE}/send-to-review/", doors.send_to_review, name="api-send-to-review"),
+    path(f"{_CASE}/take-back/", doors.take_back, name="api-take-back"),
+    path(f"{_CASE}/discard/", doors.discard, name="api-discard-draft"),
+    path("benchmarks/<slug:slug>/reviews/", doors.reviews, name="api-reviews"),
+    path("benchmarks/<slug:slug>/drafts/send/", doors.send_many, name="api-drafts-send"),
+]
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/revisions/open/", revisions.open_revision, name="revision-open"),
     path("b/<slug:slug>/write/reviews/", review_queue.reviews, name="reviews"),

@@ -4,6 +4,7 @@ from django.urls import URLPattern, path
 
 from rubrics.api import bank_doors, doors, drafts, writing
 from rubrics.audits.urls import api_urlpatterns as audit_doors
+from rubrics.version_urls import api_urlpatterns as version_doors
 
 urlpatterns: list[URLPattern] = [
     path("benchmarks/", doors.benchmarks, name="api-benchmarks"),
@@ -28,4 +29,5 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/authors/", writing.authors, name="api-authors"),
     path("benchmarks/<slug:slug>/authors/<int:role>/", writing.author, name="api-author"),
     *audit_doors,
+    *version_doors,
 ]

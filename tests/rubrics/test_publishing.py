@@ -363,3 +363,34 @@ def test_many_go_to_review_with_one_note_and_are_approved_by_tick(client: Client
     published = Rubric.objects.filter(status="published", version=2).values_list("case__key", flat=True)
     assert sorted(published) == ["c0", "c1"]
     assert Notification.objects.get(user=writer, kind="rubric").values["count"] == 2
+
+
+def test_the_api_goes_the_same_way(case: Case, client: Client) -> None:
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    rubric, items = drafted(case, writer)
+    write(rubric, [replace(items[0], text=" "), *items[1:]], writer)
+    at = f"/api/v1/benchmarks/{case.benchmark.slug}/"
+    one = f"{at}cases/{case.public_id}/"
+
+    def post(url: str, body: object = None) -> Any:
+        return client.post(url, body or {}, content_type="application/json")
+
+    client.force_login(writer)
+    refused = post(f"{one}send-to-review/", {"note": "Clearer"})
+    assert refused.status_code == 422 and refused.json()["errors"][0]["line"] == 1
+    write(rubric, [replace(items[0], text="Clearer"), *items[1:]], writer)
+    assert post(f"{one}send-to-review/", {"note": "Clearer", "status": "published"}).status_code == 400
+    assert post(f"{at}drafts/send/", {"cases": [case.public_id], "note": "Why"}).json()["done"] == [case.public_id]
+    client.force_login(reviewer)
+    (waiting,) = client.get(f"{at}reviews/").json()
+    assert waiting["items"][0]["text"] == "Clearer"
+    body = {"outcome": "returned", "digest": waiting["digest"], "comment": "Not yet"}
+    assert post(f"{one}review/", body).json()[0]["status"] == "draft"
+    client.force_login(writer)
+    assert post(f"{one}send-to-review/", {"note": "Why"}).json()[0]["status"] == "in_review"
+    client.force_login(reviewer)
+    read = {"rubrics": [{"case": case.public_id, "digest": waiting["digest"]}]}
+    assert post(f"{at}reviews/", read).json()["published"] == [case.public_id]
+    changes = client.get(f"{one}versions/diff/?from=1").json()
+    assert [row["change"] for row in changes] == ["reworded", "same", "same"]
+    assert [row["reworded"] for row in client.get(f"{one}versions/").json()] == [1, 0]

@@ -1,0 +1,321 @@
+"""DRF doors of reviews and versions: what the pages do, and many rubrics at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from consilium.lib.api import StrictSerializer
+from consilium.lib.errors import DomainError, ImportRefused
+from rubrics import access, versions
+from rubrics.drafting import items_of
+from rubrics.models import Case, Rubric, RubricReview
+from rubrics.services import publishing, publishing_many
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+Plain = serializers.Serializer[Any]
+LONGEST = publishing.LONGEST_COMMENT
+
+
+class VersionSerializer(Plain):
+    """A version of a rubric."""
+
+    version = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=Rubric.Status.choices)
+    note = serializers.CharField()
+    written_by = serializers.ListField(child=serializers.CharField())
+    approved_by = serializers.ListField(child=serializers.CharField())
+    published_at = serializers.DateTimeField(allow_null=True)
+    criteria = serializers.IntegerField()
+    reworded = serializers.IntegerField(help_text="Against the version before; so are the next ones.")
+    new = serializers.IntegerField()
+    removed = serializers.IntegerField()
+    changed = serializers.IntegerField(help_text="Other points or tags, same text.")
+
+
+class ChangeSerializer(Plain):
+    """What became of one criterion."""
+
+    change = serializers.CharField(help_text="same, changed, reworded, new or removed")
+    moved = serializers.BooleanField()
+    old_number = serializers.IntegerField(allow_null=True)
+    new_number = serializers.IntegerField(allow_null=True)
+    old_text = serializers.CharField(allow_null=True)
+    new_text = serializers.CharField(allow_null=True)
+    old_points = serializers.IntegerField(allow_null=True)
+    new_points = serializers.IntegerField(allow_null=True)
+    old_tags = serializers.CharField(allow_null=True)
+    new_tags = serializers.CharField(allow_null=True)
+    also_changed = serializers.CharField(allow_null=True)
+
+
+class InReviewSerializer(Plain):
+    """A rubric in review: what is read, and its digest, by which it is approved."""
+
+    case = serializers.CharField()
+    key = serializers.CharField()
+    version = serializers.IntegerField()
+    digest = serializers.CharField()
+    note = serializers.CharField()
+    items = serializers.ListField(child=serializers.DictField())
+
+
+class NoteSerializer(StrictSerializer, Plain):
+    """What changed, and why."""
+
+    note = serializers.CharField(max_length=LONGEST, allow_blank=True, default="")
+
+
+class DecisionSerializer(StrictSerializer, Plain):
+    """What a reviewer says. Item comments: id of the item → text."""
+
+    outcome = serializers.ChoiceField(choices=RubricReview.Outcome.choices)
+    digest = serializers.CharField(max_length=64, help_text="Of what was read; 409 where another text stands.")
+    comment = serializers.CharField(max_length=LONGEST, allow_blank=True, default="")
+    item_comments = serializers.DictField(child=serializers.CharField(max_length=LONGEST), default=dict)
+
+
+class SendManySerializer(StrictSerializer, Plain):
+    """Drafts of these cases, by id, with one note."""
+
+    cases = serializers.ListField(
+        child=serializers.CharField(max_length=16), max_length=publishing_many.MOST_AT_ONCE, min_length=1
+    )
+    note = serializers.CharField(max_length=LONGEST)
+
+
+class ReadSerializer(StrictSerializer, Plain):
+    """A rubric that was read: the id of its case, and the digest of what was read."""
+
+    case = serializers.CharField(max_length=16)
+    digest = serializers.CharField(max_length=64)
+
+
+class ApproveManySerializer(StrictSerializer, Plain):
+    """Rubrics in review that were read, approved together."""
+
+    rubrics = ReadSerializer(many=True)
+    comment = serializers.CharField(max_length=LONGEST, allow_blank=True, default="")
+
+
+class RefusedSerializer(Plain):
+    """A rubric that was left as it is, and why."""
+
+    case = serializers.CharField()
+    detail = serializers.CharField()
+    errors = serializers.ListField(child=serializers.DictField())
+
+
+class ManySerializer(Plain):
+    """What became of many, by ids of cases."""
+
+    done = serializers.ListField(child=serializers.CharField())
+    published = serializers.ListField(child=serializers.CharField())
+    refused = RefusedSerializer(many=True)
+
+
+def _me(request: Request) -> User:
+    return cast("User", request.user)
+
+
+def _valid(serializer: Plain) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return cast("dict[str, Any]", serializer.validated_data)
+
+
+def _open(case: Case, status: str) -> Rubric:
+    rubric = versions.versions_of(case).filter(status=status, draft__isnull=False).first()
+    if rubric is None:
+        raise Http404
+    return rubric
+
+
+def _versions(case: Case) -> Response:
+    return Response(VersionSerializer([_row(row) for row in versions.history(case)], many=True).data)
+
+
+def _row(row: versions.Version) -> dict[str, Any]:
+    diff = row.diff
+    return {
+        "version": row.rubric.version,
+        "status": row.rubric.status,
+        "note": row.rubric.note,
+        "written_by": [str(user) for user in row.writers],
+        "approved_by": [str(review.reviewer) for review in row.approvals],
+        "published_at": row.rubric.published_at,
+        "criteria": row.criteria,
+        "reworded": diff.reworded,
+        "new": diff.new,
+        "removed": diff.removed,
+        "changed": diff.changed,
+    }
+
+
+@extend_schema(responses=VersionSerializer(many=True), operation_id="rubric_versions_list")
+@api_view(["GET"])
+def history(request: Request, slug: str, public_id: str) -> Response:
+    """List the versions of a case's rubric, the newest first (authors, admins, researchers)."""
+    return _versions(access.get_case_to_write(request.user, slug, public_id))
+
+
+@extend_schema(
+    responses=ChangeSerializer(many=True),
+    parameters=[OpenApiParameter("from", int), OpenApiParameter("to", int)],
+    operation_id="rubric_versions_diff",
+)
+@api_view(["GET"])
+def difference(request: Request, slug: str, public_id: str) -> Response:
+    """Say what became of each criterion from one version to another; by default to the newest from the one before."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    every = {rubric.version: rubric for rubric in versions.versions_of(case)}
+    if not every:
+        raise Http404
+    after = _number(request, "to", max(every))
+    before = _number(request, "from", max((number for number in every if number < after), default=0))
+    if after not in every or (before and before not in every):
+        raise Http404
+    rows = versions.csv_rows(versions.difference(every.get(before), every[after]))
+    return Response([dict(zip(versions.CSV_COLUMNS, row, strict=True)) for row in rows])
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    value = request.query_params.get(name, "")
+    if value and not (value.isascii() and value.isdigit() and len(value) < 10):
+        raise ValidationError({name: [_("This must be the number of a version.")]})
+    return int(value) if value else default
+
+
+@extend_schema(methods=["GET"], responses=InReviewSerializer)
+@extend_schema(methods=["POST"], request=DecisionSerializer, responses=VersionSerializer(many=True))
+@api_view(["GET", "POST"])
+def review(request: Request, slug: str, public_id: str) -> Response:
+    """Read the rubric in review, or approve or return it (authors who wrote nothing of it)."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    rubric = _open(case, Rubric.Status.IN_REVIEW)
+    if request.method == "GET":
+        return Response(_in_review(rubric))
+    said = _valid(DecisionSerializer(data=request.data))
+    common = {"rubric": rubric, "reviewer": _me(request), "comment": said["comment"], "at": timezone.now()}
+    if said["outcome"] == RubricReview.Outcome.APPROVED:
+        _named(lambda: publishing.approve(**common, digest=said["digest"], item_comments=said["item_comments"]))
+    else:
+        publishing.return_draft(**common, item_comments=said["item_comments"])
+    return _versions(case)
+
+
+def _in_review(rubric: Rubric) -> dict[str, Any]:
+    draft = rubric.draft
+    return {
+        "case": rubric.case.public_id,
+        "key": rubric.case.key,
+        "version": rubric.version,
+        "digest": draft.digest,
+        "note": rubric.note,
+        "items": [item.as_json() for item in items_of(draft.content)],
+    }
+
+
+def _named(work: Any) -> None:
+    """Run it; what is in the way of a rubric is listed in the answer."""
+    try:
+        work()
+    except publishing.NotReady as refused:
+        raise ImportRefused(refused.errors) from refused
+
+
+@extend_schema(request=NoteSerializer, responses=VersionSerializer(many=True), operation_id="rubric_send_to_review")
+@api_view(["POST"])
+def send_to_review(request: Request, slug: str, public_id: str) -> Response:
+    """Send the draft to review; 422 lists what is in the way."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    rubric = _open(case, Rubric.Status.DRAFT)
+    note = _valid(NoteSerializer(data=request.data))["note"]
+    _named(lambda: publishing.send_to_review(rubric=rubric, note=note, by=_me(request), at=timezone.now()))
+    return _versions(case)
+
+
+@extend_schema(request=None, responses=VersionSerializer(many=True), operation_id="rubric_take_back")
+@api_view(["POST"])
+def take_back(request: Request, slug: str, public_id: str) -> Response:
+    """Make the rubric in review a draft again."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    publishing.take_back(rubric=_open(case, Rubric.Status.IN_REVIEW), by=_me(request), at=timezone.now())
+    return _versions(case)
+
+
+@extend_schema(request=None, responses=VersionSerializer(many=True), operation_id="rubric_discard_draft")
+@api_view(["POST"])
+def discard(request: Request, slug: str, public_id: str) -> Response:
+    """Throw the draft away; the published version stands."""
+    case = access.get_case_to_write(request.user, slug, public_id)
+    publishing.discard_draft(rubric=_open(case, Rubric.Status.DRAFT), by=_me(request), at=timezone.now())
+    return _versions(case)
+
+
+# Many at once ---------------------------------------------------------------------------------------------------------
+
+
+@extend_schema(
+    methods=["GET"], responses=InReviewSerializer(many=True), operation_id="reviews_list",
+    parameters=[OpenApiParameter("offset", int, description="skip so many; 200 are given")],
+)  # fmt: skip
+@extend_schema(
+    methods=["POST"], request=ApproveManySerializer, responses=ManySerializer, operation_id="reviews_approve"
+)
+@api_view(["GET", "POST"])
+def reviews(request: Request, slug: str) -> Response:
+    """List what waits for you as a reviewer, or approve what you have read; one that is refused holds up no other."""
+    benchmark = access.get_written_benchmark(request.user, slug)
+    if request.method == "GET":
+        offset = _number(request, "offset", 0)
+        rows = versions.reviewable_by(_me(request), benchmark)[offset : offset + 200]
+        return Response([_in_review(rubric) for rubric in rows])
+    said = _valid(ApproveManySerializer(data=request.data))
+    made = publishing_many.approve_many(
+        benchmark=benchmark,
+        reviewer=_me(request),
+        digests={row["case"]: row["digest"] for row in said["rubrics"]},
+        comment=said["comment"],
+        at=timezone.now(),
+    )
+    return Response(_many(made))
+
+
+@extend_schema(request=SendManySerializer, responses=ManySerializer, operation_id="drafts_send")
+@api_view(["POST"])
+def send_many(request: Request, slug: str) -> Response:
+    """Send many drafts to review with one note; what is not ready stays a draft and is named."""
+    benchmark = access.get_written_benchmark(request.user, slug)
+    said = _valid(SendManySerializer(data=request.data))
+    made = publishing_many.send_many(
+        benchmark=benchmark, cases=said["cases"], note=said["note"], by=_me(request), at=timezone.now()
+    )
+    return Response(_many(made))
+
+
+def _many(made: publishing_many.Outcome) -> dict[str, Any]:
+    return {
+        "done": [rubric.case.public_id for rubric in made.done],
+        "published": [rubric.case.public_id for rubric in made.published],
+        "refused": [_refused(rubric, error) for rubric, error in made.refused],
+    }
+
+
+def _refused(rubric: Rubric, error: DomainError) -> dict[str, Any]:
+    faults = error.errors if isinstance(error, publishing.NotReady) else []
+    return {
+        "case": rubric.case.public_id,
+        "detail": str(error),
+        "errors": [{"line": one.line, "field": one.field, "message": one.message} for one in faults],
+    }
