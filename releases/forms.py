@@ -21,7 +21,7 @@ class ReleaseForm(forms.Form):
         label=_("Version"), max_length=40, help_text=_("As it is cited. A version never changes once it is released.")
     )
     licence = forms.CharField(
-        label=_("Licence"), max_length=200, required=False,
+        label=_("Released under"), max_length=200, required=False,
         help_text=_("An SPDX id such as CC-BY-4.0, or the terms in a few words. It stays with the benchmark."),
     )  # fmt: skip
     no_licence = forms.BooleanField(label=_("Release it without a licence: all rights stay with you"), required=False)
@@ -103,7 +103,8 @@ class ReleaseForm(forms.Form):
         if given.get("physicians_notes") and not given.get("decisions"):
             self.add_error("physicians_notes", _("Notes stand beside decisions: choose those as well."))
         if not given.get("licence") and not given.get("no_licence"):
-            self.add_error("licence", _("Name a licence, or say below that there is none."))
+            or_none = _("Name a licence, or say below that there is none.")
+            self.add_error("licence", or_none if "no_licence" in self.fields else _("Name a licence."))
         return given
 
     def options(self) -> ReleaseOptions:

@@ -96,16 +96,10 @@ def _collection(facts: CardFacts) -> str:
 def _process(facts: CardFacts) -> str:
     process, parts = facts.process, []
     if process["groups"]:
-        rows = [
-            [
-                group[name]
-                for name in ("name", "annotators", "checkers", "adjudicators", "responses", "decisions", "checks")
-            ]
-            for group in process["groups"]
-        ]
-        header = ("expert group", "annotators", "checkers", "adjudicators", "responses", "decisions", "checks")
+        measures = ("annotators", "checkers", "adjudicators", "responses", "decisions", "checks")
+        rows = [[name, *(f"{group[name]:,}" for group in process["groups"])] for name in measures]
         parts.append(
-            _table(header, rows)
+            _table(("expert group", *(group["name"] for group in process["groups"])), rows)
             + "\n\nAnnotators decide on their own and without knowing who answered; where checks are made, another "
             "physician reads the decisions; conflicts go to an adjudicator. "
             f"{_n(process['rubrics']['adjudications'], 'response')} went through adjudication."
