@@ -104,7 +104,7 @@ class _Worker:
 
 
 def work_on_run(run_id: int, *, clock: Clock, budget_s: float = TASK_BUDGET_S) -> bool:
-    """Work on a run; True where it has to be rung for again because the time was up."""
+    """Work on a run; True where it has to be rung for again: the time was up, or it was gone on with meanwhile."""
     with generation_lock(run_id) as held:
         if not held:
             return False
@@ -161,7 +161,8 @@ def _work_to_the_end(worker: _Worker, budget_s: float) -> bool:
         _end(worker, GenerationRun.Status.FAILED, reason)
         return False
     if worker.cancelled:
-        return False
+        # Whoever cancelled it may have gone on with it while the last answers came.
+        return GenerationRun.objects.filter(pk=worker.run.pk, status=GenerationRun.Status.PENDING).exists()
     left = worker.run.items.exclude(status=GenerationItem.Status.DONE)
     due = left.filter(status=GenerationItem.Status.DUE).count()
     if down:
