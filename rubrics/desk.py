@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
@@ -11,6 +12,7 @@ from accounts.models import User
 from rubrics.models import Case, Rubric, RubricContributor, RubricReview
 
 Status = Rubric.Status
+MOST_READ = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,40 @@ def to_review_by(user: User) -> Q:
 
 def _mine(user: User) -> Q:
     return Q(wrote=True) | Q(created_by=user.pk)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRubric:
+    """A rubric in draft or in review as the desk names it."""
+
+    key: str
+    public_id: str
+    version: int
+    saved_at: datetime
+    person: str  # who saved it last
+
+
+def rubrics_waiting(user: User, benchmark: int, most: int) -> dict[str, list[OpenRubric]]:
+    """``returned``, ``drafts`` and ``reviews``, each at most ``most``: the latest, and of reviews the oldest first.
+
+    One query for the three: they are told apart here as `returned_to`, `drafts_of` and `to_review_by` do.
+    """
+    rows = (
+        open_rubrics(user, [benchmark])
+        .filter(returned_to(user) | drafts_of(user) | to_review_by(user))
+        .order_by("-draft__saved_at", "-pk")
+        .values_list(
+            *("status", "last_outcome", "case__key", "case__public_id", "version", "draft__saved_at"),
+            *("draft__saved_by__name", "draft__saved_by__email"),
+        )[:MOST_READ]
+    )
+    found: dict[str, list[OpenRubric]] = {"returned": [], "drafts": [], "reviews": []}
+    for status, outcome, key, public_id, version, saved_at, name, email in rows:
+        back = outcome == RubricReview.Outcome.RETURNED
+        place = "reviews" if status == Status.IN_REVIEW else "returned" if back else "drafts"
+        found[place].append(OpenRubric(key, public_id, version, saved_at, name or email or ""))
+    found["reviews"].reverse()
+    return {name: rubrics[:most] for name, rubrics in found.items()}
 
 
 def cases_without_rubric(user: User, benchmarks: Iterable[int]) -> QuerySet[Case]:

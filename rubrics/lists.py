@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import connection
-from django.db.models import BooleanField, Count, Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery
-from django.db.models.expressions import RawSQL
+from django.db.models import BooleanField, Count, Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce, Length, Substr
 from django.utils.translation import gettext_lazy as _
@@ -17,7 +16,7 @@ from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricC
 
 EXCERPT = 220
 # Key and texts of the turns in lower case, a column that only PostgreSQL knows (migration 0009).
-WORDS = """strpos("rubrics_case"."words", lower(%s COLLATE "default") COLLATE "C") > 0"""
+SAYS = """strpos("rubrics_case"."words", lower(%(expressions)s COLLATE "default") COLLATE "C") > 0"""
 # What a list of cases may be sorted by; the key breaks ties.
 CASE_ORDERS = {
     "key": "key",
@@ -72,9 +71,9 @@ def narrowed(cases: QuerySet[Case], chosen: Mapping[str, Any]) -> QuerySet[Case]
     return cases
 
 
-def _says(text: str) -> RawSQL:
+def _says(text: str) -> Func:
     """Cases whose key or conversation holds ``text``, in whatever case."""
-    return RawSQL(WORDS, [text], output_field=BooleanField())
+    return Func(Value(text), template=SAYS, output_field=BooleanField())
 
 
 def _at(state: str) -> Q:

@@ -16,7 +16,7 @@ from rubrics.forms import CaseFilters
 from rubrics.models import Benchmark, Case, Response, Rubric
 from rubrics.views.benchmarks import csv_response
 
-PER_PAGE = 50
+PER_PAGE = 25
 MOST_RESPONSES = 200
 CSV_COLUMNS = ("key", "difficulty", "register", "language", "tags", "criteria", "responses", "excluded")
 CSV_TEXT = ("key", "language", "tags", "excluded")

@@ -192,7 +192,7 @@ def test_the_desk_says_what_waits_for_whom(client: Client, author: User, benchma
     CaseFactory(benchmark=benchmark, key="begun", rubric=0, created_by=author)
     CaseFactory(benchmark=benchmark, key="out", excluded_at=at, exclusion_reason="Too easy")
     page = client.get("/b/b/write/")
-    names = {name: [row.case.key for row in page.context[name]] for name in ("returned", "drafts", "reviews")}
+    names = {name: [row.key for row in page.context[name]] for name in ("returned", "drafts", "reviews")}
     assert names == {"returned": [], "drafts": ["mine"], "reviews": ["theirs"]}
     assert [case.key for case in page.context["begun"]] == ["begun"]
     found = {
