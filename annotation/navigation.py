@@ -124,7 +124,14 @@ def register() -> None:
     runs = {"admin", "researcher"}
     navigation.register(label=_("Groups"), view="annotation:groups", section="work", roles=runs, order=40)
     navigation.register(label=_("Progress"), view="annotation:progress", section="work", roles=runs, order=39)
-    navigation.register(label=_("Batches"), view="annotation:batches", section="work", roles=runs, order=50)
+    navigation.register(
+        label=_("Batches"),
+        view="annotation:batches",
+        section="work",
+        roles=runs,
+        order=50,
+        also=["annotation:regrading"],
+    )
     navigation.register(label=_("Case labels"), view="annotation:labels", section="work", roles=runs, order=52)
     navigation.register(label=_("Conflicts"), view="annotation:conflicts", section="work", roles=runs, order=55)
     navigation.register(

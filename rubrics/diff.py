@@ -15,8 +15,8 @@ from rubrics.drafting import DraftItem
 ALIKE = 0.45
 # Beyond so many pairs of texts none are compared: what was not found by then is new or gone.
 MOST_PAIRS = 40_000
-# A word with the blanks after it, one Chinese or Japanese character, or a mark of punctuation.
-_TOKENS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W_]+(?:['’-][^\W_]+)*\s*|\s+|.", re.DOTALL)
+# A word, one Chinese or Japanese character, blanks, or a mark of punctuation.
+_TOKENS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W_]+(?:['’-][^\W_]+)*|\s+|.", re.DOTALL)
 
 
 class Kind(StrEnum):
@@ -180,9 +180,9 @@ def _likenesses(
         return
     matcher: SequenceMatcher[str] = SequenceMatcher(autojunk=False)
     for source in sources:
-        matcher.set_seq2(_tokens(old[source].text.casefold()))
+        matcher.set_seq2(_words(old[source].text))
         for place in open_places:
-            matcher.set_seq1(_tokens(new[place].text.casefold()))
+            matcher.set_seq1(_words(new[place].text))
             if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE:
                 score = matcher.ratio()
                 if score >= ALIKE:
@@ -209,16 +209,27 @@ def _tokens(text: str) -> list[str]:
     return _TOKENS.findall(text)
 
 
+def _words(text: str) -> list[str]:
+    return [token for token in _tokens(text.casefold()) if not token.isspace()]
+
+
 def word_marks(old: str, new: str) -> tuple[Piece, ...]:
     """Both texts in one, word by word; Chinese by character."""
     before, after = _tokens(old), _tokens(new)
     pieces: list[Piece] = []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if tag == "equal":
-            pieces.append(Piece("".join(after[j1:j2])))
+    gone, come = "", ""  # of the stretch that differs
+    opcodes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    for number, (tag, i1, i2, j1, j2) in enumerate(opcodes):
+        lost, made = "".join(before[i1:i2]), "".join(after[j1:j2])
+        between = 0 < number < len(opcodes) - 1
+        if tag != "equal" or (between and made.isspace()):  # blanks between two changes belong to both
+            gone, come = gone + lost, come + made
             continue
-        if i2 > i1:
-            pieces.append(Piece("".join(before[i1:i2]), "del"))
-        if j2 > j1:
-            pieces.append(Piece("".join(after[j1:j2]), "ins"))
-    return tuple(pieces)
+        pieces += _changed(gone, come)
+        gone, come = "", ""
+        pieces.append(Piece(made))
+    return (*pieces, *_changed(gone, come))
+
+
+def _changed(gone: str, come: str) -> list[Piece]:
+    return [Piece(text, mark) for text, mark in ((gone, "del"), (come, "ins")) if text]

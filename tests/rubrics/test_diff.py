@@ -38,9 +38,9 @@ def test_each_criterion_is_found_again() -> None:
     ]
     assert found.lines[1].fields == ("points", "tags") and found.lines[1].added_tags == ["axis:safety"]
     assert [(piece.text, piece.mark) for piece in found.lines[2].pieces] == [
-        ("Names the ", ""),
-        ("daily ", "ins"),
-        ("dose of paracetamol", ""),
+        ("Names the", ""),
+        (" daily", "ins"),
+        (" dose of paracetamol", ""),
     ]
     assert found.asked_again == 2
 
