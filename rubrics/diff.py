@@ -154,7 +154,7 @@ def _partners(old: Sequence[DraftItem], new: Sequence[DraftItem]) -> dict[int, i
     found: dict[int, int] = {}
     by_row = {item.criterion: place for place, item in enumerate(old) if item.criterion is not None}
     for place, item in enumerate(new):
-        source = by_row.get(item.criterion)
+        source = by_row.get(item.criterion) if item.criterion is not None else None
         if source is not None and source not in found.values():
             found[place] = source
     left = [place for place in range(len(old)) if place not in set(found.values())]

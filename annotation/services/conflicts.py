@@ -166,7 +166,8 @@ def open_conflicts_between(*, group: ExpertGroup, other: ExpertGroup, at: dateti
     ):
         rubrics[response_id] = rubric_id
     # What was opened before stays as it is; a later version of a rubric may bring conflicts on new criteria.
-    known, opened = set(), set()
+    known: set[tuple[int, int]] = set()  # response, rubric
+    opened: set[tuple[int, int]] = set()  # response, criterion
     standing = Adjudication.objects.filter(group__in=[group, other], other_group__in=[group, other])
     for response_id, rubric_id, named in standing.values_list("response_id", "rubric_id", "criteria"):
         known.add((response_id, rubric_id))

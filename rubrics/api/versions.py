@@ -114,7 +114,7 @@ class RefusedSerializer(Plain):
 
     case = serializers.CharField()
     detail = serializers.CharField()
-    errors = serializers.ListField(child=serializers.DictField())
+    faults = serializers.ListField(child=serializers.DictField(), help_text="line, field and message of each")
 
 
 class ManySerializer(Plain):
@@ -317,5 +317,5 @@ def _refused(rubric: Rubric, error: DomainError) -> dict[str, Any]:
     return {
         "case": rubric.case.public_id,
         "detail": str(error),
-        "errors": [{"line": one.line, "field": one.field, "message": one.message} for one in faults],
+        "faults": [{"line": one.line, "field": one.field, "message": one.message} for one in faults],
     }
