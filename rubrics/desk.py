@@ -114,7 +114,7 @@ def waiting_of(user: User, benchmarks: list[int]) -> dict[int, Waiting]:
         .annotate(
             returned=Count("pk", filter=returned_to(user)),
             drafts=Count("pk", filter=drafts_of(user)),
-            reviews=Count("pk", filter=to_review_by(user)),
+            waiting=Count("pk", filter=to_review_by(user)),
         )
     )
     begun = dict(

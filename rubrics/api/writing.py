@@ -205,7 +205,7 @@ def case(request: Request, slug: str, public_id: str) -> Response:
 def privacy(request: Request, slug: str, public_id: str) -> Response:
     """What in a case and its draft may name a person; or say of one why it may stay. Not open: ``waived`` is set."""
     found = access.get_case_to_write(request.user, slug, public_id)
-    code = status.HTTP_200_OK
+    code: int = status.HTTP_200_OK
     if request.method == "POST":
         waive_finding(case=found, by=_me(request), at=timezone.now(), **_valid(WaiverSerializer(data=request.data)))
         code = status.HTTP_201_CREATED

@@ -35,7 +35,7 @@ _HAN = r"\u4e00-\u9fff"
 # One character for one, so that offsets hold: full-width digits, letters and signs as typed by Chinese input methods.
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
-_NARROW = {**_WIDE, **_DASHES}
+_NARROW: dict[int, int | str] = {**_WIDE, **_DASHES}
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[a-zA-Z0-9-]{1,63}(?:\.[a-zA-Z0-9-]{1,63}){1,5}")
 
