@@ -10,6 +10,7 @@ do by itself; a file that no writer of ours has made proves that it can. JSON mu
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -40,6 +41,7 @@ TABLES = ("text/csv", "application/vnd.openxmlformats-officedocument.spreadsheet
 def main() -> None:
     """Make the study, collect the files, open them, and print what was found."""
     office = shutil.which("soffice") or sys.exit("LibreOffice is not installed: apt-get install libreoffice-calc")
+    os.environ["DEBUG"] = "1"  # static files under their own names
     with scratch_product() as home:
         folder = home / "exports"
         folder.mkdir()

@@ -35,7 +35,8 @@ def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = _nobody_wa
     if start.startswith(ZIP):
         return _workbook(file, faults)
     if kind := archive_of(start):
-        faults.add(1, "", Phrase("This is an archive (%(kind)s): unpack it and send what is in it.", kind=kind))
+        message = Phrase("This is an archive (%(kind)s), not a text. Unpack it and send what is in it.", kind=kind)
+        faults.add(1, "", message)
         return iter(())
     if start.startswith(b"\xd0\xcf\x11\xe0"):
         faults.add(0, "", Phrase("This is an old Excel file (XLS). Save it as XLSX or CSV."))
