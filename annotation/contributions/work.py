@@ -16,6 +16,7 @@ from django.db import connection
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from consilium.lib.order import natural
 from rubrics.models import Benchmark
 
 # In the order in which a benchmark comes about; the names are those of columns in files.
@@ -183,7 +184,7 @@ def contributors(benchmark: Benchmark, period: Period | None = None) -> list[Con
             person = found.setdefault(user, Contributor(user, name, email))
             items, timed, seconds, median, first, last = figures
             person.work[role] = Work(role, items, timed, round(seconds), median, first, last)
-    return sorted(found.values(), key=lambda one: (one.shown.casefold(), one.user))
+    return sorted(found.values(), key=lambda one: (natural(one.shown.casefold()), one.user))
 
 
 def totals(people: Iterable[Contributor]) -> dict[str, int]:
