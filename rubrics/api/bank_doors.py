@@ -97,7 +97,7 @@ def bank(request: Request, slug: str) -> Response:
     if asked is None:
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
     pages = _Pages()
-    page = pages.paginate_queryset(catalogue.matching(entries, asked), request) or []  # type: ignore[arg-type]
+    page = pages.paginate_queryset(catalogue.matching(entries, asked), request) or []
     shown = BankItemSerializer(page, many=True, context={"usage": usage(found)})
     return pages.get_paginated_response(shown.data)
 
