@@ -56,7 +56,8 @@ class Verified:
         """Note a problem."""
         self.total += 1
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(problem)
+            # A name may hold what moves a cursor or colours a terminal.
+            self.problems.append("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in problem)[:500])
 
 
 def verify(path: Path) -> Verified:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePosixPath
@@ -113,7 +114,7 @@ class ZipSource:
         try:
             with self._archive.open(self._members[name]) as file:
                 yield file
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError, zlib.error) as error:
             raise Unreadable(f"{_printable(name)}: {error}") from error
 
     def close(self) -> None:

@@ -238,7 +238,8 @@ def _completions(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[Completion
 def clinconsensus_case(fields: Fields) -> CaseRecord:
     """A ClinConsensus case; look at ``fields.sound`` before using it."""
     key = fields.key("case_id")
-    difficulty = fields.choice("difficulty", DIFFICULTIES)
+    # Empty where the case had none in the form it came from; a missing one is a fault.
+    difficulty = "" if fields.take("difficulty") == "" else fields.choice("difficulty", DIFFICULTIES)
     context = fields.text("clinical_context", blank=True)
     request = fields.text("user_request")
     reference_answer = fields.text("reference_answer", required=False)

@@ -50,6 +50,12 @@ def test_the_sample_comes_out_as_it_went_in(tmp_path: Path) -> None:
     for name in ("cases/healthbench.jsonl", "cases/clinconsensus.jsonl", "rubrics.csv", "slices.csv"):
         assert (second / name).read_bytes() == (first / name).read_bytes()
 
+    command("import_cases", str(first / "cases" / "clinconsensus.jsonl"), "--benchmark", "flat")
+    Benchmark.objects.update(licence="MIT")
+    command("release", "--benchmark", "flat", "--out", str(tmp_path / "third"))
+    flat = "cases/clinconsensus.jsonl"
+    assert (tmp_path / "third" / flat).read_bytes() == (first / flat).read_bytes()
+
 
 def test_a_revised_case_goes_out_and_comes_in_as_it_was_published(tmp_path: Path) -> None:
     """The 120 cases, five criteria of one reworded and published as version 2: out, checked, in again, out again."""

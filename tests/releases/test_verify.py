@@ -149,6 +149,15 @@ def test_a_hostile_archive_is_named_and_not_followed(
     assert {path.name for path in tmp_path.iterdir()} == {"evil.zip"}
 
 
+def test_a_damaged_archive_is_told_and_not_a_crash(release: Path, tmp_path: Path) -> None:
+    write_zip(release, tmp_path / "made.zip", top="hb-1.0")
+    content = bytearray((tmp_path / "made.zip").read_bytes())
+    place = content.index(b"hb-1.0/DATA_CARD.md") + 60
+    content[place : place + 40] = b"\xff" * 40
+    (tmp_path / "damaged.zip").write_bytes(content)
+    assert any(problem.startswith("DATA_CARD.md: ") for problem in verify(tmp_path / "damaged.zip").problems)
+
+
 def test_what_is_no_release_at_all(tmp_path: Path) -> None:
     (tmp_path / "text.zip").write_text("not a ZIP")
     with pytest.raises(Unreadable, match="not a ZIP"):
