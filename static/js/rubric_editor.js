@@ -1,5 +1,6 @@
-/* The rubric editor: keys, menus, dragging, sums and lint. rubric_model.js knows lists, rubric_saving.js the server,
-   rubric_rows.js the rows, rubric_insert.js the bank and what is pasted. */
+/* The rubric editor: what can be done with the list, menus, sums and lint. rubric_model.js knows lists,
+   rubric_saving.js the server, rubric_rows.js the rows, rubric_keys.js keys and dragging, rubric_conflict.js asks what
+   both changed, rubric_insert.js brings in the bank and what is pasted. */
 (() => {
   "use strict";
   const model = window.consilium?.rubricModel;
@@ -56,6 +57,7 @@
     const said = [];
     if (start.comments[item.id]) said.push({ kind: "said", label: words.reviewer, text: start.comments[item.id] });
     for (const reason of start.evidence[item.criterion] ?? []) said.push({ kind: "said", label: words.faulty, text: reason });
+    if (!item.points && item.text.trim() && lastId !== item.id) said.push({ kind: "problem", label: "", text: words.needs });
     rows.remarks(row(item.id), remarks.get(item.id) ?? [], said, (id) => (placeOf(id) < 0 ? "" : String(placeOf(id) + 1)));
   }
   function totals() {
@@ -129,7 +131,7 @@
       render();
       lintSoon();
     },
-    ask,
+    ask: window.consilium.rubricConflict,
   });
   function changed() {
     saving.changed();
@@ -174,9 +176,19 @@
   function add(id, fields = {}) {
     const item = model.newItem(fields);
     const place = placeOf(id);
+    lastId = item.id;
     act(() => items.splice(place < 0 ? items.length : place + 1, 0, item));
     focus(item.id, "text", item.text.length);
+    if (items.length === 2) foldGuide();
     return item;
+  }
+  /* Who has begun a second criterion has read what makes a good one. */
+  function foldGuide() {
+    const guide = document.getElementById("guide");
+    if (!guide.open) return;
+    guide.open = false;
+    remember("guide", "folded");
+    row(lastId)?.scrollIntoView({ block: "nearest" });
   }
   function split(id, at) {
     const item = find(id);
@@ -291,7 +303,9 @@
     edited(item.id);
   });
   list.addEventListener("focusin", (event) => {
+    const before = find(lastId);
     lastId = idOf(event.target) || lastId;
+    if (before && before.id !== lastId) showRemarks(before);
     if (event.target.dataset.field === "points") event.target.select();
     if (["axis", "tag"].includes(event.target.dataset.field)) suggest();
   });
@@ -326,124 +340,10 @@
       .catch(() => (suggested = null));
   }
 
-  /* Keys ------------------------------------------------------------------------------------------------------------------- */
-  list.addEventListener("keydown", (event) => {
-    const target = event.target;
-    const name = target.dataset.field;
-    const id = idOf(target);
-    if (!name || !id || event.isComposing) return; // Enter ends a Chinese word first
-    const command = event.ctrlKey || event.metaKey;
-    const handled = () => event.preventDefault();
-    if (event.altKey && !command && ["ArrowUp", "ArrowDown"].includes(event.key)) {
-      handled();
-      return move(id, placeOf(id) + (event.key === "ArrowUp" ? -1 : 1), name);
-    }
-    if (command && ["ArrowUp", "ArrowDown"].includes(event.key)) {
-      handled();
-      return focus(items[placeOf(id) + (event.key === "ArrowUp" ? -1 : 1)]?.id, name === "points" ? name : "text");
-    }
-    if (command && event.key.toLowerCase() === "d") {
-      handled();
-      return duplicate(id);
-    }
-    if (name === "text") return textKey(event, id, command, handled);
-    if (name === "points") return pointsKey(event, id, command, handled);
-    if (event.key === "Enter" && !command) {
-      handled();
-      if (name === "tag") takeTag(target, find(id));
-      else if (name === "axis") {
-        complete(target, find(id));
-        add(id);
-      }
-    } else if (event.key === "Backspace" && name === "tag" && !target.value) {
-      const others = find(id).tags.filter((tag) => !tag.startsWith(AXIS));
-      if (others.length) dropTag(id, others.at(-1));
-    }
-  });
-  function textKey(event, id, command, handled) {
-    const area = event.target;
-    const at = area.selectionStart === area.selectionEnd ? area.selectionStart : -1;
-    if (event.key === "Enter" && command) {
-      handled();
-      split(id, Math.max(at, 0));
-    } else if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
-      handled();
-      add(id);
-    } else if (event.key === "Backspace" && at === 0 && !command) {
-      const before = items[placeOf(id) - 1];
-      if (!area.value && items.length) {
-        handled();
-        act(() => items.splice(placeOf(id), 1));
-        if (before) focus(before.id, "text", before.text.length);
-        else if (items[0]) focus(items[0].id, "text", 0);
-      } else if (before) {
-        handled();
-        merge(before.id, id);
-      }
-    } else if (event.key === "/" && !area.value && !command) {
-      handled();
-      window.consilium.rubricInsert?.openBank();
-    }
-  }
-  function pointsKey(event, id, command, handled) {
-    const input = event.target;
-    const all = input.selectionStart === 0 && input.selectionEnd === input.value.length;
-    if (event.key === "Enter" && !command) {
-      handled();
-      const next = items[placeOf(id) + 1];
-      if (next && !event.shiftKey && next.text) focus(next.id, "text", next.text.length);
-      else add(id);
-    } else if (["+", "=", "ArrowUp"].includes(event.key) && !command) {
-      handled();
-      step(id, 1);
-    } else if (event.key === "ArrowDown" || (event.key === "-" && input.value && all)) {
-      handled();
-      step(id, -1);
-    } else if (event.key === "-" && input.value && !input.value.startsWith("-")) {
-      handled();
-      step(id, -1);
-    } else if (event.key.toLowerCase() === "n" && !command) {
-      handled();
-      if (find(id).points) setPoints(id, -find(id).points);
-    } else if (event.key === "Backspace" && command) {
-      handled();
-      remove(id);
-    }
-  }
-  function complete(input, item) {
-    const begun = input.value.trim().toLowerCase();
-    const option = begun && [...document.getElementById("axes").options].find((one) => one.value.toLowerCase().startsWith(begun));
-    if (!option) return;
-    input.value = option.value;
-    setAxis(item, option.value);
-  }
   function dropTag(id, tag) {
     find(id).tags = find(id).tags.filter((one) => one !== tag);
     edited(id);
   }
-  document.addEventListener("keydown", (event) => {
-    if (event.isComposing || document.querySelector("dialog[open]")) return;
-    const command = event.ctrlKey || event.metaKey;
-    const inText = event.target.matches("input, textarea, select");
-    const key = event.key.toLowerCase();
-    if (command && key === "s") {
-      event.preventDefault();
-      saving.save();
-    } else if (command && (key === "y" || (key === "z" && event.shiftKey)) && !(inText && typed)) {
-      event.preventDefault();
-      redo();
-    } else if (command && key === "z" && !event.shiftKey && !(inText && typed)) {
-      // In a text the browser undoes what was typed there, unless the last thing done was to the list.
-      event.preventDefault();
-      undo();
-    } else if (!inText && !command && !event.altKey && event.key === "?") {
-      event.preventDefault();
-      document.getElementById("keys").showModal();
-    } else if (!inText && !command && !event.altKey && event.key === "/") {
-      event.preventDefault();
-      window.consilium.rubricInsert?.openBank();
-    }
-  });
 
   /* Clicks ----------------------------------------------------------------------------------------------------------------- */
   const actions = {
@@ -492,38 +392,6 @@
     area.setSelectionRange(units(remark.start), units(remark.end));
   }
 
-  /* Dragging by the number ------------------------------------------------------------------------------------------------- */
-  let dragged = "";
-  list.addEventListener("dragstart", (event) => {
-    if (!event.target.closest?.("[data-handle]")) return;
-    dragged = idOf(event.target);
-    event.dataTransfer.effectAllowed = "move";
-    event.dataTransfer.setData("text/plain", find(dragged).text);
-    event.dataTransfer.setDragImage(row(dragged), 20, 20);
-    row(dragged).classList.add("dragged");
-  });
-  list.addEventListener("dragover", (event) => {
-    const over = event.target.closest(".item");
-    if (!dragged || !over) return;
-    event.preventDefault();
-    list.querySelectorAll(".over, .under-it").forEach((node) => node.classList.remove("over", "under-it"));
-    const box = over.getBoundingClientRect();
-    over.classList.add(event.clientY < box.top + box.height / 2 ? "over" : "under-it");
-  });
-  list.addEventListener("drop", (event) => {
-    const over = event.target.closest(".item");
-    if (!dragged || !over) return;
-    event.preventDefault();
-    const below = over.classList.contains("under-it");
-    let to = placeOf(over.dataset.id) + (below ? 1 : 0);
-    if (placeOf(dragged) < to) to -= 1;
-    move(dragged, to);
-  });
-  list.addEventListener("dragend", () => {
-    dragged = "";
-    list.querySelectorAll(".over, .under-it, .dragged").forEach((node) => node.classList.remove("over", "under-it", "dragged"));
-  });
-
   /* Lint ----------------------------------------------------------------------------------------------------------------------- */
   let lintTimer = null;
   let lintAsked = 0;
@@ -553,47 +421,6 @@
     list.classList.toggle("without-advice", hide.checked);
   });
 
-  /* What both changed: the author chooses --------------------------------------------------------------------------------------- */
-  function ask(questions, person) {
-    const dialog = document.getElementById("conflict");
-    dialog.querySelector("[data-who]").textContent = words.their.replace("PERSON", person);
-    const box = document.getElementById("conflict-list");
-    box.replaceChildren(
-      ...questions.map((question, place) => {
-        const set = document.createElement("fieldset");
-        for (const side of ["mine", "theirs"]) {
-          const label = document.createElement("label");
-          const input = document.createElement("input");
-          input.type = "radio";
-          input.name = `question-${place}`;
-          input.value = side;
-          input.checked = side === "mine";
-          const text = document.createElement("span");
-          const who = document.createElement("b");
-          who.textContent = side === "mine" ? words.mine : words.their.replace("PERSON", person);
-          const item = question[side];
-          const said = document.createElement("span");
-          said.textContent = item ? `${item.text} (${item.points}) ${item.tags.join("; ")}` : words.absent;
-          text.append(who, said);
-          label.append(input, text);
-          set.append(label);
-        }
-        return set;
-      }),
-    );
-    return new Promise((resolve) => {
-      const choose = (side) => box.querySelectorAll(`input[value="${side}"]`).forEach((input) => (input.checked = true));
-      dialog.querySelectorAll("[data-all]").forEach((button) => (button.onclick = () => choose(button.dataset.all)));
-      document.getElementById("conflict-done").onclick = () => dialog.close();
-      dialog.addEventListener(
-        "close",
-        () => resolve(Object.fromEntries(questions.map((question, place) => [question.id, box.querySelector(`input[name="question-${place}"]:checked`).value]))),
-        { once: true },
-      );
-      dialog.showModal();
-    });
-  }
-
   /* Sending to review: what is on the page must be what is read. */
   const send = document.getElementById("send-form");
   document.getElementById("send").addEventListener("click", async () => {
@@ -615,7 +442,11 @@
     box.open = remembered(name, fallback) === "open";
     box.querySelector("summary").addEventListener("click", () => remember(name, box.open ? "folded" : "open"));
   }
-  window.consilium.rubric = { items: () => items, act, add, focus, lastId: () => lastId, find, placeOf };
+  window.consilium.rubric = {
+    ...{ items: () => items, find, placeOf, lastId: () => lastId, typed: () => typed },
+    ...{ act, add, split, merge, duplicate, move, remove, undo, redo, focus, step, setPoints, setAxis, takeTag, dropTag },
+    save: () => saving.save(),
+  };
   list.replaceChildren();
   offer("axes", start.axes);
   render();

@@ -41,6 +41,12 @@
       const text = stuck ? (offline ? words.offline : words.kept) : dirty ? words.saving : lastSaved ? words.saved.replace("TIME", time(lastSaved)) : words.saves;
       if (savedBox.textContent !== text) savedBox.textContent = text;
     }
+    /* Who else has written here, until this page saves. */
+    function others(person, at) {
+      const box = document.getElementById("elsewhere");
+      box.hidden = !person || person === start.name;
+      box.querySelector("p").textContent = box.hidden ? "" : words.earlier.replace("PERSON", person).replace("TIME", new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" }));
+    }
     function complain(text) {
       trouble.hidden = !text;
       trouble.querySelector("p").textContent = text;
@@ -137,6 +143,7 @@
         version = told.version;
         base = list;
         lastSaved = told.saved_at;
+        others("", "");
         dirty = !model.sameList(items(), list);
         keep();
         missing(told.missing);
@@ -179,6 +186,7 @@
       version = draft.version;
       base = model.copy(draft.items);
       lastSaved = draft.saved_at;
+      others(draft.saved_by, draft.saved_at);
       show(told.items);
       dirty = !model.sameList(items(), base);
       keep();
@@ -243,6 +251,7 @@
       event.preventDefault();
     });
     tell();
+    if (version > 1) others(start.saved_by, start.saved_at);
     return { changed, save, pickUp, isDirty: () => dirty, renew };
   };
 })();
