@@ -23,6 +23,11 @@ class Waiting:
     drafts: int = 0
     reviews: int = 0
 
+    @property
+    def any(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.returned or self.drafts or self.reviews)
+
 
 def open_rubrics(user: User, benchmarks: Iterable[int]) -> QuerySet[Rubric]:
     """Rubrics in draft or in review, of cases that count.

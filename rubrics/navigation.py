@@ -82,6 +82,7 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
 
     held = AuthoringRole.objects.filter(user=user.pk, active=True).select_related("benchmark")
     waiting = waiting_of(user, [role.benchmark_id for role in held if role.role == AuthoringRole.Role.AUTHOR])
+    busy = any(there.any for there in waiting.values())
     for role in held.order_by("benchmark__title", "role"):
         benchmark = role.benchmark
         if role.role != AuthoringRole.Role.AUTHOR:
@@ -99,7 +100,8 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
                 navigation.HomeFigure(_("Your drafts"), mine.drafts, f"{url}#waiting"),
                 navigation.HomeFigure(_("To review"), mine.reviews, f"{url}#waiting"),
             ],
-            action=(_("Go on writing"), url),
+            # Where something waits; where nothing does anywhere, a beginning.
+            action=(_("Go on writing"), url) if mine.any else None if busy else (_("Write a case"), url),
             made_up=benchmark.is_demo,
         )
 
@@ -148,5 +150,7 @@ def register() -> None:
         also=["scoring:generation"],
     )
     navigation.register(label=_("Imports"), view="rubrics:imports", section="content", roles=STAFF, order=90)
-    navigation.register(label=_("Settings"), view="rubrics:settings", roles={"admin"}, order=95)
+    navigation.register(
+        label=_("Settings"), view="rubrics:settings", roles={"admin"}, order=95, also=["rubrics:people"]
+    )
     overview.register(steps.steps)
