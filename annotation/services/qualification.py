@@ -66,7 +66,10 @@ def qualification_set(benchmark: Benchmark, user: User) -> list[KeyedResponse]:
     """The responses that this person can qualify on: not their own, and none that they know from other work."""
     keys = list(
         KeyedResponse.objects.filter(
-            benchmark=benchmark, active=True, use=KeyedResponse.Use.QUALIFICATION
+            benchmark=benchmark,
+            active=True,
+            use=KeyedResponse.Use.QUALIFICATION,
+            response__case__excluded_at=None,
         ).select_related("response__case", "response__candidate")
     )
     seen = seen_by([user.pk], [key.response_id for key in keys])

@@ -33,6 +33,7 @@ from consilium.statistics.paired_difference import mf1_differences, ratio_differ
 from consilium.statistics.pass_at_k import pass_at_k
 from consilium.statistics.prediction_powered import case_sums, prediction_powered
 from consilium.statistics.probabilities import brier_score, calibration_curve, expected_calibration_error
+from consilium.statistics.proportion import exact_proportion
 from consilium.statistics.rank_agreement import rank_agreement
 from consilium.statistics.rank_ranges import rank_ranges
 from consilium.statistics.rubric_accuracy import rubric_accuracy
@@ -229,6 +230,7 @@ def _scores(one: Table) -> dict[str, Any]:
         "powered": powered,
         "plans": plans,
         "share": proportion(int(a.sum()), len(a)),
+        "exact_share": exact_proportion(int(a.sum()), len(a)),
         "median": median_figure(hits.tolist()),
     }  # fmt: skip
 

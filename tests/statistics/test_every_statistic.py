@@ -153,13 +153,14 @@ def expected(one: Table) -> dict[str, bool]:
         "powered.judge": bool(verdict),
         "plans.detectable.se": len(hits) >= 10,
         "share": bool(a),
+        "exact_share": bool(a),
         "median": bool(hits),
         "ranks.mean_absolute_difference": bool(labels),
     }
 
 
 # Not by a bootstrap over cases: the score interval of a share, order statistics, the F distribution, a judge's errors.
-OTHER_INTERVALS = ("share", "median", "icc.", "error.")
+OTHER_INTERVALS = ("share", "exact_share", "median", "icc.", "error.")
 SHARES = (
     "mf1",
     "f1",
