@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.api import desk, labels, work
+from annotation.api import desk, labels, regrading, work
 from annotation.writing import api as writing
 
 urlpatterns: list[URLPattern] = [
@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/batches/<str:public_id>/pause/", desk.batch_pause, name="api-batch-pause"),
     path("benchmarks/<slug:slug>/batches/<str:public_id>/open/", desk.batch_open, name="api-batch-open"),
     path("benchmarks/<slug:slug>/batches/<str:public_id>/close/", desk.batch_close, name="api-batch-close"),
+    path("benchmarks/<slug:slug>/regrading/", regrading.regrading, name="api-regrading"),
     path("benchmarks/<slug:slug>/conflicts/", desk.conflicts, name="api-conflicts"),
     path("benchmarks/<slug:slug>/labels/", labels.questions, name="api-label-questions"),
     path("benchmarks/<slug:slug>/labels/<str:public_id>/", labels.question, name="api-label-question"),

@@ -90,7 +90,9 @@ def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, tell: b
     if faults:
         raise NotReady(faults)
     transition(row, source=[Status.DRAFT], target=Status.IN_REVIEW, note=note)
-    if not _publish_if_approved(row, draft, by, at, tell=tell) and tell:
+    # Sent again as it was, it may have its approvals already.
+    approved = row.reviews.filter(outcome=APPROVED, digest=draft.digest).exists()
+    if not (approved and _publish_if_approved(row, draft, by, at, tell=tell)) and tell:
         rubric_notices.tell_of_waiting([row], but=by, at=at)
     return row
 

@@ -452,6 +452,7 @@ DOORS |= {
     "api:api-run-cancel": Door(STAFF, a_run, writes_only=True),
     "api:api-run-resume": Door(STAFF, a_run, writes_only=True),
     "api:api-run-continue": Door(STAFF, a_run, writes_only=True),
+    "api:api-regrading": Door(STAFF, slug),
     "api:api-versions": Door(WRITERS, a_draft_case),
     "api:api-versions-diff": Door(WRITERS, a_draft_case),
     "api:api-review": Door(frozenset(), a_draft_case),

@@ -94,6 +94,20 @@ def test_the_same_physicians_are_asked_and_only_about_what_is_lacking(group: Exp
         plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none"))
 
 
+def test_the_api_lists_and_makes_it_for_chosen_cases(group: ExpertGroup, client: Client) -> None:
+    first, second = Case.objects.filter(benchmark=group.benchmark).order_by("pk")
+    reword(first, 0)
+    reword(second, 0, 1)
+    client.force_login(group.benchmark.roles.get().user)
+    url = f"/api/v1/benchmarks/{group.benchmark.slug}/regrading/"
+    (told,) = client.get(url).json()
+    assert (told["group"], told["cases"], told["responses"], told["decisions"]) == (group.public_id, 2, 3, 4)
+    body = {"group": group.public_id, "title": "Again", "check_policy": "none", "cases": [second.public_id]}
+    made = client.post(url, body, content_type="application/json")
+    assert made.status_code == 201 and (made.json()["responses"], made.json()["decisions"]) == (1, 2)
+    assert client.get(url).json()[0]["decisions"] == 2
+
+
 def test_somebody_else_steps_in_for_who_left_and_gets_the_same_criteria_when_work_is_passed_on(
     group: ExpertGroup,
 ) -> None:

@@ -1,0 +1,89 @@
+"""DRF doors of what must be graded again after new versions of rubrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.api.serializers import Plain
+from annotation.models import Batch
+from annotation.regrading.lacking import lacks_of
+from annotation.regrading.planning import create_regrading, plan_regrading
+from annotation.services.planning import BatchTerms, new_seed
+from consilium.lib.api import StrictSerializer
+from rubrics.access import get_administered_benchmark, get_benchmark
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+class LacksSerializer(Plain):
+    """What a group has to grade again."""
+
+    group = serializers.CharField(source="group.public_id", help_text="Id of the group.")
+    name = serializers.CharField(source="group.name")
+    cases = serializers.IntegerField()
+    responses = serializers.IntegerField()
+    decisions = serializers.IntegerField()
+
+
+class RegradingSerializer(StrictSerializer, Plain):
+    """A batch of what a group lacks; of some cases only, by id, where they are named."""
+
+    group = serializers.CharField(max_length=16)
+    title = serializers.CharField(max_length=200)
+    cases = serializers.ListField(child=serializers.CharField(max_length=16), required=False, default=list)
+    check_policy = serializers.ChoiceField(choices=Batch.CheckPolicy.choices, default=Batch.CheckPolicy.ALL)
+    check_fraction = serializers.FloatField(min_value=0, max_value=1, default=1.0)
+    due_date = serializers.DateField(required=False, allow_null=True, default=None)
+    seed = serializers.IntegerField(min_value=0, max_value=2**53, required=False)
+
+
+class MadeSerializer(Plain):
+    """The batch that was made."""
+
+    batch = serializers.CharField(help_text="Id of the batch.")
+    responses = serializers.IntegerField()
+    decisions = serializers.IntegerField()
+    checks = serializers.IntegerField()
+    warnings = serializers.ListField(child=serializers.CharField())
+
+
+@extend_schema(methods=["GET"], responses=LacksSerializer(many=True), operation_id="regrading_list")
+@extend_schema(
+    methods=["POST"], request=RegradingSerializer, responses={201: MadeSerializer}, operation_id="regrading_create"
+)
+@api_view(["GET", "POST"])
+def regrading(request: Request, slug: str) -> Response:
+    """List what each group has to grade again, or make a batch of it (admin); the same physicians by preference."""
+    if request.method == "GET":
+        return Response(LacksSerializer(lacks_of(get_benchmark(request.user, slug)), many=True).data)
+    benchmark = get_administered_benchmark(request.user, slug)
+    asked = RegradingSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    data: dict[str, Any] = asked.validated_data
+    terms = BatchTerms(
+        title=data["title"],
+        check_policy=data["check_policy"],
+        check_fraction=data["check_fraction"],
+        due_date=data["due_date"],
+        seed=data.get("seed", new_seed()),
+    )
+    group = access.get_administered_group(request.user, benchmark.slug, data["group"])
+    plan = plan_regrading(group=group, terms=terms, cases=data["cases"])
+    batch = create_regrading(plan=plan, by=cast("User", request.user), at=timezone.now())
+    made = {
+        "batch": batch.public_id,
+        "responses": plan.responses,
+        "decisions": plan.decisions,
+        "checks": plan.checks,
+        "warnings": list(plan.warnings),
+    }
+    return Response(MadeSerializer(made).data, status=status.HTTP_201_CREATED)
