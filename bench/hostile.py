@@ -22,6 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from bench import hostile_files
 from bench.hostile_files import DOORS, EITHER, HOSTILE, IMPORTED, REFUSED, Door, base, base_responses, plain
 from bench.scratch import scratch_product, show
 
@@ -35,8 +36,10 @@ def main() -> None:
     parser.add_argument("--door", nargs="*", default=[], help="only doors with these words in their name")
     parser.add_argument("--file", nargs="*", default=[], help="only files with these words in their name")
     parser.add_argument("--small", action="store_true", help="the sizes of the test suite")
+    parser.add_argument("--lines", type=int, default=hostile_files.MANY_LINES, help="of the file whose last one is bad")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    hostile_files.MANY_LINES = asked.lines
     doors = [door for door in DOORS if not asked.door or any(word in door.name for word in asked.door)]
     names = [name for name in HOSTILE if not asked.file or any(word in name for word in asked.file)]
     if asked.inside:
@@ -47,7 +50,7 @@ def main() -> None:
         prepare()
         for door in doors:
             command = [sys.executable, __file__, "--inside", door.name, *(["--small"] if asked.small else [])]
-            command += ["--file", *names]
+            command += ["--lines", str(asked.lines), "--file", *names]
             done = subprocess.run(command, env=os.environ, stdout=subprocess.PIPE, text=True, check=False)
             rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
             found += rows

@@ -27,6 +27,7 @@ PRIVILEGED = {
     "is_staff": True, "is_superuser": True, "status": "superseded", "published_at": "2001-01-01", "grader_id": 1,
     "created_by": 1, "benchmark": 1, "pk": 1, "excluded_at": "2001-01-01", "__class__": "User", "password": "x",
 }  # fmt: skip
+MANY_LINES = 1_000_000
 NFC, NFD = "caf\u00e9", "cafe\u0301"
 
 
@@ -317,7 +318,7 @@ def only_negative(door: Door, full: bool) -> Sent | None:
 
 
 def million_lines(door: Door, full: bool) -> Sent | None:
-    lines = 1_000_000 if full else 600
+    lines = MANY_LINES if full else 600
 
     def pieces() -> Iterator[bytes]:
         yield header(door)
