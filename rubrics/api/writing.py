@@ -180,7 +180,7 @@ def case(request: Request, slug: str, public_id: str) -> Response:
     if request.method == "GET":
         return Response(WrittenCaseSerializer(found).data)
     if request.method == "DELETE":
-        case_editing.delete_case(case=found)
+        case_editing.delete_case(case=found, by=_me(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
     sent = _valid(CaseChangeSerializer(data=request.data))
     version, client_id = sent.pop("version"), sent.pop("client_id", None)

@@ -170,9 +170,16 @@ def make_erratum(*, case: Case, key: str, by: User, at: datetime) -> Case:
     return made
 
 
+def may_delete(user: User, case: Case) -> bool:
+    """Whether ``user`` began the case, or runs its benchmark."""
+    return case.created_by_id == user.pk or Benchmark.objects.run_by(user).filter(pk=case.benchmark_id).exists()
+
+
 @transaction.atomic
-def delete_case(*, case: Case) -> None:
+def delete_case(*, case: Case, by: User) -> None:
     """Throw away a draft that nobody has reviewed or used; `Conflict` where somebody has."""
+    if not may_delete(by, case):
+        raise DomainError(_("A case is deleted by whoever began it, or by those who run the benchmark."))
     row = Case.objects.select_for_update().get(pk=case.pk)
     rubrics = Rubric.objects.filter(case=row)
     if rubrics.exclude(status=Status.DRAFT).exists() or RubricReview.objects.filter(rubric__case=row).exists():

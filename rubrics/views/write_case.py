@@ -146,7 +146,7 @@ def _page(
         "languages": _languages(benchmark, content.language),
         "published": next((row for row in reversed(rubrics) if row.status == Rubric.Status.PUBLISHED), None),
         "draft": next((row for row in rubrics if row.status in ("draft", "in_review")), None),
-        "deletable": not frozen and all(row.status == Rubric.Status.DRAFT for row in rubrics),
+        "deletable": not frozen and case_editing.may_delete(request.user, case),
         "errata": list(case.errata.order_by("pk")),
         "erratum": erratum or {"key": case_editing.suggested_erratum_key(case), "error": ""} if frozen else None,
         "privacy": all_findings(case, draft_items(case)),
@@ -312,7 +312,7 @@ def delete(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Throw the draft away."""
     case = access.get_case_to_write(request.user, slug, public_id)
     try:
-        case_editing.delete_case(case=case)
+        case_editing.delete_case(case=case, by=request.user)
     except DomainError as refused:
         messages.error(request, str(refused))
         return redirect("rubrics:write-case", slug, public_id)

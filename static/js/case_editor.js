@@ -30,7 +30,7 @@
   const same = (one, other) => JSON.stringify(part(one)) === JSON.stringify(part(other));
   function read() {
     const value = (name) => form.elements[name]?.value ?? "";
-    const tags = Object.entries(KINDS).flatMap(([name, before]) => [...form.querySelectorAll(`[data-tags="${name}"] input`)].map((input) => input.value.trim()).filter(Boolean).map((tag) => before + tag));
+    const tags = Object.entries(KINDS).flatMap(([name, before]) => [...form.querySelectorAll(`[data-tags="${name}"] .chip:not(.new) input`)].map((input) => input.value.trim()).filter(Boolean).map((tag) => before + tag));
     const state = { difficulty: value("difficulty"), register: value("register"), language: value("language"), tags };
     if (frozen) return part(state);
     const conversation = [...turns.children].map((item) => ({ role: item.querySelector("select").value, content: item.querySelector("textarea").value }));
@@ -348,6 +348,7 @@
   window.addEventListener("online", send);
   document.addEventListener("consilium:signed-in", send);
   window.addEventListener("pagehide", () => {
+    form.querySelectorAll(".chip.new input").forEach(finishTag); // a tag that is still being typed
     if (conflict || (!inFlight && same(read(), saved))) return;
     inFlight ??= { id: newId(), version, state: read() };
     keep();

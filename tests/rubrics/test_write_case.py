@@ -126,6 +126,12 @@ def test_what_is_published_stands_and_its_erratum_is_a_case_of_its_own(
         ("Criterion 2 of c-1", -3, None),
     ]
     client.post(f"/b/b/write/{case.public_id}/delete/")
+    colleague = UserFactory()
+    give_authoring_role(benchmark=benchmark, user=colleague, role="author", at=timezone.now())
+    theirs = Client()
+    theirs.force_login(colleague)
+    theirs.post(f"/b/b/write/{made.public_id}/delete/")
+    assert Case.objects.count() == 2
     client.post(f"/b/b/write/{made.public_id}/delete/")
     assert list(Case.objects.values_list("key", flat=True)) == ["c-1"]
 
