@@ -157,9 +157,13 @@
       } else if (answer.status === 403 && !told.detail && failures < 3) {
         failures += 1;
         await renew();
+      } else if (answer.status === 422) {
+        // Something in the list cannot be saved as it is; the next change tries again.
+        failures += 1;
+        complain([told.detail, ...(told.errors ?? []).map((one) => (one.line ? `${one.line}. ${one.message}` : one.message))].join(" "));
       } else if (told.detail) {
         halted = told.gone ? "gone" : "refused";
-        complain(told.gone ? `${told.detail} ${words.gone}` : [told.detail, ...(told.errors ?? []).map((one) => `${one.line}. ${one.message}`)].join(" "));
+        complain(told.gone ? `${told.detail} ${words.gone}` : told.detail);
       } else failures += 1;
       return false;
     }
@@ -226,7 +230,12 @@
       }
     }
     setInterval(look, POLL_MS);
-    window.addEventListener("focus", look);
+    window.addEventListener("focus", () => {
+      // Whoever else was signed in may have left again.
+      if (halted === "refused") halted = "";
+      if (dirty) save();
+      else look();
+    });
     window.addEventListener("online", () => {
       failures = 0;
       tell();
