@@ -73,6 +73,7 @@ def collect(folder: Path) -> None:
     from tests.access.world import build_world
 
     world = build_world()
+    a_draft(world)
     poison()
     rater = again(world)
     changed_json = []
@@ -88,21 +89,40 @@ def collect(folder: Path) -> None:
             clients[role] = Client(raise_request_exception=False)
             user.refresh_from_db()
             clients[role].force_login(user)
-        url = reverse(name, kwargs=door.arguments(world) if door.arguments else None)
-        answer = clients[role].get(url, {"rater": rater} if "decisions-csv" in name else {})
-        kind = answer.headers.get("Content-Type", "").partition(";")[0]
-        if answer.status_code != 200:
-            print(f"{name}: {answer.status_code}", file=sys.stderr)
-            continue
-        data = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[arg-type]
-        if kind in TABLES:
-            (folder / f"{name.replace(':', '_')}.{'csv' if kind == 'text/csv' else 'xlsx'}").write_bytes(data)
-        elif kind == "application/zip":
-            unpack(data, folder, name.replace(":", "_"))
-        elif "json" in kind and b"'=HYPERLINK" in data:
-            changed_json.append(name)
+        arguments = door.arguments(world) if door.arguments else {}
+        endings = [{place: "xlsx"} for place, value in arguments.items() if value == "csv"]
+        for other in ({}, *endings):
+            url = reverse(name, kwargs={**arguments, **other})
+            answer = clients[role].get(url, {"rater": rater} if "decisions-csv" in name else {})
+            kind = answer.headers.get("Content-Type", "").partition(";")[0]
+            if answer.status_code != 200:
+                print(f"{name}: {answer.status_code}", file=sys.stderr)
+                continue
+            data = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[arg-type]
+            if kind in TABLES:
+                (folder / f"{name.replace(':', '_')}.{'csv' if kind == 'text/csv' else 'xlsx'}").write_bytes(data)
+            elif kind == "application/zip":
+                unpack(data, folder, name.replace(":", "_"))
+            elif "json" in kind and b"'=HYPERLINK" in data:
+                changed_json.append(name)
     commands(folder, world, rater)
     print(f"JSON answers in which a text was changed: {changed_json or 'none'}")
+
+
+def a_draft(world: Any) -> None:
+    """A draft of formulas: what stands in one is no column of its own."""
+    from django.utils import timezone
+
+    from rubrics.drafting import DraftItem
+    from rubrics.models import RubricDraft
+    from rubrics.services.drafts import save_draft
+
+    item = DraftItem(
+        "f", FORMULA, 5, (FORMULA, "x"), source=FORMULA, element=FORMULA, expectation=FORMULA, bank=FORMULA
+    )
+    version = RubricDraft.objects.get(rubric=world.draft).version
+    author = world.users["author"]
+    save_draft(rubric=world.draft, items=[item], version=version, client_id=None, by=author, at=timezone.now())
 
 
 def poison() -> None:

@@ -15,6 +15,7 @@ from annotation.imports.votes import Vote, VoteWriter
 from annotation.models import ExpertGroup
 from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import check_references_at_once, chunks
+from rubrics.imports.first import read_first
 from rubrics.imports.registry import Counts, Progress
 from rubrics.models import Benchmark, Response, RubricItem
 from rubrics.parsing.decisions import DecisionReader, DecisionRecord
@@ -143,6 +144,7 @@ def import_decisions(
     group, made_group = group_called(benchmark, options.get("group", ""))
     writer = VoteWriter(group, faults, by=by, at=at, rater_field="rater")
     places = Places(benchmark, faults)
+    read_first(file, lambda first: DecisionReader(file, first))
     reader = DecisionReader(file, faults, progress=progress)
     for records in chunks(reader, CHUNK):
         places.learn(records)

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from bench.hostile_files import DOORS, HOSTILE, IMPORTED, REFUSED, Door, base, base_responses
+from bench.hostile_files import DOORS, HOSTILE, IMPORTED, REFUSED, Door, base, base_responses, plain
 from consilium.lib.errors import DomainError, ImportRefused
 from rubrics import imports
 from rubrics.models import Benchmark, BenchmarkRole
@@ -92,3 +92,20 @@ def test_every_hostile_file_is_refused_whole_or_inert(benchmark: Benchmark, door
             transaction.savepoint_rollback(point)
     assert rows() == before, "a refused file left something behind"
     assert not wrong, "\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door.kind in ("decisions", "verdicts", "meta_eval")])
+def test_a_large_file_is_looked_through_before_anything_of_it_is_kept(
+    benchmark: Benchmark, door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rubrics.imports.first.LARGE_BYTES", 10)
+    sent = HOSTILE["a million lines, the last bad"](door, False)
+    assert sent
+    looked_up: list[str] = []
+    watched = connection.execute_wrapper(lambda run, sql, *rest: looked_up.append(sql) or run(sql, *rest))
+    with watched, pytest.raises(ImportRefused) as refused:
+        send(benchmark, door.kind, sent.file, door.options)
+    assert [fault.line for fault in refused.value.errors] == [600 + bool(door.columns)]
+    assert not any("rubrics_rubricitem" in sql for sql in looked_up)
+    sound = io.BytesIO(plain(door, door.row(0), door.row(1)))
+    assert send(benchmark, door.kind, sound, door.options)

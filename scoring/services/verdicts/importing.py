@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -16,6 +16,7 @@ from annotation.imports.decisions import Places
 from consilium.lib.errors import DomainError
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import check_references_at_once, chunks, copy_rows, reserve_ids
+from rubrics.imports.first import read_first
 from rubrics.imports.registry import Counts, Progress
 from rubrics.models import Benchmark, RubricItem
 from rubrics.parsing.decisions import DecisionReader
@@ -110,6 +111,7 @@ def _collect(
         return collect_judgements(benchmark, file, layout.container, candidate, collected, progress)
     if layout.shape is Shape.INSPECT:
         return _inspect_log(benchmark, file, candidate, collected, at, progress)
+    read_first(file, lambda first: read_graded_responses(file, first, layout, candidate=candidate))
     rows = read_graded_responses(file, collected.faults, layout, candidate=candidate, progress=progress)
     return collect_graded_responses(benchmark, rows, collected, at)
 
@@ -117,9 +119,9 @@ def _collect(
 def _rows(benchmark: Benchmark, file: BinaryIO, candidate: str, collected: Collected, progress: Progress) -> Counts:
     """Shape (a)."""
     places = Places(benchmark, collected.faults)
-    reader = DecisionReader(
-        file, collected.faults, outcomes=OUTCOMES, candidate=candidate, rater=False, progress=progress
-    )
+    options: dict[str, Any] = {"outcomes": OUTCOMES, "candidate": candidate, "rater": False}
+    read_first(file, lambda first: DecisionReader(file, first, **options))
+    reader = DecisionReader(file, collected.faults, **options, progress=progress)
     for records in chunks(reader, CHUNK):
         places.learn(records)
         for record in records:
