@@ -5,10 +5,9 @@ from django.db import migrations
 # Not a field of the model: no query but a search should carry it. "C" compares bytes; lower() is of the database's own
 # collation. EXTERNAL: not compressed, since undoing that took longer than the search.
 FORWARD = """
-    ALTER TABLE rubrics_case ADD COLUMN words text COLLATE "C" GENERATED ALWAYS AS (
+    ALTER TABLE rubrics_case ADD COLUMN words text STORAGE EXTERNAL COLLATE "C" GENERATED ALWAYS AS (
         lower(key || E'\\n' || (jsonb_path_query_array(conversation, '$[*].content')::text))
     ) STORED;
-    ALTER TABLE rubrics_case ALTER COLUMN words SET STORAGE EXTERNAL;
 """
 
 
