@@ -79,8 +79,11 @@ class ResponseWriter:
         return ids
 
     def _known(self, responses: Iterable[NewResponse]) -> dict[tuple[int, int, str, int], dict[str, Any]]:
+        # By sample as well: one case may have a million of them, and a chunk is about a few.
         rows = Response.objects.filter(
-            case__in={each.case_id for each in responses}, candidate__in={each.candidate.pk for each in responses}
+            case__in={each.case_id for each in responses},
+            candidate__in={each.candidate.pk for each in responses},
+            sample__in={each.sample for each in responses},
         ).values(
             "id", "case_id", "candidate_id", "setting", "sample", "text", "external_id", "writing_mode", "metadata"
         )
