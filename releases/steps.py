@@ -16,7 +16,7 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
     newest = Release.objects.filter(benchmark=benchmark, status=JobStatus.DONE).only("version").first()
     yield Step(
         order=90,
-        label=_("Release"),
+        label=_("Release a version"),
         done=newest is not None,
         why=_("A frozen version with data card, licence and checksums, which others can cite, check and import."),
         detail=_("version %(version)s") % {"version": newest.version} if newest else "",

@@ -81,12 +81,12 @@ class Command(BaseCommand):
         if version:
             standing = done.filter(version=version).first()
             if standing is not None:
-                if standing.options != asked.as_json():
+                if not _asks_for(standing, asked, notes):
                     raise DomainError(f"Version {version} was released with other options; name another version.")
                 return standing
         else:
             newest = done.first()
-            if newest is not None and newest.options == asked.as_json() and _is_the_same(newest):
+            if newest is not None and _asks_for(newest, asked, notes) and _is_the_same(newest):
                 return newest
             version = services.next_version(benchmark)
         made = services.create_release(
@@ -128,6 +128,11 @@ def _options(given: dict[str, Any]) -> ReleaseOptions:
     )
 
 
+def _asks_for(release: Release, asked: ReleaseOptions, notes: str) -> bool:
+    """Whether a release is what is asked for; who gives no notes takes those that it has."""
+    return bool(release.options == asked.as_json()) and notes.strip() in ("", release.notes)
+
+
 def _is_the_same(release: Release) -> bool:
     """Whether the benchmark would be released as it was then."""
     with tempfile.TemporaryDirectory(prefix="release-") as name:
@@ -136,6 +141,8 @@ def _is_the_same(release: Release) -> bool:
 
 def _write(release: Release, out: Path) -> None:
     """The archive that was kept, whole or not at all; its files under ``out`` unless that is a ZIP."""
+    if not release.archive.storage.exists(str(release.archive.name)):
+        raise DomainError(f"The archive of version {release.version} is gone from the media folder.")
     out.parent.mkdir(parents=True, exist_ok=True)
     partial = out.with_name(out.name + ".partial")
     try:
