@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.identity import opaque_name
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.spoken import said
@@ -58,7 +59,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "evidence": [found for founds in evidence.values() for found in founds],
             "start": {
                 **stands,
-                "who": str(request.user.pk),
+                "who": opaque_name(request.user),
                 "name": str(request.user),
                 "rules": rules.as_json(),
                 "axes": editing.AXES,
@@ -105,7 +106,7 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         client_id = uuid.UUID(name) if isinstance(name, str) else None
     except ValueError:
         client_id = None
-    if sent.get("who") != str(request.user.pk):
+    if sent.get("who") != opaque_name(request.user):
         return JsonResponse(
             {"detail": _("Somebody else is signed in to this browser by now, so nothing is saved.")}, status=403
         )

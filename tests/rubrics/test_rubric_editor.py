@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from accounts.identity import opaque_name
 from rubrics.models import AuthoringRole, Benchmark, Rubric, RubricDraft
 from rubrics.services.drafts import open_draft
 from tests import factories
@@ -45,7 +46,7 @@ def test_the_first_save_begins_a_draft_and_looking_does_not(client: Any, benchma
     place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/"
     assert "Write the first criterion" in client.get(place).text
     assert not RubricDraft.objects.exists()
-    save = {"who": str(author.pk), "version": 0, "client_id": str(uuid.uuid4())}
+    save = {"who": opaque_name(author), "version": 0, "client_id": str(uuid.uuid4())}
     status, told = send(client, f"{place}draft/", **save, items=[item("a", "Names the dose", 0)])
     assert (status, told["version"]) == (200, 2)
     assert [(one["line"], one["field"]) for one in told["missing"]] == [(0, "points"), (1, "points")]
@@ -58,7 +59,7 @@ def test_a_save_over_another_one_is_told_what_stands(client: Any, benchmark: Ben
     case = factories.CaseFactory(benchmark=benchmark, rubric=0)
     open_draft(case=case, by=author, at=timezone.now())
     place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/draft/"
-    mine = {"who": str(author.pk), "version": 1}
+    mine = {"who": opaque_name(author), "version": 1}
     assert send(client, place, **mine, client_id=str(uuid.uuid4()), items=[item("a", "One")])[0] == 200
     status, told = send(client, place, **mine, client_id=str(uuid.uuid4()), items=[item("b", "Two")])
     assert status == 409
@@ -66,11 +67,11 @@ def test_a_save_over_another_one_is_told_what_stands(client: Any, benchmark: Ben
     assert [one["text"] for one in told["draft"]["items"]] == ["One"]
     assert send(client, place, who="0", version=2, client_id=str(uuid.uuid4()), items=[])[0] == 403
     status, told = send(
-        client, place, who=str(author.pk), version=2, client_id=str(uuid.uuid4()), items=[item("a", "x", 11)]
+        client, place, who=opaque_name(author), version=2, client_id=str(uuid.uuid4()), items=[item("a", "x", 11)]
     )
     assert (status, told["errors"][0]["field"]) == (422, "points")
     Rubric.objects.update(status="in_review")
-    status, told = send(client, place, who=str(author.pk), version=2, client_id=str(uuid.uuid4()), items=[])
+    status, told = send(client, place, who=opaque_name(author), version=2, client_id=str(uuid.uuid4()), items=[])
     assert (status, told["gone"]) == (409, True)
     assert RubricDraft.objects.get().content["items"][0]["text"] == "One"
 
@@ -81,7 +82,7 @@ def test_a_published_rubric_is_read_until_a_new_version_is_begun(
     case = factories.CaseFactory(benchmark=benchmark, rubric=[5, 3])
     place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/"
     assert "data-draft-url" not in client.get(place).text
-    save = {"who": str(author.pk), "version": 1, "client_id": str(uuid.uuid4()), "items": []}
+    save = {"who": opaque_name(author), "version": 1, "client_id": str(uuid.uuid4()), "items": []}
     assert send(client, f"{place}draft/", **save)[0] == 409
     assert client.post(f"{place}begin/").status_code == 302
     assert "data-draft-url" in client.get(place).text
@@ -115,7 +116,7 @@ def test_tables_and_what_criteria_rest_on(client: Any, benchmark: Benchmark, aut
     case = factories.CaseFactory(benchmark=benchmark, key="=one", rubric=0)
     place = f"/b/{benchmark.slug}/write/{case.public_id}"
     rows = [item("a", "Names the dose", source="WHO 2023", element="Weight"), item("b", "=Asks", -2)]
-    save = {"who": str(author.pk), "version": 0, "client_id": str(uuid.uuid4()), "items": rows}
+    save = {"who": opaque_name(author), "version": 0, "client_id": str(uuid.uuid4()), "items": rows}
     assert send(client, f"{place}/rubric/draft/", **save)[0] == 200
     lines = b"".join(client.get(f"{place}/rubric/table.csv").streaming_content).decode().splitlines()
     assert lines == [
