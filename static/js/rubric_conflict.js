@@ -7,7 +7,7 @@
   /* Takes questions as `rubricModel.merge` asks them; promises id → "mine" or "theirs". */
   window.consilium.rubricConflict = (questions, person) => {
     const dialog = document.getElementById("conflict");
-    dialog.querySelector("[data-who]").textContent = words.their.replace("PERSON", person);
+    dialog.querySelector("[data-who]").textContent = words.both.replace("PERSON", person);
     const box = document.getElementById("conflict-list");
     box.replaceChildren(
       ...questions.map((question, place) => {
