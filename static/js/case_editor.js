@@ -37,16 +37,22 @@
     return part({ ...state, key: value("key").trim(), conversation, reference_answer: value("reference_answer") });
   }
   function show(state) {
-    for (const name of ["difficulty", "register", "language", ...(frozen ? [] : ["key", "reference_answer"])]) form.elements[name].value = state[name];
+    // Only what differs is touched: nothing is rebuilt under the hands of somebody who types.
+    const now = read();
+    const differs = (name) => JSON.stringify(now[name]) !== JSON.stringify(part({ ...stored.case, ...state })[name]);
+    for (const name of ["difficulty", "register", "language", ...(frozen ? [] : ["key", "reference_answer"])]) if (differs(name)) form.elements[name].value = state[name];
+    if (differs("tags")) showTags(state.tags);
+    if (frozen || !differs("conversation")) return;
+    turns.replaceChildren(...state.conversation.map(({ role, content }) => newTurn(role, content)));
+    number();
+  }
+  function showTags(tags) {
     for (const field of form.querySelectorAll("[data-tags]")) {
       const before = KINDS[field.dataset.tags];
-      const mine = state.tags.filter((tag) => (before ? tag.startsWith(before) : !Object.values(KINDS).some((other) => other && tag.startsWith(other))));
+      const mine = tags.filter((tag) => (before ? tag.startsWith(before) : !Object.values(KINDS).some((other) => other && tag.startsWith(other))));
       field.querySelectorAll(".chip:not(.new)").forEach((chip) => chip.remove());
       mine.forEach((tag) => addChip(field, tag.slice(before.length)));
     }
-    if (frozen) return;
-    turns.replaceChildren(...state.conversation.map(({ role, content }) => newTurn(role, content)));
-    number();
   }
 
   /* Turns --------------------------------------------------------------------------------------------------------- */
@@ -221,7 +227,7 @@
   }
   function keep() {
     try {
-      localStorage.setItem(own, JSON.stringify({ version, state: read(), inFlight, at: Date.now() }));
+      localStorage.setItem(own, JSON.stringify({ version, state: read(), base: saved, ...conflict?.seen, inFlight, at: Date.now() }));
       return true;
     } catch {
       return false;
@@ -376,34 +382,42 @@
     event.target.submit();
   });
 
-  /* Two versions: which of them holds ----------------------------------------------------------------------------- */
+  /* Two versions: what only one of them changed is taken; where both did, somebody has to say which holds ------------- */
   const dialog = document.getElementById("case-conflict");
-  function overtaken(body) {
+  function overtaken(body, base = saved) {
+    const mine = read();
     const stands = part(body.case);
+    const alike = (one, other, name) => JSON.stringify(one[name]) === JSON.stringify(other[name]);
+    const both = FIELDS.filter((name) => !alike(mine, stands, name) && !alike(mine, base, name) && !alike(stands, base, name));
+    const merged = Object.fromEntries(FIELDS.map((name) => [name, alike(mine, base, name) ? stands[name] : mine[name]]));
+    const seen = { version, base }; // until somebody has chosen, what is kept in the browser asks again
     inFlight = null;
-    if (same(read(), stands)) {
-      version = body.version;
-      saved = stands;
-      settled(body.saved_at);
+    version = body.version;
+    form.elements.version.value = version;
+    saved = stands;
+    show({ ...stored.case, ...merged });
+    if (!both.length) {
+      if (same(read(), saved)) settled(body.saved_at);
+      else changed();
       return;
     }
-    conflict = { version: body.version, stands };
+    conflict = { both, stands, seen };
     keep();
-    differences(read(), stands);
+    differences(both, mine, stands);
     say(words.textProblem, "offline");
     dialog.showModal();
   }
-  function differences(mine, theirs) {
+  function differences(both, mine, theirs) {
     const box = document.getElementById("case-differences");
     const rows = [];
-    for (const name of FIELDS) {
+    for (const name of both) {
       if (name === "conversation") {
         for (let n = 0; n < Math.max(mine.conversation.length, theirs.conversation.length); n += 1) {
           const said = [mine, theirs].map((state) => state.conversation[n]?.content ?? "");
           const roles = [mine, theirs].map((state) => state.conversation[n]?.role ?? "");
           if (said[0] !== said[1] || roles[0] !== roles[1]) rows.push([fill(words.textTurn, { n: n + 1 }), ...said]);
         }
-      } else if (JSON.stringify(mine[name]) !== JSON.stringify(theirs[name])) {
+      } else {
         const text = (value) => (Array.isArray(value) ? value.join("; ") : value);
         rows.push([box.getAttribute(`data-label-${name}`), text(mine[name]), text(theirs[name])]);
       }
@@ -426,9 +440,7 @@
   dialog.addEventListener("click", (event) => {
     const button = event.target.closest("[data-conflict]");
     if (!button || !conflict) return;
-    ({ version } = conflict);
-    saved = conflict.stands;
-    if (button.dataset.conflict === "theirs") show({ ...stored.case, ...conflict.stands });
+    if (button.dataset.conflict === "theirs") show({ ...stored.case, ...read(), ...Object.fromEntries(conflict.both.map((name) => [name, conflict.stands[name]])) });
     conflict = null;
     dialog.close();
     changed();
@@ -460,8 +472,9 @@
         window.consilium?.toast(words.textRestored);
         changed();
       } else {
-        overtaken(stands);
-        return;
+        version = entry.version; // what it had seen, until the two are brought together
+        overtaken(stands, part({ ...stored.case, ...(entry.base ?? entry.state) }));
+        if (conflict) return;
       }
     }
   }

@@ -64,7 +64,14 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     dialog.get_by_text("From the third tab").wait_for()
     dialog.get_by_role("button", name="Keep mine").click()
     wait_until(lambda: Case.objects.get(pk=case.pk).reference_answer == "From the second tab", message="mine holds")
+    second.locator("#case-saved", has_text="Saved at").wait_for()
+    third.get_by_label("Difficulty").select_option("high")  # what only one of them changed needs no question
+    wait_until(lambda: Case.objects.get(pk=case.pk).difficulty == "high", message="both changes hold")
+    assert Case.objects.get(pk=case.pk).reference_answer == "From the second tab"
+    second.get_by_label("Reference answer").fill("The second tab again")
+    wait_until(lambda: Case.objects.get(pk=case.pk).reference_answer.endswith("again"), message="merged and saved")
+    assert Case.objects.get(pk=case.pk).difficulty == "high"
     third.get_by_label("Reference answer").fill("The third tab once more")
     third.get_by_role("button", name="Take what stands").click()
     third.locator("#case-saved", has_text="Saved").wait_for()
-    assert third.get_by_label("Reference answer").input_value() == "From the second tab"
+    assert third.get_by_label("Reference answer").input_value() == "The second tab again"

@@ -15,13 +15,21 @@ from accounts.identity import opaque_name
 from accounts.models import User
 from rubrics.case_content import unready_content
 from rubrics.drafting import DraftItem, items_of
-from rubrics.models import AuthoringTime, Benchmark, Case
+from rubrics.models import AuthoringTime, Benchmark, Case, RevisionRequest
 from rubrics.privacy import open_findings
 from rubrics.rules import AuthoringRules, rules_of
 from rubrics.services import give_authoring_role
 from rubrics.services.case_editing import suggested_key
 from rubrics.services.drafts import open_draft, save_draft
-from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
+from tests.factories import (
+    BenchmarkFactory,
+    CaseFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    UserFactory,
+    make_batch,
+    member,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -215,6 +223,23 @@ def test_the_desk_says_what_waits_for_whom(client: Client, author: User, benchma
     mine = client.get("/b/b/write.csv?mine=on").getvalue().decode().splitlines()
     assert [line.split(",")[0] for line in mine] == ["key", "begun", "mine", "sent"]
     assert "Go on writing" in client.get("/").text
+
+
+def test_requests_to_reword_are_not_for_who_still_grades(client: Client, author: User, benchmark: Benchmark) -> None:
+    case = CaseFactory(benchmark=benchmark, key="faulty")
+    criterion = case.criteria.first()
+    assert criterion is not None
+    RevisionRequest.objects.create(
+        rubric=case.rubrics.get(), criterion=criterion, reason="Two things at once", created_at=timezone.now()
+    )
+    shown = client.get("/b/b/write/")
+    assert [row["rubric__case__key"] for row in shown.context["rewordings"]] == ["faulty"]
+    assert "Two things at once" not in shown.text
+    group = ExpertGroupFactory(benchmark=benchmark)
+    member(group, user=author)
+    ResponseFactory(case=case)
+    make_batch(group)
+    assert client.get("/b/b/write/").context["rewordings"] == []
 
 
 def test_time_is_believed_as_far_as_the_clock_allows(client: Client, author: User, benchmark: Benchmark) -> None:
