@@ -91,7 +91,8 @@
 
   /* Two texts of one, cut at a place of it: joints such as “, and” fall away. */
   function cut(text, at) {
-    const joint = "(?:and also|and then|as well as|and|并且|以及|并|及|和)";
+    // The Chinese ones: bing qie, yi ji, bing, ji, he.
+    const joint = "(?:and also|and then|as well as|and|\\u5e76\\u4e14|\\u4ee5\\u53ca|\\u5e76|\\u53ca|\\u548c)";
     const left = text.slice(0, at).replace(new RegExp(`[\\s,;，；、]*(?:(?:^|\\s)${joint})?[\\s,;，；、]*$`, "i"), "");
     const right = text.slice(at).replace(new RegExp(`^[\\s,;.，；。、]*(?:${joint}(?![a-z]))?[\\s,;，；、]*`, "i"), "");
     return [left, right.charAt(0).toUpperCase() + right.slice(1)];
