@@ -91,10 +91,14 @@
 
   /* Two texts of one, cut at a place of it: joints such as “, and” fall away. */
   function cut(text, at) {
-    // The Chinese ones: bing qie, yi ji, bing, ji, he.
-    const joint = "(?:and also|and then|as well as|and|\\u5e76\\u4e14|\\u4ee5\\u53ca|\\u5e76|\\u53ca|\\u548c)";
-    const left = text.slice(0, at).replace(new RegExp(`[\\s,;，；、]*(?:(?:^|\\s)${joint})?[\\s,;，；、]*$`, "i"), "");
-    const right = text.slice(at).replace(new RegExp(`^[\\s,;.，；。、]*(?:${joint}(?![a-z]))?[\\s,;，；、]*`, "i"), "");
+    // The Chinese ones: bing qie, yi ji, bing; and at the beginning he and ji, unless a longer word begins with them.
+    const english = "and also|and then|as well as|and";
+    const [bingQie, yiJi, bing] = ["\\u5e76\\u4e14", "\\u4ee5\\u53ca", "\\u5e76(?![\\u53d1\\u975e\\u4e0d\\u65e0\\u5b58])"];
+    const [ji, he] = ["\\u53ca(?![\\u65f6\\u65e9\\u5176])", "\\u548c(?![\\u7f13\\u8c10\\u89e3])"];
+    const ending = new RegExp(`[\\s,;，；、]*(?:(?:^|\\s)(?:${english})|${bingQie}|${yiJi}|\\u5e76)?[\\s,;，；、]*$`, "i");
+    const beginning = new RegExp(`^[\\s,;.，；。、]*(?:(?:${english})(?![a-z])|${bingQie}|${yiJi}|${bing}|${ji}|${he})?[\\s,;，；、]*`, "i");
+    const left = text.slice(0, at).replace(ending, "");
+    const right = text.slice(at).replace(beginning, "");
     return [left, right.charAt(0).toUpperCase() + right.slice(1)];
   }
   function joined(one, other) {
