@@ -24,11 +24,14 @@ _ASKED = """
 # One row for each response and criterion that is lacking.
 _LACKING = f"""
     WITH asked AS MATERIALIZED ({_ASKED}),
-    graded AS (SELECT DISTINCT response_id, case_id FROM asked WHERE submitted_at IS NOT NULL)
+    graded AS (
+        SELECT DISTINCT w.response_id, w.case_id, o.track
+        FROM asked w JOIN rubrics_rubric o ON o.id = w.rubric_id WHERE w.submitted_at IS NOT NULL
+    )
     SELECT g.response_id, g.case_id, u.id AS rubric_id, i.criterion_id, i.position
     FROM graded g
     JOIN rubrics_case c ON c.id = g.case_id AND c.excluded_at IS NULL
-    JOIN rubrics_rubric u ON u.case_id = g.case_id AND {{chosen}}
+    JOIN rubrics_rubric u ON u.case_id = g.case_id AND u.track = g.track AND {{chosen}}
     JOIN rubrics_rubricitem i ON i.rubric_id = u.id
     WHERE NOT EXISTS (
         SELECT 1 FROM asked w JOIN rubrics_rubricitem k ON k.rubric_id = w.rubric_id

@@ -31,7 +31,8 @@ _ITEMS = """
     FROM scoring_judgerunitem i
     JOIN rubrics_response r ON r.id = i.response_id
     JOIN rubrics_case c ON c.id = r.case_id AND c.excluded_at IS NULL
-    JOIN rubrics_rubric u ON u.case_id = c.id AND u.track = 'gold' AND u.status = 'published'
+    JOIN rubrics_rubric o ON o.id = i.rubric_id
+    JOIN rubrics_rubric u ON u.case_id = c.id AND u.track = o.track AND u.status = 'published'
     WHERE i.run_id = %(run)s
 """
 # Criteria that the current rubrics ask about and the run has no verdict on.

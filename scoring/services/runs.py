@@ -71,13 +71,16 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame) -> tuple[str, dict[str, An
     params: dict[str, Any] = {"benchmark": benchmark.pk}
     where = ["c.benchmark_id = %(benchmark)s", "c.excluded_at IS NULL"]
     rubric = "JOIN rubrics_rubric b ON b.case_id = c.id AND b.status = 'published' AND b.track = 'gold'"
-    rubric_id = "b.id"
     if frame.batch:
         batch = Batch.objects.filter(group__benchmark=benchmark, public_id=frame.batch).first()
         if batch is None:
             raise DomainError(_("There is no such batch in this benchmark."))
-        rubric = "JOIN annotation_batchitem b ON b.response_id = r.id AND b.batch_id = %(batch)s"
-        rubric_id = "b.rubric_id"
+        # A batch may be of an earlier version; what counts is the current one of the same track.
+        rubric = """
+            JOIN annotation_batchitem t ON t.response_id = r.id AND t.batch_id = %(batch)s
+            JOIN rubrics_rubric o ON o.id = t.rubric_id
+            JOIN rubrics_rubric b ON b.case_id = c.id AND b.status = 'published' AND b.track = o.track
+        """
         params["batch"] = batch.pk
     if frame.candidates:
         known = set(
@@ -101,7 +104,7 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame) -> tuple[str, dict[str, An
         params |= {"sample": frame.sample, "seed": frame.seed}
     return (
         f"""
-        SELECT r.id AS response_id, {rubric_id} AS rubric_id
+        SELECT r.id AS response_id, b.id AS rubric_id
         FROM rubrics_response r
         JOIN rubrics_case c ON c.id = r.case_id
         JOIN rubrics_candidate d ON d.id = r.candidate_id

@@ -24,6 +24,7 @@ from tests.factories import (
     decide,
     make_batch,
     member,
+    publish_rubric,
 )
 from tests.rubrics.new_versions import reword
 
@@ -158,3 +159,16 @@ def settle(group: ExpertGroup, outcome: str) -> None:
     for criterion in row.criteria:
         rule(adjudication=row, adjudicator=judge, criterion=criterion, outcome=outcome, at=timezone.now())
     finish_adjudication(adjudication=row, adjudicator=judge, at=timezone.now())
+
+
+def test_what_was_graded_on_another_track_asks_for_nothing_of_the_gold_rubric(group: ExpertGroup) -> None:
+    case = CaseFactory(benchmark=group.benchmark)
+    ResponseFactory(case=case)
+    beside = publish_rubric(case, [1, 1], track="meta_eval")
+    batch = make_batch(group, cases=(case.key,))
+    row = batch.assignments.get()
+    Assignment.objects.filter(pk=row.pk).update(rubric=beside)
+    row.refresh_from_db()
+    decide(row)
+    reword(case, 0)
+    assert lacking_in(group) == []
