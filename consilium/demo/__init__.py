@@ -27,7 +27,7 @@ class DemoPerson:
 
     email: str
     name: str
-    role: str  # admin, researcher, writer, annotator, checker, adjudicator
+    role: str  # admin, researcher, writer, annotator, checker, adjudicator, author, auditor
     group: str = ""
     strictness: float = 0.0
     noise: float = 0.0
@@ -73,6 +73,9 @@ PEOPLE: tuple[DemoPerson, ...] = (
             ("adjudicator-b", "Poplar", "adjudicator", 0.00, 0.30, "internal medicine", 30),
         ],
     ),
+    DemoPerson("author-1@example.org", "Dr. Demo Rowan", "author", specialty="internal medicine", years_in_practice=11),
+    DemoPerson("author-2@example.org", "Dr. Demo Sorrel", "author", specialty="neurology", years_in_practice=17),
+    DemoPerson("auditor@example.org", "Dr. Demo Thorn", "auditor", specialty="geriatrics", years_in_practice=29),
 )
 
 
@@ -85,6 +88,8 @@ def _sign_ins() -> list[tuple[str, str, str]]:
             ("Adjudicator", "adjudicator-{}"),
         ):
             shown.append((f"{role}, Group {letter.upper()}", f"{key.format(letter)}@example.org"))
+    shown += [("Author", "author-1@example.org"), ("Author who reviews", "author-2@example.org")]
+    shown.append(("Senior auditor", "auditor@example.org"))
     return [(role, email, PASSWORD) for role, email in shown]
 
 

@@ -31,7 +31,7 @@ from consilium.demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Pla
 from consilium.lib.errors import DomainError
 from rubrics import services as rubric_services
 from rubrics.imports.bulk import refresh_statistics
-from rubrics.models import Benchmark, BenchmarkRole, Candidate, Case, Response
+from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response
 from scoring.models import RunSlice, TrainedModel
 from scoring.services import judges, runs
 from scoring.trained.fitting import fit
@@ -110,6 +110,8 @@ def _benchmark(
     for person in PEOPLE:
         if person.role in BenchmarkRole.Role.values:
             BenchmarkRole.objects.create(benchmark=demo, user=people[person.email], role=person.role)
+        elif person.role in AuthoringRole.Role.values:
+            rubric_services.give_authoring_role(benchmark=demo, user=people[person.email], role=person.role, at=at)
     common: dict[str, Any] = {"benchmark": demo, "by": None, "at": at, "progress": lambda _read: None}
     rubric_services.import_cases(file=_jsonl(map(case_row, cases)), options={"format": "clinconsensus"}, **common)
     rubric_services.import_responses(

@@ -52,6 +52,8 @@ def test_there_is_a_sign_in_for_every_role_of_both_groups() -> None:
     assert {(by_email[email].role, by_email[email].group) for _, email, _ in SIGN_INS} == {
         ("admin", ""),
         ("researcher", ""),
+        ("author", ""),
+        ("auditor", ""),
         *product(("annotator", "checker", "adjudicator"), GROUPS),
     }
     assert {password for *_, password in SIGN_INS} == {PASSWORD}
