@@ -47,7 +47,7 @@ class Command(BaseCommand):
         parser.add_argument("--rater", action="append", default=[], metavar="R", help="whose decisions; repeatable")
         parser.add_argument("--judge", action="append", default=[], metavar="J", help="whose verdicts; repeatable")
         parser.add_argument("--candidate", action="append", default=[], metavar="C", help="whose responses; repeatable")
-        parser.add_argument("--no-licence", action="store_true", help="even though the benchmark has no licence")
+        parser.add_argument("--no-licence", action="store_true", help="it has none, and need not be told so")
         parser.add_argument("--url", default="", help="where it will be found")
         parser.add_argument("--licence", default="", metavar="ID", help="keep this licence with the benchmark first")
         parser.add_argument("--release-notes", default="", metavar="TEXT", help="what this version brings")
@@ -65,9 +65,10 @@ class Command(BaseCommand):
         if out.suffix == ".zip" and out.exists():
             raise CommandError(f"{out} is there already; nothing was written.")
         try:
-            asked = _options(options)
             if options["licence"]:
                 set_licence(benchmark=benchmark, licence=options["licence"])
+            bare = not benchmark.licence.strip()
+            asked = _options(options, no_licence=options["no_licence"] or bare)
             release = self._release(benchmark, options["release_version"].strip(), options["release_notes"], asked)
             _write(release, out)
         except DomainError as error:
@@ -75,6 +76,8 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{out}: {error.strerror}") from error
         self._report(release, out)
+        if bare and not options["no_licence"]:
+            self.stderr.write("note: the benchmark has no licence, so all rights stay with its authors; see --licence")
 
     def _release(self, benchmark: Benchmark, version: str, notes: str, asked: ReleaseOptions) -> Release:
         done = Release.objects.filter(benchmark=benchmark, status=JobStatus.DONE)
@@ -109,7 +112,7 @@ class Command(BaseCommand):
         self.stdout.write(citation_of(release)[0])
 
 
-def _options(given: dict[str, Any]) -> ReleaseOptions:
+def _options(given: dict[str, Any], *, no_licence: bool) -> ReleaseOptions:
     parts = {part for part in re.split(r"[,\s]+", given["parts"]) if part}
     if unknown := sorted(parts - {*PARTS, "notes", "names", "reference-answers"}):
         raise DomainError(f"--with: there is no {', '.join(unknown)}; there are {', '.join(PARTS)}")
@@ -123,7 +126,7 @@ def _options(given: dict[str, Any]) -> ReleaseOptions:
         raters=tuple(dict.fromkeys(given["rater"])),
         judges=tuple(dict.fromkeys(given["judge"])),
         candidates=tuple(dict.fromkeys(given["candidate"])),
-        no_licence=given["no_licence"],
+        no_licence=no_licence,
         url=given["url"],
     )
 
