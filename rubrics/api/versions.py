@@ -44,7 +44,7 @@ class VersionSerializer(Plain):
     changed = serializers.IntegerField(help_text="Other points or tags, same text.")
 
 
-class ChangeSerializer(Plain):
+class CriterionChangeSerializer(Plain):
     """What became of one criterion."""
 
     change = serializers.CharField(help_text="same, changed, reworded, new or removed")
@@ -77,7 +77,7 @@ class NoteSerializer(StrictSerializer, Plain):
     note = serializers.CharField(max_length=LONGEST, allow_blank=True, default="")
 
 
-class DecisionSerializer(StrictSerializer, Plain):
+class ReviewDecisionSerializer(StrictSerializer, Plain):
     """What a reviewer says. Item comments: id of the item → text."""
 
     outcome = serializers.ChoiceField(choices=RubricReview.Outcome.choices)
@@ -170,7 +170,7 @@ def history(request: Request, slug: str, public_id: str) -> Response:
 
 
 @extend_schema(
-    responses=ChangeSerializer(many=True),
+    responses=CriterionChangeSerializer(many=True),
     parameters=[OpenApiParameter("from", int), OpenApiParameter("to", int)],
     operation_id="rubric_versions_diff",
 )
@@ -197,7 +197,7 @@ def _number(request: Request, name: str, default: int) -> int:
 
 
 @extend_schema(methods=["GET"], responses=InReviewSerializer)
-@extend_schema(methods=["POST"], request=DecisionSerializer, responses=VersionSerializer(many=True))
+@extend_schema(methods=["POST"], request=ReviewDecisionSerializer, responses=VersionSerializer(many=True))
 @api_view(["GET", "POST"])
 def review(request: Request, slug: str, public_id: str) -> Response:
     """Read the rubric in review, or approve or return it (authors who wrote nothing of it)."""
@@ -205,7 +205,7 @@ def review(request: Request, slug: str, public_id: str) -> Response:
     rubric = _open(case, Rubric.Status.IN_REVIEW)
     if request.method == "GET":
         return Response(_in_review(rubric))
-    said = _valid(DecisionSerializer(data=request.data))
+    said = _valid(ReviewDecisionSerializer(data=request.data))
     common = {"rubric": rubric, "reviewer": _me(request), "comment": said["comment"], "at": timezone.now()}
     if said["outcome"] == RubricReview.Outcome.APPROVED:
         _named(lambda: publishing.approve(**common, digest=said["digest"], item_comments=said["item_comments"]))
