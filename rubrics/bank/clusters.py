@@ -60,7 +60,7 @@ def with_categories(benchmark: Benchmark, entries: Iterable[BankEntry]) -> Query
 
 def lacks(cases: Sequence[Case], entries: Sequence[BankEntry]) -> list[Lack]:
     """For each case what is missing from the version being written, else from the published one. Three queries."""
-    status, held = _held(cases)
+    status, held = _held(cases, entries)
     found = []
     for case in cases:
         own = held.get(case.pk, Held())
@@ -88,7 +88,7 @@ def _of_items(items: Iterable[DraftItem]) -> Held:
     )
 
 
-def _held(cases: Sequence[Case]) -> tuple[dict[int, str], dict[int, Held]]:
+def _held(cases: Sequence[Case], entries: Sequence[BankEntry]) -> tuple[dict[int, str], dict[int, Held]]:
     """The status of the version that counts for each case, and what it holds."""
     ids = [case.pk for case in cases]
     status: dict[int, str] = {}
@@ -97,19 +97,24 @@ def _held(cases: Sequence[Case]) -> tuple[dict[int, str], dict[int, Held]]:
     for draft in drafts.select_related("rubric"):
         status[draft.rubric.case_id] = draft.rubric.status
         held[draft.rubric.case_id] = _of_items(items_of(draft.content))
-    published = RubricItem.objects.filter(
-        rubric__case__in=[pk for pk in ids if pk not in status],
-        rubric__status=Status.PUBLISHED,
-        rubric__track="gold",
+    published = Rubric.objects.filter(
+        case__in=[pk for pk in ids if pk not in status], status=Status.PUBLISHED, track="gold"
+    )
+    rubrics = dict(published.values_list("pk", "case_id"))
+    status |= dict.fromkeys(rubrics.values(), Status.PUBLISHED)
+    # Only what could be a cluster criterion: a large benchmark has fifty thousand others.
+    items = RubricItem.objects.filter(rubric__in=list(rubrics)).filter(
+        Q(bank_item__in=[entry.name for entry in entries])
+        | Q(tags__overlap=[cluster_tag(entry) for entry in entries])
+        | Q(criterion__text__in=[text for entry in entries for text in entry.text.values()])
     )
     rows: dict[int, list[tuple[str, list[str], str]]] = {}
-    for case, name, tags, text in published.values_list("rubric__case", "bank_item", "tags", "criterion__text"):
-        rows.setdefault(case, []).append((name, tags, text))
-    for case, items in rows.items():
-        status[case] = Status.PUBLISHED
+    for rubric, name, tags, text in items.values_list("rubric_id", "bank_item", "tags", "criterion__text"):
+        rows.setdefault(rubrics[rubric], []).append((name, tags, text))
+    for case, found in rows.items():
         held[case] = Held(
-            names=frozenset(name for name, _tags, _text in items if name),
-            tags=frozenset(tag for _name, tags, _text in items for tag in tags),
-            texts=frozenset(text for _name, _tags, text in items),
+            names=frozenset(name for name, _tags, _text in found if name),
+            tags=frozenset(tag for _name, tags, _text in found for tag in tags),
+            texts=frozenset(text for _name, _tags, text in found),
         )
     return status, held
