@@ -201,6 +201,23 @@ def test_keys_that_differ_only_in_composition_are_refused(tmp_path) -> None:
     assert "composed" in faults[0]
 
 
+def test_a_key_that_differs_only_in_composition_from_one_that_stands_is_refused(tmp_path) -> None:
+    run(write(tmp_path / "f.jsonl", [healthbench(1, prompt_id="caf\u00e9")]))
+    before = everything()
+    faults = refused(write(tmp_path / "g.jsonl", [healthbench(2), healthbench(3, prompt_id="cafe\u0301")]))
+    assert [fault.split(":")[0] for fault in faults] == ["line 2, prompt_id"]
+    assert everything() == before
+    run(write(tmp_path / "f.jsonl", [healthbench(1, prompt_id="caf\u00e9")]))
+    assert everything() == before
+
+
+def test_a_rubric_without_positive_points_is_imported_with_a_note_that_names_its_line(tmp_path) -> None:
+    harms = [{"criterion": "Recommends antibiotics.", "points": -8}]
+    _out, err = run(write(tmp_path / "f.jsonl", [healthbench(1), healthbench(2, rubrics=harms)]))
+    assert "Line 2, rubrics: no criterion has positive points" in err
+    assert Case.objects.count() == 2
+
+
 def test_all_faults_are_counted_and_fifty_are_listed(tmp_path) -> None:
     rows = [healthbench(n, rubrics=[]) if n % 2 else healthbench(n) for n in range(140)]
     faults = refused(write(tmp_path / "f.jsonl", rows))
