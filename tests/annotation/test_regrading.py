@@ -172,3 +172,15 @@ def test_what_was_graded_on_another_track_asks_for_nothing_of_the_gold_rubric(gr
     decide(row)
     reword(case, 0)
     assert lacking_in(group) == []
+
+
+def test_what_nobody_was_asked_about_is_lacking_as_well(group: ExpertGroup) -> None:
+    case = CaseFactory(benchmark=group.benchmark)
+    ResponseFactory(case=case)
+    row = make_batch(group, cases=(case.key,)).assignments.get()
+    first, second, third = case.rubrics.get().items.values_list("criterion", flat=True)
+    Assignment.objects.filter(pk=row.pk).update(criteria=[first, second])
+    row.refresh_from_db()
+    decide(row)
+    rubric = reword(case, 0)
+    assert [one.criteria for one in lacking_in(group)] == [(rubric.items.get(position=1).criterion_id, third)]
