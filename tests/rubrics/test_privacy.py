@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,7 +99,7 @@ def test_the_check_digit_of_the_standards_own_example() -> None:
 def test_findings_are_parts_of_the_text_in_order_and_never_overlap(text: str) -> None:
     found = findings(text)
     assert all(one.quote == text[one.start : one.end] != "" for one in found)
-    assert all(first.end <= second.start for first, second in zip(found, found[1:], strict=False))
+    assert all(first.end <= second.start for first, second in pairwise(found))
 
 
 def test_a_long_text_of_one_kind_of_character_takes_no_time() -> None:
