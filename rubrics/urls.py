@@ -2,9 +2,9 @@
 
 from django.urls import URLPattern, path
 
+from rubrics.audits.urls import urlpatterns as audit_doors
 from rubrics.editor_urls import urlpatterns as editor_urls
 from rubrics.version_urls import urlpatterns as version_urls
-from rubrics.audits.urls import urlpatterns as audit_doors
 from rubrics.views import (
     authors,
     bank,
