@@ -6,6 +6,7 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from consilium.lib.identifiers import new_public_id
 
@@ -38,7 +39,7 @@ class PhysicianProfile(models.Model):
     """
 
     class Seniority(models.TextChoices):
-        TRAINEE = "trainee", _("In training")
+        TRAINEE = "trainee", pgettext_lazy("seniority", "In training")
         SPECIALIST = "specialist", _("Specialist")
         SENIOR = "senior", _("Senior or consultant")
         OTHER = "other", _("Other")

@@ -34,7 +34,7 @@ class PeriodForm(forms.Form):
     """Days in UTC, both of them in it."""
 
     since = _day(_("From"))
-    until = _day(_("To"))
+    until = _day(_("Until"))
 
     def clean(self) -> dict[str, Any]:
         """The first is not after the last."""

@@ -7,7 +7,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.translation import get_language, ngettext
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
@@ -54,9 +54,8 @@ def _chosen(request: SignedInRequest, benchmark: Benchmark, entries: list[BankEn
 
 
 def _say(request: SignedInRequest, added: Added) -> None:
-    text = ngettext("%(n)d criterion was added", "%(n)d criteria were added", added.items) % {"n": added.items}
-    where = ngettext("to the draft of %(n)d case.", "to the drafts of %(n)d cases.", added.cases) % {"n": added.cases}
-    messages.success(request, f"{text} {where}")
+    text = _("Criteria added: %(items)d. Drafts that have them: %(cases)d.")
+    messages.success(request, text % {"items": added.items, "cases": added.cases})
 
 
 def _lacking(benchmark: Benchmark, entries: list[BankEntry]) -> list[Lack]:
