@@ -46,6 +46,15 @@ def batch(page: Page) -> None:
     page.wait_for_load_state()
 
 
+def rubric(page: Page) -> None:
+    """A draft in the editor, as its author left it."""
+    page.goto("/b/demo/write/?q=hypertension")
+    page.get_by_role("link", name="demo-02-hypertension-kidney").last.click()
+    page.wait_for_load_state()
+    page.get_by_role("link", name="Open the rubric").or_(page.get_by_role("link", name="rubric")).first.click()
+    page.wait_for_load_state("networkidle")
+
+
 def report(page: Page) -> None:
     """The judge beside the two expert groups."""
     page.goto("/b/demo/agreement/")
@@ -63,6 +72,7 @@ def scores(page: Page) -> None:
 # File, who looks, what they open, and how much of the page is shown (None: what fits the window).
 PICTURES: tuple[tuple[str, str, Callable[[Page], None], int | None], ...] = (
     ("grading", "annotator-a1@example.org", grading, None),
+    ("rubric", "author-1@example.org", rubric, None),
     ("batch", "admin@example.org", batch, 766),
     ("report", "researcher@example.org", report, 1330),
     ("scores", "researcher@example.org", scores, 1330),

@@ -7,6 +7,7 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -30,8 +31,11 @@ from consilium.demo.simulator import Simulator
 from consilium.demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
 from consilium.lib.errors import DomainError
 from rubrics import services as rubric_services
+from rubrics.drafting import DraftItem, items_of
 from rubrics.imports.bulk import refresh_statistics
-from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response
+from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
+from rubrics.services.drafts import open_draft, save_draft
+from rubrics.services.publishing import send_to_review
 from scoring.models import RunSlice, TrainedModel
 from scoring.services import judges, runs
 from scoring.trained.fitting import fit
@@ -64,6 +68,7 @@ def load_demo(*, at: datetime) -> bool:
         _closed_batch(desk, group, SEED + 10 * number + 1)
         _open_batch(desk, group, SEED + 10 * number + 2)
     _writing_batch(groups[0], calendar.days_ago(1))
+    _drafts(demo, people, calendar)
     refresh_statistics()
     _judge(demo, people["researcher@example.org"], at)
     _reports(demo, people["researcher@example.org"], at)
@@ -297,6 +302,32 @@ def _writing_batch(group: ExpertGroup, at: datetime) -> None:
         instructions="This benchmark is made up: try the page, and write what you like.",
     )
     create_writing_batch(order=order, filter=WritingFilter(draw=4), by=None, at=at)
+
+
+def _drafts(demo: Benchmark, people: dict[str, User], calendar: Calendar) -> None:
+    """Two new versions of rubrics: one is being written, one waits for a second physician."""
+    first, second = people["author-1@example.org"], people["author-2@example.org"]
+    rubric, items = _draft_of(demo, "demo-02-hypertension-kidney", first, calendar.days_ago(2))
+    items[1] = replace(items[1], text="Asks for a repeat of eGFR and albumin-creatinine ratio after 3 months.")
+    items.insert(2, DraftItem("new-1", "Gives appropriate advice on salt and explains why it matters.", 1))
+    _save(rubric, items, first, calendar.days_ago(1))
+    rubric, items = _draft_of(demo, "demo-04-starting-metformin", second, calendar.days_ago(3))
+    text = "Names vitamin B12 as a value to check after years on metformin."
+    items.append(
+        DraftItem("new-1", text, 1, tags=("axis:completeness",), expectation="Long-term monitoring is covered.")
+    )
+    _save(rubric, items, second, calendar.days_ago(2))
+    note = "Nothing asked for monitoring beyond the first months."
+    send_to_review(rubric=rubric, note=note, by=second, at=calendar.days_ago(2), tell=False)
+
+
+def _draft_of(demo: Benchmark, key: str, by: User, at: datetime) -> tuple[Rubric, list[DraftItem]]:
+    rubric = open_draft(case=Case.objects.get(benchmark=demo, key=key), by=by, at=at)
+    return rubric, items_of(rubric.draft.content)
+
+
+def _save(rubric: Rubric, items: Sequence[DraftItem], by: User, at: datetime) -> None:
+    save_draft(rubric=rubric, items=items, version=1, client_id=None, by=by, at=at)
 
 
 def _begin_check(desk: Desk, task: Task, checker: User, at: datetime) -> None:
