@@ -15,7 +15,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from consilium.lib.errors import LineError
-from rubrics.models import RubricItem
+from rubrics.models import Case, RubricItem
 
 MOST_ITEMS = 500
 LONGEST_TEXT = 20_000
@@ -161,6 +161,16 @@ def digest_of(items: Sequence[DraftItem]) -> str:
         for item in items
     ]
     return hashlib.sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+
+
+def digest_for_review(items: Sequence[DraftItem], case: Case) -> str:
+    """SHA-256 of all that a reviewer reads: the criteria, and the case that they are about.
+
+    A case may change as long as nothing of it is published: an approval of the same criteria is then one of another
+    case, and counts no more.
+    """
+    read = [digest_of(items), case.conversation, case.reference_answer]
+    return hashlib.sha256(json.dumps(read, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
 def unready(items: Sequence[DraftItem]) -> list[LineError]:

@@ -37,6 +37,7 @@ def draft_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
     """A draft as the editor and the API are told of it."""
     items = items_of(draft.content)
     return {
+        "draft": draft.rubric_id,  # versions of another one count from the beginning again
         "version": draft.version,
         "items": [item.as_json() for item in items],
         "saved_at": draft.saved_at.isoformat(),
@@ -47,7 +48,7 @@ def draft_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
 
 def nothing_yet(benchmark: Benchmark) -> dict[str, Any]:
     """The same before the first save: version 0, which opens a draft when it is saved."""
-    return {"version": 0, "items": [], "saved_at": "", "saved_by": "", "missing": missing([], benchmark)}
+    return {"draft": None, "version": 0, "items": [], "saved_at": "", "saved_by": "", "missing": missing([], benchmark)}
 
 
 def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, Any]]:

@@ -78,6 +78,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "turns": case.conversation,
         "criteria": len(items),
         "draft": draft,
+        "seen": {"version": draft.version},
         "before": before,
         "diff": diff,
         "rows": rows,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any, cast
 
-from django.db import transaction
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
@@ -20,7 +19,7 @@ from rubrics import access, editing
 from rubrics.drafting import read_items
 from rubrics.models import Case, Rubric
 from rubrics.parsing.faults import Faults
-from rubrics.services.drafts import StaleDraft, open_draft, save_draft
+from rubrics.services.drafts import StaleDraft, put_draft
 from rubrics.tables import ZIP, rows_of_file, rows_with_heading
 
 if TYPE_CHECKING:
@@ -57,6 +56,7 @@ class DraftSerializer(Plain):
     """A draft as it stands. Version 0: nothing is written yet."""
 
     status = serializers.CharField()
+    draft = serializers.IntegerField(allow_null=True, help_text="Which draft it is; a later one has another number.")
     version = serializers.IntegerField()
     items = DraftItemSerializer(many=True)
     saved_at = serializers.CharField()
@@ -79,6 +79,9 @@ class SaveSerializer(StrictSerializer, Plain):
     """The whole list in place of what stands, if ``version`` is the one that stands."""
 
     version = serializers.IntegerField(min_value=0)
+    draft = serializers.IntegerField(
+        required=False, allow_null=True, help_text="The draft that was seen; 409 where another one is written by now."
+    )
     client_id = serializers.UUIDField(required=False, help_text="The same id again changes nothing.")
     items = _Items()
 
@@ -128,18 +131,15 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
     asked.is_valid(raise_exception=True)
     sent = asked.validated_data
     try:
-        with transaction.atomic():  # a draft that cannot be saved into is not begun either
-            rubric, _items = editing.standing_rubric(case)
-            begins = sent["version"] == 0 and (rubric is None or rubric.status == Rubric.Status.PUBLISHED)
-            rubric = open_draft(case=case, by=_me(request), at=timezone.now())
-            save_draft(
-                rubric=rubric,
-                items=sent["items"],
-                version=rubric.draft.version if begins else sent["version"],
-                client_id=sent.get("client_id", uuid.uuid4()),
-                by=_me(request),
-                at=timezone.now(),
-            )
+        put_draft(
+            case=case,
+            items=sent["items"],
+            version=sent["version"],
+            seen=sent.get("draft"),
+            client_id=sent.get("client_id", uuid.uuid4()),
+            by=_me(request),
+            at=timezone.now(),
+        )
     except StaleDraft as stale:
         stands = {"status": Rubric.Status.DRAFT, **editing.draft_json(stale.draft, benchmark=case.benchmark)}
         return Response({"detail": str(stale), "draft": stands}, status=status.HTTP_409_CONFLICT)

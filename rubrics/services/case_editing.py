@@ -17,7 +17,7 @@ from consilium.lib.errors import Conflict, DomainError
 from rubrics.case_content import CONTENT, CaseContent, content_of
 from rubrics.drafting import from_rubric
 from rubrics.models import Benchmark, Case, Rubric, RubricReview
-from rubrics.services.drafts import open_draft, save_draft
+from rubrics.services.drafts import hold_drafts, open_draft, renew_digests, save_draft
 
 Status = Rubric.Status
 COUNTED_KEY = re.compile(r"([A-Za-z][A-Za-z _.-]{0,60}?)(\d{1,6})")
@@ -104,6 +104,7 @@ def save_case(
         raise StaleCase(row)
     stands = content_of(row)
     changed = any(getattr(content, name) != getattr(stands, name) for name in CONTENT)
+    drafts = hold_drafts(row) if changed else []  # before it is asked whether one was sent to review
     if changed and (why := why_frozen(row)):
         if why == "published":
             raise Frozen(_("A rubric of this case is published, so its content stands. Make an erratum of it instead."))
@@ -120,6 +121,7 @@ def save_case(
     except IntegrityError as error:
         raise _told(error) from error
     row.refresh_from_db()
+    renew_digests(drafts, row)
     return row
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.lib.errors import Conflict, DomainError
-from rubrics.drafting import DraftItem, digest_of, from_rubric
+from rubrics.drafting import DraftItem, digest_for_review, from_rubric, items_of
 from rubrics.models import Case, Criterion, Rubric, RubricContributor, RubricDraft
 
 Status = Rubric.Status
@@ -35,7 +35,7 @@ def open_draft(*, case: Case, by: User, at: datetime) -> Rubric:
     """
     if case.excluded_at is not None:
         raise DomainError(_("This case was excluded, so its rubric cannot change."))
-    Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # two who open it at once get the same draft
+    case = Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # two who open it at once get the same draft
     versions = Rubric.objects.filter(case=case, track=TRACK)
     standing = versions.filter(status__in=[Status.DRAFT, Status.IN_REVIEW], draft__isnull=False).first()
     if standing is not None:
@@ -52,7 +52,7 @@ def open_draft(*, case: Case, by: User, at: datetime) -> Rubric:
         created_at=at,
     )
     RubricDraft.objects.create(
-        rubric=rubric, content=_content(items), digest=digest_of(items), saved_by=by, saved_at=at
+        rubric=rubric, content=_content(items), digest=digest_for_review(items, case), saved_by=by, saved_at=at
     )
     return rubric
 
@@ -80,7 +80,8 @@ def save_draft(
         raise DomainError(_("A criterion of another case cannot stand in this rubric."))
     RubricDraft.objects.filter(pk=draft.pk).update(
         content=_content(items),
-        digest=digest_of(items),
+        # Read behind the lock of the draft: whoever changes the case renews the digest behind it as well.
+        digest=digest_for_review(items, Case.objects.get(pk=rubric.case_id)),
         version=F("version") + 1,
         client_id=client_id,
         saved_by=by,
@@ -108,6 +109,49 @@ def save_first(
     if draft.content["items"] and draft.client_id != client_id:
         raise StaleDraft(draft)
     return save_draft(rubric=rubric, items=items, version=draft.version, client_id=client_id, by=by, at=at)
+
+
+@transaction.atomic
+def put_draft(
+    *,
+    case: Case,
+    items: Sequence[DraftItem],
+    version: int,
+    seen: int | None = None,
+    client_id: uuid.UUID | None,
+    by: User,
+    at: datetime,
+) -> RubricDraft:
+    """Put a list in place of what is being written. Version 0 begins a draft where there is none; else `StaleDraft`.
+
+    ``seen`` is the rubric whose draft the sender saw: the versions of another one count from the beginning again.
+    """
+    Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # nobody begins one between question and answer
+    open_ones = Rubric.objects.filter(case=case, track=TRACK, status__in=[Status.DRAFT, Status.IN_REVIEW])
+    begins = version == 0 and not open_ones.filter(draft__isnull=False).exists()
+    rubric = open_draft(case=case, by=by, at=at)
+    refuse_another(rubric, seen)
+    version = rubric.draft.version if begins else version
+    return save_draft(rubric=rubric, items=items, version=version, client_id=client_id, by=by, at=at)
+
+
+def refuse_another(rubric: Rubric, seen: int | None) -> None:
+    """`StaleDraft` where the sender saw the draft of another rubric (by its id): discarded or published since."""
+    if seen is not None and seen != rubric.pk and rubric.status == Status.DRAFT:
+        raise StaleDraft(rubric.draft)
+
+
+def hold_drafts(case: Case) -> list[RubricDraft]:
+    """What is being written for a case, held against whoever sends it to review or saves it meanwhile."""
+    rubrics = Rubric.objects.select_for_update(no_key=True).filter(case=case, status=Status.DRAFT)
+    return list(RubricDraft.objects.select_for_update().filter(rubric__in=[row.pk for row in rubrics]))
+
+
+def renew_digests(drafts: Sequence[RubricDraft], case: Case) -> None:
+    """The case reads differently now: what was said of its drafts was said of another case."""
+    for draft in drafts:
+        draft.digest = digest_for_review(items_of(draft.content), case)
+        draft.save(update_fields=["digest"])
 
 
 def _content(items: Sequence[DraftItem]) -> dict[str, object]:

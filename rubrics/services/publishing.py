@@ -33,6 +33,7 @@ from rubrics.models import (
 from rubrics.privacy import open_findings
 from rubrics.rules import broken_rules, rules_of
 from rubrics.services import rubric_notices
+from rubrics.services.drafts import StaleDraft
 
 Status = Rubric.Status
 APPROVED, RETURNED = RubricReview.Outcome.APPROVED, RubricReview.Outcome.RETURNED
@@ -127,14 +128,18 @@ def return_draft(
 
 
 @transaction.atomic
-def discard_draft(*, rubric: Rubric, by: User, at: datetime) -> None:
+def discard_draft(*, rubric: Rubric, by: User, at: datetime, version: int | None = None) -> None:
     """Throw a draft away; the published version, where there is one, stands as it is.
+
+    ``version`` is the one that ``by`` saw: `StaleDraft` where somebody has written on since.
 
     What was said in reviews of it stays on record. Requests to reword a criterion wait for the next draft.
     """
-    row, _draft = _locked(rubric)
+    row, draft = _locked(rubric)
     if row.status != Status.DRAFT:
         raise Conflict(_("Only a draft can be discarded; take this rubric back from review first."))
+    if version is not None and draft.version != version:
+        raise StaleDraft(draft)
     row.reviews.all().delete()
     row.delete()
 

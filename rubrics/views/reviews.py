@@ -140,7 +140,9 @@ def discard_draft(request: SignedInRequest, slug: str, public_id: str) -> HttpRe
     case = access.get_case_to_write(request.user, slug, public_id)
     rubric = get_object_or_404(Rubric, case=case, track=versions.TRACK, status=Rubric.Status.DRAFT, draft__isnull=False)
     try:
-        publishing.discard_draft(rubric=rubric, by=request.user, at=timezone.now())
+        seen = request.POST.get("version", "")
+        version = int(seen) if seen.isdecimal() and len(seen) < 10 else None
+        publishing.discard_draft(rubric=rubric, by=request.user, at=timezone.now(), version=version)
     except DomainError as refused:
         return _page(request, case, _open_rubric(case), refused)
     messages.success(request, _("The draft of %(case)s was discarded.") % {"case": case.key})

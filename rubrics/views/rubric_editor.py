@@ -23,7 +23,7 @@ from rubrics.evidence import evidence_for
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.parsing.faults import Faults
 from rubrics.rules import rules_of
-from rubrics.services.drafts import StaleDraft, open_draft, save_draft, save_first
+from rubrics.services.drafts import StaleDraft, open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
 
 MOST_UPLOADED = 16 << 20
@@ -94,7 +94,8 @@ def rubric_draft(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
         return JsonResponse({**editing.nothing_yet(case.benchmark), "status": ""})
     if rubric.status == Rubric.Status.PUBLISHED:
         return JsonResponse({"status": rubric.status})
-    if request.GET.get("version") == str(rubric.draft.version) and rubric.status == Rubric.Status.DRAFT:
+    seen = request.GET.get("version"), request.GET.get("draft", str(rubric.pk))
+    if seen == (str(rubric.draft.version), str(rubric.pk)) and rubric.status == Rubric.Status.DRAFT:
         return HttpResponse(status=204)  # nothing new
     return JsonResponse({**editing.draft_json(rubric.draft, benchmark=case.benchmark), "status": rubric.status})
 
@@ -126,6 +127,8 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
             detail = _("This draft is no longer there: it was published or discarded.")
             return JsonResponse({"detail": detail, "gone": True}, status=409)
         else:
+            seen = sent.get("draft")
+            refuse_another(rubric, seen if type(seen) is int else None)
             draft = save_draft(rubric=rubric, version=version, **options)
     except StaleDraft as stale:
         stands = editing.draft_json(stale.draft, benchmark=case.benchmark)
@@ -133,7 +136,7 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
     except DomainError as refused:
         return JsonResponse({"detail": str(refused), "gone": refused.status_code == 409}, status=refused.status_code)
     stands = editing.draft_json(draft, benchmark=case.benchmark)
-    return JsonResponse({name: stands[name] for name in ("version", "saved_at", "saved_by", "missing")})
+    return JsonResponse({name: stands[name] for name in ("draft", "version", "saved_at", "saved_by", "missing")})
 
 
 def _json(request: SignedInRequest) -> dict[str, Any]:
