@@ -46,7 +46,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # What these modules set up, their tests share; it takes longer than the tests do.
-TOGETHER = ("tests/demo/test_load.py", "tests/infra/test_up.py", "tests/agreement/test_real_agreement_file.py")
+TOGETHER = (
+    "tests/access/test_blinding.py",
+    "tests/access/test_url_matrix.py",
+    "tests/agreement/test_real_agreement_file.py",
+    "tests/demo/test_load.py",
+    "tests/infra/test_up.py",
+)
 # These hold the longest tests. Begun last, one of them would run alone while the other process has nothing left.
 FIRST = ("tests/e2e/", "tests/chaos/", "tests/access/", "tests/infra/", "tests/scoring/")
 

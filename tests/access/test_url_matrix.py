@@ -17,11 +17,15 @@ import consilium.urls
 from agreement import files
 from agreement.models import Report
 from tests.access.doors import DOORS, Door
-from tests.access.world import ROLES, World, build_world
+from tests.access.world import ROLES, World
+from tests.chaos import FULL
 
 METHODS = ("get", "post")
 # Every method is tried by those who have no business at all; for the others the two that doors use.
 ALL_METHODS = (*METHODS, "put", "patch", "delete")
+STRANGERS = ("anonymous", "outsider")
+# How many of the others write to a closed door that all of them read: one out of so many, in turn.
+TURNS = 1 if FULL else 4
 # What a closed door may answer: as if it were not there, or that this method is none of its, whoever asks.
 CLOSED = {404, 405}
 CLOSED_ANONYMOUS = {302, 401, 403, 404, 405}
@@ -50,11 +54,6 @@ def test_every_address_has_an_expectation() -> None:
 
 
 @pytest.fixture
-def world(db: None) -> World:
-    return build_world()
-
-
-@pytest.fixture
 def client_of(world: World) -> Callable[[str], Client]:
     clients: dict[str, Client] = {}
 
@@ -71,6 +70,18 @@ def client_of(world: World) -> Callable[[str], Client]:
 
 def address(name: str, door: Door, world: World) -> str:
     return reverse(name, kwargs=door.arguments(world) if door.arguments else None)
+
+
+def methods_tried(role: str, name: str, door: Door) -> tuple[str, ...]:
+    """How ``role`` tries a closed door. ``CONSILIUM_CHAOS=full`` has everybody write wherever they may not read."""
+    if role == "outsider" or (role in STRANGERS and (FULL or name.startswith("api:"))):
+        return ALL_METHODS
+    if role in STRANGERS:
+        return METHODS
+    if door.writes_only:
+        return ("post",)  # that reading is none of its is told to strangers and to those to whom it is open
+    turn = ROLES.index(role) + list(DOORS).index(name)
+    return METHODS if turn % TURNS == 0 else ("get",)
 
 
 def test_closed_doors(
@@ -92,7 +103,7 @@ def test_closed_doors(
             if role in door.roles or door.framework:
                 continue
             url = address(name, door, world)
-            for method in ALL_METHODS if role in ("anonymous", "outsider") else METHODS:
+            for method in methods_tried(role, name, door):
                 body = {"content_type": "application/json"} if name.startswith("api:") and method != "get" else {}
                 status = getattr(client, method)(url, **body).status_code
                 if status not in (CLOSED_ANONYMOUS if role == "anonymous" else CLOSED):
@@ -121,6 +132,6 @@ def test_open_doors(world: World, client_of: Callable[[str], Client], monkeypatc
                 continue
             url = address(name, door, world)
             status = client.get(url).status_code
-            if status not in OPEN or (status == 405 and not door.writes_only):
+            if status not in OPEN or (status == 405) != door.writes_only:
                 wrong.append(f"GET {url} ({name}) as {role}: {status}")
     assert not wrong, "\n" + "\n".join(wrong)
