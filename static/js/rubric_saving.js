@@ -19,6 +19,7 @@
     const savedBox = document.getElementById("saved");
     const trouble = document.getElementById("trouble");
     let version = start.version;
+    let draftId = start.draft; // versions of another draft count from the beginning again
     let base = model.copy(start.items); // what the server has, as far as this page knows
     let dirty = false;
     let busy = null;
@@ -29,6 +30,7 @@
     let keptHere = true;
     let lastSaved = start.saved_at && start.version > 1 ? start.saved_at : "";
     let asking = false;
+    let unanswered = null; // the list that both began from: until a question is answered, a later page asks it again
 
     /* What the line in the bar says ------------------------------------------------------------------------------------ */
     const time = (text) => new Date(text).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
@@ -55,7 +57,7 @@
     /* This browser's storage --------------------------------------------------------------------------------------------- */
     function keep() {
       try {
-        if (dirty) localStorage.setItem(key, JSON.stringify({ items: items(), base, version, at: Date.now() }));
+        if (dirty) localStorage.setItem(key, JSON.stringify({ items: items(), base: unanswered ?? base, at: Date.now() }));
         else localStorage.removeItem(key);
         keptHere = true;
       } catch {
@@ -89,6 +91,7 @@
       }
       if (entries.length && !model.sameList(items(), base)) {
         changed(0);
+        if (questions.length) unanswered = entries[0].base;
         keep();
         toast(words.found);
         if (questions.length) question(questions, start.saved_by);
@@ -125,7 +128,7 @@
       const list = model.copy(items());
       const text = JSON.stringify(list);
       if (sent?.text !== text || sent.version !== version) sent = { text, version, id: crypto.randomUUID?.() ?? uuid() };
-      const body = JSON.stringify({ who: start.who, version, client_id: sent.id, items: list });
+      const body = JSON.stringify({ who: start.who, draft: draftId, version, client_id: sent.id, items: list });
       const headers = { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token(), "HX-Request": "true" };
       let answer;
       let told = {};
@@ -141,6 +144,7 @@
         failures = 0;
         complain("");
         version = told.version;
+        draftId = told.draft;
         base = list;
         lastSaved = told.saved_at;
         others("", "");
@@ -187,12 +191,14 @@
     function settle(draft) {
       const told = model.merge(base, items(), draft.items);
       const quiet = !dirty;
+      if (told.questions.length) unanswered = base;
       version = draft.version;
+      draftId = draft.draft;
       base = model.copy(draft.items);
       lastSaved = draft.saved_at;
       others(draft.saved_by, draft.saved_at);
       show(told.items);
-      dirty = !model.sameList(items(), base);
+      dirty = told.questions.length > 0 || !model.sameList(items(), base);
       keep();
       missing(draft.missing);
       if (told.questions.length) question(told.questions, draft.saved_by);
@@ -204,6 +210,7 @@
       asking = true;
       const answers = await ask(questions, person);
       asking = false;
+      unanswered = null;
       const list = [];
       for (const item of items()) {
         const one = questions.find((each) => each.id === item.id);
@@ -212,19 +219,20 @@
       }
       show(list);
       changed(0);
+      keep();
     }
 
     /* What others do meanwhile ------------------------------------------------------------------------------------------- */
     async function look() {
       if (document.hidden || dirty || busy || halted || asking || !navigator.onLine) return;
       try {
-        const answer = await fetch(`${editor.dataset.draftUrl}?version=${version}`, { credentials: "same-origin", headers: { Accept: "application/json", "HX-Request": "true" } });
+        const answer = await fetch(`${editor.dataset.draftUrl}?version=${version}&draft=${draftId ?? ""}`, { credentials: "same-origin", headers: { Accept: "application/json", "HX-Request": "true" } });
         if (answer.status !== 200 || dirty || busy) return;
         const told = await answer.json();
-        if (told.status && told.status !== "draft") {
+        if (told.status !== "draft" && (told.status || version)) {
           halted = "gone";
           complain(words.gone);
-        } else if (told.version > version) settle(told);
+        } else if (told.version > version || told.draft !== draftId) settle(told);
       } catch {
         // Offline: nothing is shown as long as there is nothing to save.
       }
