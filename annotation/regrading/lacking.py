@@ -78,11 +78,14 @@ def lacking_in(group: ExpertGroup, *, rubric: Rubric | None = None) -> list[Lack
 
 
 def graders_of(group: ExpertGroup, responses: Iterable[int]) -> dict[int, list[int]]:
-    """Response → the users who handed it in for the group, in the order of handing in."""
+    """Response → the users who handed it in for the group, in the order of handing in; then those who are at it.
+
+    Who has begun under an earlier version decides that one to its end: left out here, they would never be asked.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT response_id, annotator_id FROM ({_ASKED}) AS asked WHERE submitted_at IS NOT NULL"
-            " AND response_id = ANY(%(responses)s) ORDER BY response_id, submitted_at, annotator_id",
+            f"SELECT response_id, annotator_id FROM ({_ASKED}) AS asked WHERE response_id = ANY(%(responses)s)"
+            " ORDER BY response_id, submitted_at, annotator_id",
             {"group": group.pk, "responses": list(responses)},
         )
         rows = cursor.fetchall()

@@ -190,11 +190,20 @@ def _loads(group: ExpertGroup, pieces: list[Piece]) -> tuple[Load, ...]:
     return tuple(made)
 
 
+def _refuse_if_asked_by_now(plan: RegradingPlan) -> None:
+    """Of two who make a batch of the same plan at once, one is told: nobody decides the same criteria twice."""
+    ExpertGroup.objects.select_for_update(no_key=True).get(pk=plan.group.pk)
+    lacking = {row.response: row for row in lacking_in(plan.group)}
+    if any(lacking.get(piece.lacking.response) != piece.lacking for piece in plan.pieces):
+        raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
+
+
 @transaction.atomic
 def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, digest: str = "") -> Batch:
     """Make the batch exactly as planned. `Conflict` if ``digest`` names another plan than this one."""
     if digest and digest != plan.digest:
         raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
+    _refuse_if_asked_by_now(plan)
     terms = plan.terms
     if not terms.title.strip():
         raise DomainError(_("A batch needs a title."))

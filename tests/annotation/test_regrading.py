@@ -13,7 +13,7 @@ from annotation.regrading.planning import create_regrading, plan_regrading
 from annotation.services import claim_adjudication, finish_adjudication, rule
 from annotation.services.planning import BatchTerms
 from annotation.services.slots import reassign
-from consilium.lib.errors import DomainError
+from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import Case
 from tests.factories import (
     BenchmarkFactory,
@@ -93,6 +93,31 @@ def test_the_same_physicians_are_asked_and_only_about_what_is_lacking(group: Exp
     assert len(group_ratings(group)) == 9
     with pytest.raises(DomainError):
         plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none"))
+
+
+def test_of_two_who_make_the_same_batch_at_once_one_is_told(group: ExpertGroup) -> None:
+    reword(first_case(group), 0)
+    one, other = (plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none")) for _ in range(2))
+    create_regrading(plan=one, by=None, at=timezone.now())
+    with pytest.raises(Conflict):
+        create_regrading(plan=other, by=None, at=timezone.now())
+    assert Assignment.objects.filter(batch__title="x").count() == 2
+
+
+def test_who_is_still_at_an_earlier_version_is_asked_as_well() -> None:
+    case = CaseFactory()
+    ResponseFactory(case=case)
+    group = ExpertGroupFactory(benchmark=case.benchmark, annotators=2)
+    make_batch(group, annotators_per_item=2)
+    done, at_it = Assignment.objects.order_by("pk")
+    decide(done, "met", "met")
+    Assignment.objects.filter(pk=at_it.pk).update(status="draft", started_at=timezone.now())
+    rubric = reword(case, 0)
+    plan = plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none"))
+    create_regrading(plan=plan, by=None, at=timezone.now())
+    again = Assignment.objects.filter(batch__title="x")
+    assert {row.annotator_id for row in again} == {done.annotator_id, at_it.annotator_id}
+    assert all(row.criteria == [rubric.items.get(position=1).criterion_id] for row in again)
 
 
 def test_the_api_lists_and_makes_it_for_chosen_cases(group: ExpertGroup, client: Client) -> None:
