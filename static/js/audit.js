@@ -109,9 +109,21 @@
     failures = Math.min(failures + 1, 6);
     if (status === 409 && body?.standing) ask(body.standing);
     else if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
-    else if (status === 422 || status === 400 || status === 404) refuse(body?.detail ?? "");
-    else tell(form.dataset.textOffline);
+    else if (body?.detail && status < 500 && status !== 403) refuse(body.detail);
+    else {
+      tell(form.dataset.textOffline);
+      if (status === 403) renew();
+    }
     return false;
+  }
+  /* The token of a session that was renewed in another tab; the next attempt takes it. */
+  async function renew() {
+    try {
+      const answer = await fetch(document.getElementById("session-ended").dataset.session, { credentials: "same-origin", headers: { Accept: "application/json" } });
+      window.consilium.renewToken((await answer.json()).csrf_token);
+    } catch {
+      // The next attempt asks again.
+    }
   }
   function ask(what) {
     standing = what;
