@@ -1,6 +1,6 @@
 /* The rubric editor: what can be done with the list, menus, sums and lint. rubric_model.js knows lists,
    rubric_saving.js the server, rubric_rows.js the rows, rubric_keys.js keys and dragging, rubric_conflict.js asks what
-   both changed, rubric_insert.js brings in the bank and what is pasted. */
+   both changed, rubric_insert.js brings in the bank and what is pasted, rubric_history.js takes back. */
 (() => {
   "use strict";
   const model = window.consilium?.rubricModel;
@@ -11,16 +11,12 @@
   const words = document.getElementById("words").dataset;
   const start = JSON.parse(document.getElementById("start").textContent);
   const LINT_MS = 1100;
-  const MOST_STEPS = 200;
   const MOST_MISSING = 6;
   const FEW = 12; // so long the ideas stay open by themselves
 
   let items = model.copy(start.items);
   let remarks = new Map();
   let missingNow = start.missing;
-  let undone = [];
-  let done = [];
-  let typed = false; // in a text, since the last action on the list
   let lastId = ""; // the row in which the cursor was last
   const toast = (text, level) => window.consilium.toast(text, level);
   const announce = (text) => (document.getElementById("announce").textContent = text);
@@ -129,7 +125,12 @@
     show: (told) => {
       items = model.copy(told);
       render();
+      past.others();
       lintSoon();
+    },
+    finish: () => {
+      const input = document.activeElement;
+      if (input.dataset?.field === "tag" && find(idOf(input))) takeTag(input, find(idOf(input)));
     },
     ask: window.consilium.rubricConflict,
   });
@@ -137,41 +138,38 @@
     saving.changed();
     lintSoon();
   }
-  /* An action on the list: it can be undone, and undoing it takes nothing back that was typed elsewhere since. */
+  /* Where the cursor is, if it is in the list. */
+  function caret() {
+    const input = document.activeElement;
+    const id = idOf(input);
+    return id && input.dataset.field ? { id, name: input.dataset.field, at: input.selectionStart } : null;
+  }
+  const past = window.consilium.rubricHistory({
+    items: () => items,
+    caret,
+    take: (list) => {
+      items = list;
+      render();
+      changed();
+      announce(words.undone);
+    },
+    go: (at) => {
+      if (at && find(at.id)) focus(at.id, at.name, at.name === "points" ? null : at.at);
+      else if (!list.contains(document.activeElement)) focus(find(lastId) ? lastId : items.at(-1)?.id);
+    },
+  });
+  /* An action on the list; one key takes it back. */
   function act(change) {
-    const before = model.copy(items);
+    const from = caret();
     change();
-    done.push({ target: before, reached: model.copy(items) });
-    if (done.length > MOST_STEPS) done.shift();
-    undone = [];
-    typed = false;
     render();
+    past.note(from);
     changed();
   }
   function undo() {
-    const step = done.pop();
-    if (!step) return toast(words.nothing);
-    const now = model.copy(items);
-    const place = placeOf(lastId);
-    items = model.back(step.target, step.reached, items);
-    undone.push({ step, target: now, reached: model.copy(items) });
-    after(place);
+    if (!past.undo()) toast(words.nothing);
   }
-  function redo() {
-    const step = undone.pop();
-    if (!step) return;
-    const place = placeOf(lastId);
-    items = model.back(step.target, step.reached, items);
-    done.push(step.step);
-    after(place);
-  }
-  function after(place) {
-    typed = false;
-    render();
-    changed();
-    announce(words.undone);
-    if (!list.contains(document.activeElement)) focus(find(lastId) ? lastId : (items[Math.max(0, place - 1)] ?? items.at(-1))?.id);
-  }
+  const redo = () => past.redo();
   /* A new criterion below `id`; at the end without one. */
   function add(id, fields = {}) {
     const item = model.newItem(fields);
@@ -259,16 +257,17 @@
     setPoints(id, points);
   }
   function setPoints(id, points) {
+    const from = caret();
     find(id).points = points;
     const input = field(row(id), "points");
     input.value = points ? String(points) : "";
     if (document.activeElement === input) input.select();
     edited(id);
+    past.note(from, `${id} points `, true);
   }
   function edited(id) {
     rows.show(items);
     totals();
-    typed = true;
     lastId = id;
     changed();
   }
@@ -287,28 +286,84 @@
   }
 
   /* Typing --------------------------------------------------------------------------------------------------------------- */
+  list.addEventListener("beforeinput", (event) => {
+    if (event.inputType.startsWith("history")) {
+      // The menu of the browser; its own steps know nothing of the list.
+      event.preventDefault();
+      if (event.inputType === "historyUndo") undo();
+      else redo();
+    } else if (!event.isComposing) past.begin(event.target);
+  });
+  list.addEventListener("compositionstart", (event) => past.begin(event.target));
   list.addEventListener("input", (event) => {
     const name = event.target.dataset.field;
     const item = find(idOf(event.target));
     if (!item || !name || name === "tag") return;
-    if (name === "text") rows.grow(event.target);
-    if (name === "points") {
-      const text = event.target.value.replace(/[−–]/g, "-").replace(/[^\d-]/g, "");
-      if (text !== event.target.value) event.target.value = text;
-      const points = /^-?\d+$/.test(text) ? Math.max(-10, Math.min(10, Number(text))) : 0;
-      if (/^-?\d+$/.test(text) && String(points) !== text) event.target.value = points ? String(points) : "";
-      item.points = points;
-    } else if (name === "axis") setAxis(item, event.target.value);
-    else item[name] = event.target.value;
-    edited(item.id);
+    // A word that is still being composed is saved as it stands, and is one step once it is chosen.
+    const kind = event.isComposing ? "composing" : (event.inputType ?? "");
+    take(event.target, item, name, kind, event.data);
   });
+  list.addEventListener("compositionend", (event) => {
+    const name = event.target.dataset.field;
+    const item = find(idOf(event.target));
+    if (item && name && name !== "tag") take(event.target, item, name, "insertCompositionText", event.data);
+  });
+  function take(input, item, name, kind, data) {
+    const composing = kind === "composing";
+    if (name === "text") {
+      rows.grow(input);
+      // Chinese input methods make this of the key that opens the bank; no criterion begins so.
+      if (!composing && ["、", "／", "/"].includes(input.value) && !item.text.replace(/[、／/]/, "")) {
+        input.value = item.text = "";
+        edited(item.id);
+        return void window.consilium.rubricInsert?.openBank();
+      }
+    }
+    if (name === "points") {
+      if (!composing) takePoints(input, item);
+    } else if (name === "axis") setAxis(item, input.value);
+    else item[name] = input.value;
+    edited(item.id);
+    if (!composing) past.typed(item.id, name, kind, data);
+  }
+  /* Digits of any width; of one too many, the last counts: whoever types 8 behind a 5 means 8. */
+  function takePoints(input, item) {
+    const typed = input.value.normalize("NFKC").replace(/[−–—]/g, "-");
+    if (typed.includes("+")) {
+      input.value = item.points ? String(item.points) : "";
+      return typed === "+" || item.points ? step(item.id, 1) : undefined;
+    }
+    const text = typed.replace(/[^\d-]/g, "").replace(/(?!^)-/g, "");
+    let points = /^-?\d+$/.test(text) ? Number(text) || 0 : 0;
+    if (Math.abs(points) > 10) points = (Number(text.at(-1)) || 10) * Math.sign(points);
+    const shown = /\d/.test(text) ? (points ? String(points) : "") : text;
+    if (shown !== input.value) input.value = shown;
+    item.points = points;
+  }
   list.addEventListener("focusin", (event) => {
     const before = find(lastId);
     lastId = idOf(event.target) || lastId;
     if (before && before.id !== lastId) showRemarks(before);
     if (event.target.dataset.field === "points") event.target.select();
     if (["axis", "tag"].includes(event.target.dataset.field)) suggest();
+    // Many criteria of a rubric rest on the same guideline.
+    if (event.target.dataset.field === "source") offer("sources", new Set(items.map((item) => item.source).filter(Boolean)));
   });
+  // Tab completes an axis as Enter does.
+  list.addEventListener("change", (event) => event.target.dataset.field === "axis" && complete(event.target));
+  function complete(input) {
+    const begun = input.value.trim().toLowerCase();
+    const options = begun ? [...document.getElementById("axes").options] : [];
+    if (options.some((one) => one.value.toLowerCase() === begun)) return;
+    const option = options.find((one) => one.value.toLowerCase().startsWith(begun));
+    const item = find(idOf(input));
+    if (!option || !item) return;
+    const from = caret();
+    input.value = option.value;
+    setAxis(item, option.value);
+    edited(item.id);
+    past.note(from, `${item.id} axis `, true);
+  }
   list.addEventListener("focusout", (event) => {
     const name = event.target.dataset.field;
     const item = find(idOf(event.target));
@@ -319,13 +374,15 @@
     const tags = input.value.split(/[;；]/).map((tag) => tag.trim()).filter(Boolean);
     input.value = "";
     if (!tags.length) return;
+    const from = caret();
     item.tags = [...new Set([...item.tags, ...tags])];
     edited(item.id);
+    past.note(from);
   }
   /* Axes that every benchmark has are there at once; those that this one uses come with the first question. */
   function offer(name, values) {
     document.getElementById(name).replaceChildren(
-      ...values.map((value) => {
+      ...[...values].map((value) => {
         const option = document.createElement("option");
         option.value = value;
         return option;
@@ -341,8 +398,10 @@
   }
 
   function dropTag(id, tag) {
+    const from = caret();
     find(id).tags = find(id).tags.filter((one) => one !== tag);
     edited(id);
+    past.note(from);
   }
 
   /* Clicks ----------------------------------------------------------------------------------------------------------------- */
@@ -356,7 +415,10 @@
     up: (id) => move(id, placeOf(id) - 1),
     down: (id) => move(id, placeOf(id) + 1),
     delete: remove,
-    more: (id) => more(row(id)),
+    more: (id) => {
+      more(row(id));
+      if (!row(id).querySelector("[data-more]").hidden) focus(id, "tag");
+    },
   };
   document.addEventListener("click", (event) => {
     const target = event.target.closest("button, [data-span]");
@@ -424,11 +486,14 @@
   /* Sending to review: what is on the page must be what is read. */
   const send = document.getElementById("send-form");
   document.getElementById("send").addEventListener("click", async () => {
+    const written = items.filter((item) => !model.isBlank(item));
+    if (written.length && written.length < items.length) act(() => (items = written)); // where Enter began one more
     await saving.save();
     const box = document.getElementById("send-missing");
     box.hidden = missingNow.length === 0;
     send.hidden = missingNow.length > 0;
     fillMissing(box.querySelector("ul"), missingNow);
+    if (send.hidden) box.querySelector("button").focus();
   });
   send.addEventListener("submit", async (event) => {
     if (!saving.isDirty()) return;
@@ -443,8 +508,8 @@
     box.querySelector("summary").addEventListener("click", () => remember(name, box.open ? "folded" : "open"));
   }
   window.consilium.rubric = {
-    ...{ items: () => items, find, placeOf, lastId: () => lastId, typed: () => typed },
-    ...{ act, add, split, merge, duplicate, move, remove, undo, redo, focus, step, setPoints, setAxis, takeTag, dropTag },
+    ...{ items: () => items, find, placeOf, lastId: () => lastId },
+    ...{ act, add, split, merge, duplicate, move, remove, undo, redo, focus, step, setPoints, complete, takeTag, dropTag },
     save: () => saving.save(),
   };
   list.replaceChildren();

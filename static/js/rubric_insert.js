@@ -79,10 +79,12 @@
   let read = null; // what the server understood
   let target = null; // the text into which was pasted
   let pasted = 0;
+  let givenText = "";
 
   function openPaste(given = "", into = null) {
     target = into ? { area: into, start: into.selectionStart, end: into.selectionEnd } : null;
     text.value = given;
+    givenText = text.value;
     file.value = "";
     asText.hidden = !into;
     document.getElementById("paste-replace-label").hidden = rubric.items().length === 0;
@@ -105,6 +107,8 @@
       if (answer.status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
       if (!answer.ok) throw new Error(String(answer.status));
       show(await answer.json());
+      // What was pasted is understood: Enter takes it.
+      if (target && !take.disabled && document.activeElement === text && text.value === givenText) take.focus();
     } catch {
       if (number === pasted) {
         show(null);
@@ -182,6 +186,9 @@
     } else insert(fresh, target ? target.area.closest(".item").dataset.id : (rubric.items().at(-1)?.id ?? ""));
     window.consilium.toast(words.inserted.replace("NUMBER", fresh.length));
     rubric.focus(rubric.find(fresh[0].id) ? fresh[0].id : rubric.items()[0].id);
+  });
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) take.click();
   });
   asText.addEventListener("click", () => {
     dialog.close();

@@ -15,6 +15,7 @@
   const value = (item, field) => (field === "tags" ? item.tags.join("\n") : item[field]);
   const same = (one, other) => FIELDS.every((field) => value(one, field) === value(other, field));
   const sameList = (one, other) => one.length === other.length && one.every((item, place) => item.id === other[place].id && same(item, other[place]));
+  const isBlank = (item) => ![item.text, item.source, item.element, item.expectation].some((text) => text.trim()) && !item.points && !item.tags.length;
   const byId = (items) => new Map(items.map((item) => [item.id, item]));
 
   /* Put `item` of `from` into `into` behind the nearest item before it that is there. */
@@ -74,7 +75,7 @@
     return { items, questions };
   }
 
-  /* From `reached`, which an action made, back to `target`: items that the action left alone stay as they are now. */
+  /* From `reached`, which an action made, back to `target`: what the action left alone stays as it is now. */
   function back(target, reached, current) {
     const [now, then] = [byId(current), byId(reached)];
     const items = [];
@@ -82,7 +83,11 @@
       const live = now.get(item.id);
       const made = then.get(item.id);
       if (made && !live) continue; // deleted since by somebody else
-      items.push(live && made && same(made, item) ? live : item);
+      if (!live || !made) items.push(item);
+      else {
+        const changed = FIELDS.filter((name) => value(made, name) !== value(item, name));
+        items.push({ ...live, ...Object.fromEntries(changed.map((name) => [name, item[name]])) });
+      }
     }
     const known = new Set([...target, ...reached].map((item) => item.id));
     for (const item of current) if (!known.has(item.id)) insertLike(item, current, items);
@@ -103,12 +108,14 @@
   }
   function joined(one, other) {
     const both = (a, b) => (a && b && a !== b ? `${a}; ${b}` : a || b);
+    const axis = (tag) => tag.startsWith("axis:");
+    const others = one.tags.some(axis) ? other.tags.filter((tag) => !axis(tag)) : other.tags; // one axis each
     const chinese = /[\u4e00-\u9fff]/.test(one.text + other.text);
     return {
       ...one,
       text: one.text && other.text ? `${one.text}${chinese ? "" : " "}${other.text}` : one.text || other.text,
       points: one.points || other.points,
-      tags: [...new Set([...one.tags, ...other.tags])],
+      tags: [...new Set([...one.tags, ...others])],
       source: both(one.source, other.source),
       element: both(one.element, other.element),
       expectation: both(one.expectation, other.expectation),
@@ -117,5 +124,5 @@
     };
   }
 
-  window.consilium = Object.assign(window.consilium ?? {}, { rubricModel: { newId, newItem, copy, same, sameList, byId, merge, back, cut, joined } });
+  window.consilium = Object.assign(window.consilium ?? {}, { rubricModel: { newId, newItem, copy, same, sameList, isBlank, byId, merge, back, cut, joined } });
 })();

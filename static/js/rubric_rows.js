@@ -27,6 +27,8 @@
     const node = template.content.firstElementChild.cloneNode(true);
     node.id = `item-${item.id}`;
     node.dataset.id = item.id;
+    node.querySelector("[data-remarks]").id = `remarks-${item.id}`;
+    field(node, "text").setAttribute("aria-describedby", `remarks-${item.id}`);
     return node;
   }
   function chips(node, item) {
@@ -56,7 +58,13 @@
     const shown = node.querySelector(".n");
     if (shown.textContent !== number) {
       shown.textContent = number;
-      node.setAttribute("aria-label", words.criterion.replace("NUMBER", number));
+      const name = words.criterion.replace("NUMBER", number);
+      node.setAttribute("aria-label", name);
+      // Thirty fields of the same name say nothing to who hears them.
+      for (const part of node.querySelectorAll("[data-field], summary, [data-do=more]")) {
+        part.dataset.name ??= part.getAttribute("aria-label") ?? part.closest("label")?.textContent.trim() ?? part.textContent.trim();
+        part.setAttribute("aria-label", part.dataset.field === "text" ? name : `${part.dataset.name}, ${name}`);
+      }
     }
     const area = field(node, "text");
     if (area.value !== item.text) {
@@ -67,7 +75,9 @@
     const axis = field(node, "axis");
     if (document.activeElement !== axis) put(axis, axisOf(item));
     const points = field(node, "points");
-    if (document.activeElement !== points || Number(points.value) !== item.points) put(points, item.points ? String(item.points) : "");
+    // A minus that waits for its digits stays.
+    const halfTyped = document.activeElement === points && (points.value === "-" || Number(points.value) === item.points);
+    if (!halfTyped) put(points, item.points ? String(item.points) : "");
     node.classList.toggle("negative", item.points < 0);
     node.classList.toggle("no-points", !item.points && Boolean(item.text.trim()));
     chips(node, item);

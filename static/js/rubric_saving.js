@@ -11,9 +11,11 @@
   const WAIT_MS = 900;
   const POLL_MS = 15_000;
   const LONGEST_WAIT_MS = 15_000;
+  const PATIENCE_MS = 30_000; // with an answer that does not come
+  const PAUSE_MS = 1500; // in which nothing is typed, before anything is asked
   const MOST_KEPT_ALIVE = 60_000; // browsers take no more with a page that goes
 
-  window.consilium.rubricSaving = ({ start, items, show, missing, toast, ask, words }) => {
+  window.consilium.rubricSaving = ({ start, items, show, missing, toast, ask, finish, words }) => {
     const prefix = `consilium.rubric:${start.who}:${editor.dataset.case}:`;
     const key = prefix + model.newId();
     const savedBox = document.getElementById("saved");
@@ -31,6 +33,8 @@
     let lastSaved = start.saved_at && start.version > 1 ? start.saved_at : "";
     let asking = false;
     let unanswered = null; // the list that both began from: until a question is answered, a later page asks it again
+    let unsure = []; // lists that were sent and never answered: they may have arrived
+    let touched = 0; // when something was changed here last
 
     /* What the line in the bar says ------------------------------------------------------------------------------------ */
     const time = (text) => new Date(text).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
@@ -102,6 +106,7 @@
     /* Sending ------------------------------------------------------------------------------------------------------------- */
     function changed(wait = WAIT_MS) {
       dirty = true;
+      touched = Date.now();
       tell();
       clearTimeout(timer);
       timer = setTimeout(save, wait);
@@ -133,15 +138,17 @@
       let answer;
       let told = {};
       try {
-        answer = await fetch(editor.dataset.draftUrl, { method: "POST", credentials: "same-origin", headers, body, keepalive: body.length < MOST_KEPT_ALIVE });
+        answer = await fetch(editor.dataset.draftUrl, { method: "POST", credentials: "same-origin", headers, body, keepalive: body.length < MOST_KEPT_ALIVE, signal: AbortSignal.timeout(PATIENCE_MS) });
         if (answer.headers.get("Content-Type")?.startsWith("application/json")) told = await answer.json();
       } catch {
         failures += 1;
+        unsure = [...unsure.slice(-9), list];
         keep();
         return false;
       }
       if (answer.ok) {
         failures = 0;
+        unsure = [];
         complain("");
         version = told.version;
         draftId = told.draft;
@@ -189,6 +196,9 @@
     }
     /* Somebody saved in between: what only one changed is taken, the rest is asked. */
     function settle(draft) {
+      // What stands may be what this page sent before the answer was lost: then nobody else has changed anything.
+      if (unsure.some((list) => model.sameList(list, draft.items))) base = model.copy(draft.items);
+      unsure = [];
       const told = model.merge(base, items(), draft.items);
       const quiet = !dirty;
       if (told.questions.length) unanswered = base;
@@ -208,13 +218,15 @@
     }
     async function question(questions, person) {
       asking = true;
+      // A dialog in the middle of a word would swallow the rest of it.
+      while (Date.now() - touched < PAUSE_MS || document.querySelector("dialog[open]")) await new Promise((go) => setTimeout(go, 200));
       const answers = await ask(questions, person);
       asking = false;
       unanswered = null;
       const list = [];
       for (const item of items()) {
         const one = questions.find((each) => each.id === item.id);
-        const choice = one ? (answers[item.id] === "theirs" ? one.theirs : one.mine) : item;
+        const choice = one && answers[item.id] === "theirs" ? one.theirs : one && !one.mine ? null : item;
         if (choice) list.push(choice);
       }
       show(list);
@@ -257,7 +269,9 @@
     document.addEventListener("visibilitychange", leaving);
     window.addEventListener("pagehide", leaving);
     function leaving(event) {
-      if (!dirty || (event.type === "visibilitychange" && document.visibilityState === "visible")) return;
+      if (event.type === "visibilitychange" && document.visibilityState === "visible") return;
+      finish();
+      if (!dirty) return;
       keep();
       save();
     }
