@@ -35,6 +35,14 @@
     box.open = true;
     box.querySelector("textarea").focus();
   }
+  // Whoever opens it goes on typing; without the cursor in it each letter would be a key of this page.
+  form.addEventListener("click", (event) => {
+    const box = event.target.closest("details.say > summary")?.parentElement;
+    if (!box || box.open) return;
+    event.preventDefault();
+    box.open = true;
+    box.querySelector("textarea").focus();
+  });
   const press = (id) => document.getElementById(id)?.click();
   const actions = { j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1), t: comment, a: () => press("open-approve"), r: () => press("open-return"), n: () => press("next-review") };
   document.addEventListener("keydown", (event) => {
