@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F, ProtectedError
 from django.utils.translation import gettext as _
 
@@ -22,6 +22,16 @@ from rubrics.services.drafts import hold_drafts, open_draft, renew_digests, save
 Status = Rubric.Status
 COUNTED_KEY = re.compile(r"([A-Za-z][A-Za-z _.-]{0,60}?)(\d{1,6})")
 RECENT = 50
+# Whether anything answers the conversation, or is about to. Asked from below the apps that hold the last two, by the
+# names of their tables: nothing is imported.
+_ANSWERED = """
+    SELECT EXISTS (SELECT 1 FROM rubrics_response WHERE case_id = %(case)s)
+        OR EXISTS (SELECT 1 FROM annotation_writingtask WHERE case_id = %(case)s AND status <> 'released')
+        OR EXISTS (
+            SELECT 1 FROM scoring_generationitem i JOIN scoring_generationrun g ON g.id = i.run_id
+            WHERE i.case_id = %(case)s AND i.status = 'due' AND g.status IN ('pending', 'running', 'paused')
+        )
+"""
 
 
 class StaleCase(Conflict):
@@ -49,6 +59,13 @@ def why_frozen(case: Case) -> str:
     if found & {Status.PUBLISHED, Status.SUPERSEDED}:
         return "published"
     return "in_review" if Status.IN_REVIEW in found else ""
+
+
+def is_answered(case: Case) -> bool:
+    """Whether there are responses to the conversation as it stands, or somebody is being asked for one."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ANSWERED, {"case": case.pk})
+        return bool(cursor.fetchone()[0])
 
 
 def suggested_key(benchmark: Benchmark) -> str:
@@ -95,7 +112,7 @@ def save_case(
     """Store the whole state, if ``version`` is the one that stands; else `StaleCase`.
 
     The same ``client_id`` again changes nothing and answers as the first time. `Frozen` where the content would change
-    after a rubric was published, or while one is in review.
+    after a rubric was published, or while one is in review, or the conversation once there are responses to it.
     """
     row = Case.objects.select_for_update(no_key=True).get(pk=case.pk)
     if client_id is not None and row.edit_id == client_id:
@@ -109,6 +126,8 @@ def save_case(
         if why == "published":
             raise Frozen(_("A rubric of this case is published, so its content stands. Make an erratum of it instead."))
         raise Frozen(_("The rubric of this case is in review. Take it back from review to change the case."))
+    if content.conversation != stands.conversation and is_answered(row):
+        raise Frozen(_("There are responses to this conversation, so it stands. Begin a new case for another one."))
     try:
         with transaction.atomic():
             # The conversation of an imported case may hold more than an editor shows: it is written only if it differs.

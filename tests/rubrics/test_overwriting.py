@@ -13,14 +13,16 @@ from django.utils import timezone
 
 from accounts.identity import opaque_name
 from accounts.models import User
+from annotation.writing.batches import create_writing_batch
+from annotation.writing.planning import WritingFilter, WritingOrder
 from consilium.lib.errors import Conflict
 from rubrics.case_content import CaseContent, Turn, content_of
 from rubrics.drafting import DraftItem
 from rubrics.models import AuthoringRole, Benchmark, Case, Rubric, RubricDraft
-from rubrics.services.case_editing import create_case, save_case
+from rubrics.services.case_editing import Frozen, create_case, save_case
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import approve, discard_draft, send_to_review, take_back
-from tests.factories import BenchmarkFactory, UserFactory
+from tests.factories import BenchmarkFactory, ExpertGroupFactory, ResponseFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 ITEMS = [DraftItem("a", "Asks how long it has hurt", 5)]
@@ -84,6 +86,24 @@ def test_an_approval_holds_where_the_case_is_as_it_was(benchmark: Benchmark) -> 
     assert digest(rubric) != read
     say(case, "My head hurts.", writer)
     assert digest(rubric) == read
+
+
+def test_a_conversation_that_was_answered_stands(benchmark: Benchmark) -> None:
+    writer = author(benchmark)
+    case, _rubric = written(benchmark, writer)
+    response = ResponseFactory(case=case)
+    with pytest.raises(Frozen):
+        say(case, "My chest hurts.", writer)
+    case.refresh_from_db()
+    content = replace(content_of(case), reference_answer="Rest.")
+    save_case(case=case, content=content, version=case.edit_version, client_id=None, by=writer, at=timezone.now())
+    response.delete()
+    say(case, "My chest hurts.", writer)
+    group = ExpertGroupFactory(benchmark=benchmark, annotators=1)
+    order = WritingOrder(group=group, title="Write", seed=1)
+    create_writing_batch(order=order, filter=WritingFilter(), by=None, at=timezone.now())
+    with pytest.raises(Frozen):  # somebody writes to it
+        say(case, "My head hurts.", writer)
 
 
 def save(client: Client, user: User, case: Case, **said: Any) -> Any:
