@@ -448,6 +448,7 @@
   });
 
   /* What an earlier visit left unsent ------------------------------------------------------------------------------ */
+  const sameContent = (state) => ["key", "conversation", "reference_answer"].every((name) => JSON.stringify(state[name]) === JSON.stringify(stored.case[name]));
   function recover() {
     let keys = [];
     try {
@@ -462,6 +463,8 @@
       } catch {
         // Not ours, or cut off.
       }
+      // Content that was typed before the case went to review waits until it comes back.
+      if (frozen && entry?.state && "conversation" in entry.state && !sameContent(entry.state)) continue;
       drop(key);
       if (!entry?.state || !FIELDS.every((name) => name in entry.state) || same(entry.state, read())) continue;
       // Its last request arrived though its answer did not: what stands is what it had seen.
