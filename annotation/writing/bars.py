@@ -12,7 +12,7 @@ from enum import StrEnum
 from django.db.models import Q
 
 from annotation.models import Adjudication, Assignment, Check, Involvement, WritingTask
-from rubrics.models import AuditItem, Candidate, Case, RubricContributor, RubricReview
+from rubrics.models import AuditItem, AuthoringTime, Candidate, Case, RubricContributor, RubricReview
 
 Pair = tuple[int, int]  # case, user
 
@@ -21,7 +21,7 @@ class Bar(StrEnum):
     """Why somebody does not write to a case."""
 
     READ = "read"  # was given an answer to it: as annotator, checker or adjudicator, or as a reference
-    AUTHORED = "authored"  # wrote the case, or wrote, reviewed or audited its rubric
+    AUTHORED = "authored"  # wrote the case, or wrote, reviewed or audited its rubric, or had them open to do so
     WROTE = "wrote"  # has written to it, or is to
 
 
@@ -64,6 +64,8 @@ def _wrote_the_rubric(cases: Collection[int], people: Collection[int]) -> set[Pa
         *RubricReview.objects.filter(rubric__case__in=cases, reviewer__in=people).values_list(
             "rubric__case_id", "reviewer_id"
         ),
+        # Browsers report who has the editor or the review of a case before them: the rubric stands there to be read.
+        *AuthoringTime.objects.filter(case__in=cases, user__in=people).values_list("case_id", "user_id"),
         *AuditItem.objects.filter(case__in=cases, auditor__in=people).values_list("case_id", "auditor_id"),
     }
 

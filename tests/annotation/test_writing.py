@@ -19,12 +19,13 @@ from accounts.models import Notification, User
 from accounts.notices import words_of
 from annotation.models import Assignment, Batch, Physician, WritingTask
 from annotation.services import BatchTerms, ResponseFilter, close_batch, pause_batch, plan_batch
+from annotation.writing.bars import Bar, barred_writers
 from annotation.writing.batches import create_writing_batch, take_back
 from annotation.writing.planning import WritingFilter
 from annotation.writing.reading import count_words
 from annotation.writing.tasks import TextInput, hand_in, record_time, save_text
 from consilium.lib.errors import Conflict, DomainError
-from rubrics.models import Candidate, Response, Rubric, RubricContributor
+from rubrics.models import AuthoringTime, Candidate, Response, Rubric, RubricContributor
 from tests.annotation.writing_room import Room, build_room
 from tests.factories import CandidateFactory, ResponseFactory, decide, make_batch
 
@@ -83,6 +84,14 @@ def test_who_knows_an_answer_or_the_rubric_does_not_write_unaided(room: Room) ->
     # Who is to write to a case does not do so twice, nor beside references first.
     with pytest.raises(DomainError, match="are to"):
         room.plan(writers_per_case=2, candidate="another")
+
+
+def test_who_had_the_editor_of_a_case_open_has_read_its_rubric(room: Room) -> None:
+    case, user = room.cases["a"].pk, room.people[0].pk
+    asked: dict[str, Any] = {"mode": "unaided", "candidate": None, "cases": [case], "people": [user]}
+    assert barred_writers(**asked)[Bar.AUTHORED] == set()
+    AuthoringTime.objects.create(case_id=case, user_id=user, activity="write", reported_at=timezone.now())
+    assert barred_writers(**asked)[Bar.AUTHORED] == {(case, user)}
 
 
 def test_the_loads_are_even_and_the_same_seed_gives_the_same_batch(room: Room) -> None:
