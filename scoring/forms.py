@@ -6,16 +6,16 @@ from decimal import Decimal
 from typing import Any, get_args
 
 from django import forms
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accounts.models import User
 from consilium.lib.errors import DomainError
 from consilium.lib.spoken import said
-from consilium.llm.endpoint import PRIVATE, ResponseFormat
+from consilium.llm.endpoint import ResponseFormat
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 from rubrics.models import Benchmark, Candidate
+from scoring.endpoint_forms import EndpointForm, SettingsForm
 from scoring.judge_config import ChatConfig, InvalidConfig, chat_config, check_judge_name
 from scoring.models import Judge, Verdict
 from scoring.screens import judges_to_run
@@ -37,7 +37,7 @@ def _default(name: str) -> Any:
     return ChatConfig.model_fields[name].default
 
 
-class _JudgeForm(forms.Form):
+class _JudgeForm(SettingsForm):
     name = forms.CharField(
         label=pgettext_lazy("of a thing", "Name"),
         max_length=100,
@@ -51,31 +51,13 @@ class _JudgeForm(forms.Form):
         except DomainError as error:
             raise forms.ValidationError(str(error)) from None
 
-    def refuse(self, error: DomainError) -> None:
-        """Show a refusal of the service: at its fields, where it names them."""
-        if not isinstance(error, InvalidConfig):
-            self.add_error(None, str(error))
-            return
-        for name, message in error.fields.items():
-            if name not in self.errors:
-                self.add_error(name if name in self.fields else None, message)
 
-
-class ChatJudgeForm(_JudgeForm):
+class ChatJudgeForm(_JudgeForm, EndpointForm):
     """Settings of a judge that asks a chat endpoint."""
 
-    endpoint = forms.CharField(label=_("Endpoint"), max_length=500, widget=forms.URLInput(attrs={"inputmode": "url"}))
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
-    key_env = forms.CharField(
-        label=_("Environment variable of the key"),
-        max_length=100,
-        required=False,
-        help_text=_(
-            "Its name, such as OPENAI_API_KEY, as set where the worker runs; empty where the endpoint needs no key. "
-            "The key itself is never entered here."
-        ),
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-    )
+    settings_of = ChatConfig
+    field_order = ("name",)
+
     prompt = forms.ChoiceField(
         label=_("Prompt"),
         choices=lambda: [
@@ -116,30 +98,12 @@ class ChatJudgeForm(_JudgeForm):
         initial=_default("response_format"),
         help_text=_("The strictest that the endpoint knows."),
     )
-    temperature = forms.FloatField(
-        label=_("Temperature"),
-        required=False,
-        initial=_default("temperature"),
-        help_text=_("Empty: it is not sent."),
-        widget=forms.NumberInput(attrs={"step": "0.1"}),
-    )
     seed = forms.IntegerField(label=_("Seed"), required=False, help_text=_("Empty: it is not sent."))
     max_tokens = forms.IntegerField(
         label=_("Most tokens of an answer"), initial=_default("max_tokens"), help_text=_("For each criterion.")
     )
-    timeout_s = forms.FloatField(
-        label=_("Time-out, seconds"),
-        initial=_default("timeout_s"),
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
     concurrency = forms.IntegerField(
         label=_("Requests at a time"), initial=_default("concurrency"), help_text=_("Of all workers together.")
-    )
-    requests_per_minute = forms.FloatField(
-        label=_("Requests a minute"),
-        required=False,
-        help_text=_("At most; empty: no limit."),
-        widget=forms.NumberInput(attrs={"step": "any"}),
     )
     tokens_per_minute = forms.FloatField(
         label=_("Tokens a minute"),
@@ -173,21 +137,6 @@ class ChatJudgeForm(_JudgeForm):
         initial=_default("re_asks"),
         help_text=_("After an answer that is no verdict; then it is invalid."),
     )
-    pauses = forms.IntegerField(
-        label=_("Pauses"),
-        initial=_default("pauses"),
-        help_text=_("While the endpoint is down: after 1, 5 and 15 minutes it is tried again."),
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        hosts = ", ".join(host.removesuffix(PRIVATE) for host in settings.JUDGE_ALLOWED_HOSTS)
-        self.fields["endpoint"].help_text = (
-            _("Up to /v1, such as https://api.openai.com/v1. Only hosts that the operator allows: %(hosts)s.")
-            % {"hosts": hosts}
-            if hosts
-            else _("Up to /v1. The operator allows no host yet (JUDGE_ALLOWED_HOSTS).")
-        )
 
     def clean(self) -> dict[str, Any]:
         """Show all that is wrong at once, whether the form or the judge's settings refuse it."""

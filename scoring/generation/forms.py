@@ -6,14 +6,13 @@ import json
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from consilium.lib.errors import DomainError
-from consilium.llm.endpoint import PRIVATE
 from rubrics.lists import languages, tag_counts
 from rubrics.models import Benchmark, Candidate
 from rubrics.models.cases import Difficulty, Register
+from scoring.endpoint_forms import EndpointForm
 from scoring.generation.config import GenerationConfig, generation_config
 from scoring.generation.frame import CaseFrame, frame_of
 from scoring.generation.runs import MOST_SAMPLES, SETTING, check_candidate
@@ -27,8 +26,11 @@ def _default(name: str) -> Any:
     return GenerationConfig.model_fields[name].default
 
 
-class GenerationForm(forms.Form):
+class GenerationForm(EndpointForm):
     """Whose responses, to which cases, by which endpoint and settings; the same fields count, try and begin."""
+
+    settings_of = GenerationConfig
+    field_order = ("candidate",)
 
     candidate = forms.CharField(
         label=_("Candidate"),
@@ -36,18 +38,6 @@ class GenerationForm(forms.Form):
         strip=True,
         help_text=_("The name under which its responses stand. One that is there already gets more of them."),
         widget=forms.TextInput(attrs={"list": "candidates", "autocomplete": "off"}),
-    )
-    endpoint = forms.CharField(label=_("Endpoint"), max_length=500, widget=forms.URLInput(attrs={"inputmode": "url"}))
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
-    key_env = forms.CharField(
-        label=_("Environment variable of the key"),
-        max_length=100,
-        required=False,
-        help_text=_(
-            "Its name, such as OPENAI_API_KEY, as set where the worker runs; empty where the endpoint needs no key. "
-            "The key itself is never entered here."
-        ),
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     tag = forms.ChoiceField(label=_("Tag"), required=False)
     difficulty = forms.ChoiceField(label=_("Difficulty"), required=False, choices=[("", _("Any")), *Difficulty.choices])
@@ -86,12 +76,6 @@ class GenerationForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 5}),
         help_text=_("Goes before the conversation. Kept with the candidate; each response names it by its hash."),
     )
-    temperature = forms.FloatField(
-        label=_("Temperature"),
-        required=False,
-        help_text=_("Empty: it is not sent."),
-        widget=forms.NumberInput(attrs={"step": "0.1"}),
-    )
     top_p = forms.FloatField(
         label=_("Top p"),
         required=False,
@@ -122,26 +106,10 @@ class GenerationForm(forms.Form):
         help_text=_('A JSON object, such as {"top_k": 20, "reasoning_effort": "low"}.'),
     )
     concurrency = forms.IntegerField(label=_("Requests at a time"), initial=_default("concurrency"))
-    requests_per_minute = forms.FloatField(
-        label=_("Requests a minute"),
-        required=False,
-        help_text=_("At most; empty: no limit."),
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
-    timeout_s = forms.FloatField(
-        label=_("Time-out, seconds"),
-        initial=_default("timeout_s"),
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
     attempts = forms.IntegerField(
         label=_("Tries of a request"),
         initial=_default("attempts"),
         help_text=_("Where the endpoint fails; then the response counts as failed."),
-    )
-    pauses = forms.IntegerField(
-        label=_("Pauses"),
-        initial=_default("pauses"),
-        help_text=_("While the endpoint is down: after 1, 5 and 15 minutes it is tried again."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
@@ -149,13 +117,6 @@ class GenerationForm(forms.Form):
         self.benchmark = benchmark
         self.checked: GenerationConfig | None = None
         self.known: Candidate | None = None
-        hosts = ", ".join(host.removesuffix(PRIVATE) for host in settings.JUDGE_ALLOWED_HOSTS)
-        self.fields["endpoint"].help_text = (
-            _("Up to /v1, such as https://api.openai.com/v1. Only hosts that the operator allows: %(hosts)s.")
-            % {"hosts": hosts}
-            if hosts
-            else _("Up to /v1. The operator allows no host yet (JUDGE_ALLOWED_HOSTS).")
-        )
         for name, values in (
             ("tag", [(tag, f"{tag} ({number})") for tag, number in tag_counts(benchmark)]),
             ("language", [(language, language) for language in languages(benchmark)]),
@@ -197,15 +158,6 @@ class GenerationForm(forms.Form):
         except InvalidConfig as error:
             self.refuse(error)
         return self.cleaned_data
-
-    def refuse(self, error: DomainError) -> None:
-        """Show a refusal of the service: at its fields, where it names them."""
-        if not isinstance(error, InvalidConfig):
-            self.add_error(None, str(error))
-            return
-        for name, message in error.fields.items():
-            if name not in self.errors:
-                self.add_error(name if name in self.fields else None, message)
 
     def config(self) -> dict[str, Any]:
         """The settings for the service, which checks them."""

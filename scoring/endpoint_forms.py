@@ -1,0 +1,74 @@
+"""Fields of whatever calls an endpoint: a judge, or a run that asks for responses."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib.errors import DomainError
+from consilium.llm.endpoint import PRIVATE
+from scoring.judge_config import EndpointConfig, InvalidConfig
+
+
+class SettingsForm(forms.Form):
+    """A form whose settings a service checks."""
+
+    def refuse(self, error: DomainError) -> None:
+        """Show a refusal of the service: at its fields, where it names them."""
+        if not isinstance(error, InvalidConfig):
+            self.add_error(None, str(error))
+            return
+        for name, message in error.fields.items():
+            if name not in self.errors:
+                self.add_error(name if name in self.fields else None, message)
+
+
+class EndpointForm(SettingsForm):
+    """Which endpoint and model, with which key, and how fast; ``settings_of`` says what the fields start with."""
+
+    settings_of: ClassVar[type[EndpointConfig]]
+
+    endpoint = forms.CharField(label=_("Endpoint"), max_length=500, widget=forms.URLInput(attrs={"inputmode": "url"}))
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+    key_env = forms.CharField(
+        label=_("Environment variable of the key"),
+        max_length=100,
+        required=False,
+        help_text=_(
+            "Its name, such as OPENAI_API_KEY, as set where the worker runs; empty where the endpoint needs no key. "
+            "The key itself is never entered here."
+        ),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    temperature = forms.FloatField(
+        label=_("Temperature"),
+        required=False,
+        help_text=_("Empty: it is not sent."),
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
+    )
+    timeout_s = forms.FloatField(label=_("Time-out, seconds"), widget=forms.NumberInput(attrs={"step": "any"}))
+    requests_per_minute = forms.FloatField(
+        label=_("Requests a minute"),
+        required=False,
+        help_text=_("At most; empty: no limit."),
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    pauses = forms.IntegerField(
+        label=_("Pauses"),
+        help_text=_("While the endpoint is down: after 1, 5 and 15 minutes it is tried again."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("temperature", "timeout_s", "pauses"):
+            self.fields[name].initial = self.settings_of.model_fields[name].default
+        hosts = ", ".join(host.removesuffix(PRIVATE) for host in settings.JUDGE_ALLOWED_HOSTS)
+        self.fields["endpoint"].help_text = (
+            _("Up to /v1, such as https://api.openai.com/v1. Only hosts that the operator allows: %(hosts)s.")
+            % {"hosts": hosts}
+            if hosts
+            else _("Up to /v1. The operator allows no host yet (JUDGE_ALLOWED_HOSTS).")
+        )
