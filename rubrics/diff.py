@@ -63,6 +63,14 @@ class Line:
         return [tag for tag in self.new.tags if tag not in self.old.tags] if self.new and self.old else []
 
     @property
+    def grounds(self) -> list[tuple[str, str, str]]:
+        """What it rests on, where that changed: the field, what stood there and what stands now."""
+        if not (self.old and self.new):
+            return []
+        names = [name for name in ("source", "element", "expectation") if name in self.fields]
+        return [(name, getattr(self.old, name), getattr(self.new, name)) for name in names]
+
+    @property
     def lost_tags(self) -> list[str]:
         """Tags that it has no more."""
         return [tag for tag in self.old.tags if tag not in self.new.tags] if self.new and self.old else []

@@ -26,7 +26,6 @@ class Row:
     comment: str = ""
     earlier: list[tuple[RubricReview, str]] = field(default_factory=list)  # what reviewers said of it before
     since: str = ""  # ``new`` or ``changed`` since this reader's last review
-    fields: list[str] = field(default_factory=list)
 
     @property
     def item(self) -> DraftItem:
@@ -67,7 +66,6 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
                 if standing
                 else [],
                 since=since.get(standing.id, "") if standing else "",
-                fields=versions.field_words(line.fields),
             )
         )
     wrote = any(row.user_id == user.pk for row in rubric.contributors.all())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Prefetch, QuerySet
@@ -160,14 +160,8 @@ def kind_words() -> dict[str, str]:
     """What each kind of change is called on pages."""
     return {
         Kind.SAME: _("Unchanged"),
-        Kind.CHANGED: _("Points or tags changed"),
+        Kind.CHANGED: _("Points, tags or source changed"),
         Kind.REWORDED: _("Reworded"),
         Kind.NEW: _("New"),
         Kind.REMOVED: _("Removed"),
     }
-
-
-def field_words(fields: Iterable[str]) -> list[str]:
-    """What else of a criterion changed, beside its points and tags."""
-    words = {"source": _("source"), "element": _("element of the case"), "expectation": _("what it checks")}
-    return [words[name] for name in fields if name in words]

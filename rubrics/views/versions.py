@@ -55,7 +55,7 @@ def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "every": every,
         "diff": found,
         "lines": [
-            {"line": line, "fields": versions.field_words(line.fields), "word": versions.kind_words()[line.kind]}
+            {"line": line, "word": versions.kind_words()[line.kind]}
             for line in (found.differing if only else found.lines)
         ],
         "only": only,

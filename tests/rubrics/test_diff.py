@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,6 +45,8 @@ def test_each_criterion_is_found_again() -> None:
         (" dose of paracetamol", ""),
     ]
     assert found.asked_again == 2
+    cited = dataclasses.replace(OLD[0], source="Guideline 7")
+    assert compare(OLD, [cited, *OLD[1:]]).lines[0].grounds == [("source", "", "Guideline 7")]
 
 
 def test_without_rows_texts_lead_to_each_other_and_what_differs_altogether_is_new() -> None:
