@@ -12,6 +12,6 @@ class RubricsConfig(AppConfig):
 
         imports.register("cases", services.import_cases, options=["format"])
         imports.register("responses", services.import_responses, options=["candidate", "candidate_kind"])
-        imports.register("rubrics", services.import_rubrics)
+        imports.register("rubrics", services.import_rubrics, options=["author"])
         imports.register("bank", import_bank, options=["bank", "licence"], required=["bank"])
         navigation.register()

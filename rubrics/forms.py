@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from rubrics import imports, lists
 from rubrics.drafting import HIGHEST, LOWEST
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
@@ -172,11 +173,19 @@ class ImportForm(forms.Form):
         label=_("Bank"), max_length=80, required=False, help_text=_("Its short name; made if it is not there yet.")
     )
     licence = forms.CharField(label=_("Licence"), max_length=200, required=False)
+    author = forms.ChoiceField(
+        label=_("Written by"), required=False, help_text=_("Who wrote the rubrics. Another physician approves them.")
+    )
 
-    OPTIONS = ("format", "candidate", "candidate_kind", "group", "judge", "bank", "licence")
+    OPTIONS = ("format", "candidate", "candidate_kind", "group", "judge", "bank", "licence", "author")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        author = self.fields["author"]
+        assert isinstance(author, forms.ChoiceField)
+        roles = AuthoringRole.objects.filter(benchmark=benchmark, role=AuthoringRole.Role.AUTHOR, active=True)
+        people = User.objects.filter(pk__in=roles.values("user")).order_by("name", "email")
+        author.choices = [("", _("Whoever imports them")), *((person.email, str(person)) for person in people)]
         known = imports.kinds()
         field = self.fields["kind"]
         assert isinstance(field, forms.ChoiceField)

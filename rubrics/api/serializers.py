@@ -176,7 +176,7 @@ class ImportSerializer(Plain):
 class NewImportSerializer(StrictSerializer, Plain):
     """A file to be imported. Which options a kind takes: cases ``format``; responses ``candidate``,
     ``candidate_kind``; decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``;
-    bank ``bank``, ``licence``.
+    bank ``bank``, ``licence``; rubrics ``author`` (the address of the author who wrote them).
     """
 
     kind = serializers.ChoiceField(choices=rows.ImportJob.Kind.choices)
@@ -188,3 +188,4 @@ class NewImportSerializer(StrictSerializer, Plain):
     judge = serializers.CharField(required=False)
     bank = serializers.CharField(required=False)
     licence = serializers.CharField(required=False)
+    author = serializers.CharField(required=False)

@@ -55,7 +55,7 @@ _kinds: dict[str, ImportKind] = {}
 
 def register(kind: str, handler: Handler, *, options: Sequence[str] = (), required: Sequence[str] = ()) -> None:
     """Let files of ``kind`` (one of `ImportJob.Kind`) be imported. Known options: format, candidate, candidate_kind,
-    group, judge, bank, licence; a new one also needs a field in `rubrics.forms.ImportForm`.
+    group, judge, bank, licence, author; a new one also needs a field in `rubrics.forms.ImportForm`.
     """
     _kinds[kind] = ImportKind(ImportJob.Kind(kind).value, handler, tuple(options), tuple(required))
 

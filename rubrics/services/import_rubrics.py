@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from consilium.lib.errors import DomainError
+from rubrics.access import is_author
 from rubrics.drafting import MOST_ITEMS, DraftItem, digest_of, from_rubric, items_of
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.registry import Counts, Progress
@@ -42,8 +43,7 @@ def import_rubrics(
     left alone, so that the same file again changes nothing. Nothing is published: drafts are read by a second
     physician. A criterion whose text stands keeps its row, whatever became of its points, tags or place.
     """
-    if by is None:
-        raise DomainError(_("A draft needs an author."))
+    by = _writer(benchmark, options, by)
     check_references_at_once()
     faults = Faults()
     exact = file.read(4) == ZIP
@@ -84,6 +84,17 @@ def import_rubrics(
                 save_draft(rubric=rubric, items=wanted, version=version, client_id=None, by=by, at=at)
     faults.refuse_if_any()
     return {"drafts": rubrics, "criteria": criteria, "warnings": _warnings(rubrics["created"])}
+
+
+def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> User:
+    """Whose drafts they are: the author who is named, else whoever imports."""
+    if email := options.get("author", ""):
+        by = User.objects.filter(email__iexact=email, is_active=True).first()
+        if by is None or not is_author(by, benchmark):
+            raise DomainError(_("%(email)s is no author of this benchmark.") % {"email": email[:200]})
+    if by is None:
+        raise DomainError(_("A draft needs an author."))
+    return by
 
 
 def matched(rows: Sequence[Row], standing: Sequence[DraftItem]) -> list[DraftItem]:

@@ -29,7 +29,7 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.get_benchmark(request.user, slug)
     status = 200
     if request.method == "POST":
-        form = ImportForm(request.POST, request.FILES)
+        form = ImportForm(request.POST, request.FILES, benchmark=benchmark)
         if form.is_valid():
             upload = cast(UploadedFile, form.cleaned_data["file"])
             try:
@@ -49,7 +49,7 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             status = 422
     else:
-        form = ImportForm(initial={"kind": request.GET.get("kind", "")})
+        form = ImportForm(initial={"kind": request.GET.get("kind", "")}, benchmark=benchmark)
     jobs = ImportJob.objects.filter(benchmark=benchmark).select_related("created_by")
     return render(
         request,

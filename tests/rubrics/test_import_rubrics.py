@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.utils import timezone
 
+from consilium.lib.errors import DomainError
 from rubrics.models import Rubric, RubricDraft
+from rubrics.services import give_authoring_role, import_rubrics
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -86,3 +89,23 @@ def test_a_rubric_in_review_is_not_written_to(benchmark: Any, tmp_path: Path) ->
     path.write_text("case,criterion,points\none,Names another drug,5\n")
     with pytest.raises(CommandError, match="1 fault"):
         run(path, benchmark, by)
+
+
+def test_a_draft_is_the_authors_whom_the_importer_names(benchmark: Any) -> None:
+    admin, author, stranger = factories.UserFactory(), factories.UserFactory(), factories.UserFactory()
+    give_authoring_role(benchmark=benchmark, user=author, role="author", at=timezone.now())
+
+    def run_as(email: str) -> None:
+        import_rubrics(
+            benchmark=benchmark,
+            file=io.BytesIO(b"case,criterion,points\ntwo,Warns of wine,3\n"),
+            options={"author": email},
+            by=admin,
+            at=timezone.now(),
+            progress=lambda read: None,
+        )
+
+    with pytest.raises(DomainError, match="no author"):
+        run_as(stranger.email)
+    run_as(author.email)
+    assert RubricDraft.objects.get().rubric.contributors.get().user == author
