@@ -13,6 +13,7 @@ from consilium.lib import navigation
 
 if TYPE_CHECKING:
     from accounts.models import User
+    from rubrics.desk import Waiting
     from rubrics.models import AuthoringRole, Benchmark
 
 STAFF = frozenset({"admin", "researcher"})
@@ -101,9 +102,16 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
                 navigation.HomeFigure(_("To review"), mine.reviews, f"{url}#waiting"),
             ],
             # Where something waits; where nothing does anywhere, a beginning.
-            action=(_("Go on writing"), url) if mine.any else None if busy else (_("Write a case"), url),
+            action=_next_of(mine, benchmark) if mine.any else None if busy else (_("Write a case"), url),
             made_up=benchmark.is_demo,
         )
+
+
+def _next_of(mine: Waiting, benchmark: Benchmark) -> tuple[str, str]:
+    """What is begun comes before what others wrote."""
+    if mine.returned or mine.drafts:
+        return _("Go on writing"), reverse("rubrics:write", args=[benchmark.slug])
+    return _("Review"), reverse("rubrics:reviews", args=[benchmark.slug])
 
 
 def _auditors_card(user: User, role: AuthoringRole) -> navigation.HomeCard:

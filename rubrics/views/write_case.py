@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import get_language_info
+from django.utils.translation import get_language, get_language_info
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -191,9 +191,12 @@ def _language_name(code: str) -> str:
 
 
 def _usual_language(benchmark: Benchmark) -> str:
-    """That of the latest case, or of nobody knows."""
-    latest = benchmark.cases.exclude(language="").order_by("-pk").values_list("language", flat=True).first()
-    return latest or ""
+    """That of the page, where the benchmark has cases in it or has none yet; else that of its latest case."""
+    own = (get_language() or "").partition("-")[0]
+    used = benchmark.cases.exclude(language="").order_by("-pk")
+    if own in LANGUAGES and (used.filter(language=own).exists() or not used.exists()):
+        return own
+    return used.values_list("language", flat=True).first() or ""
 
 
 # What the page sends by itself ------------------------------------------------------------------------------------
