@@ -26,6 +26,11 @@
       undone = [];
       stands = now;
       run = name;
+      if (model.sameList(done.at(-1).target, now)) {
+        done.pop(); // it was taken back by hand
+        run = "";
+        return;
+      }
       // An action puts the cursor where it wants it right after this.
       const step = done.at(-1);
       queueMicrotask(() => (step.to = lastAt = caret()));

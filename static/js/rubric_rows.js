@@ -73,7 +73,7 @@
     }
     for (const name of ["source", "element", "expectation"]) put(field(node, name), item[name]);
     const axis = field(node, "axis");
-    if (document.activeElement !== axis) put(axis, axisOf(item));
+    if (document.activeElement !== axis || axis.value.trim() !== axisOf(item)) put(axis, axisOf(item));
     const points = field(node, "points");
     // A minus that waits for its digits stays.
     const halfTyped = document.activeElement === points && (points.value === "-" || Number(points.value) === item.points);

@@ -12,6 +12,7 @@
   const POLL_MS = 15_000;
   const LONGEST_WAIT_MS = 15_000;
   const PATIENCE_MS = 30_000; // with an answer that does not come
+  const MOST_UNSURE = 4;
   const PAUSE_MS = 1500; // in which nothing is typed, before anything is asked
   const MOST_KEPT_ALIVE = 60_000; // browsers take no more with a page that goes
 
@@ -33,7 +34,7 @@
     let lastSaved = start.saved_at && start.version > 1 ? start.saved_at : "";
     let asking = false;
     let unanswered = null; // the list that both began from: until a question is answered, a later page asks it again
-    let unsure = []; // lists that were sent and never answered: they may have arrived
+    let unsure = []; // lists that were sent and not answered: they may have arrived
     let touched = 0; // when something was changed here last
 
     /* What the line in the bar says ------------------------------------------------------------------------------------ */
@@ -61,7 +62,7 @@
     /* This browser's storage --------------------------------------------------------------------------------------------- */
     function keep() {
       try {
-        if (dirty) localStorage.setItem(key, JSON.stringify({ items: items(), base: unanswered ?? base, at: Date.now() }));
+        if (dirty) localStorage.setItem(key, JSON.stringify({ items: items(), base: unanswered ?? base, unsure, at: Date.now() }));
         else localStorage.removeItem(key);
         keptHere = true;
       } catch {
@@ -85,11 +86,14 @@
       }
       return found.sort((one, other) => one.at - other.at);
     }
+    /* What stands on the server, if this browser sent it and lost the answer: then nobody else has changed anything. */
+    const arrived = (stands) => unsure.find((list) => model.sameList(list, stands));
     function pickUp() {
       const entries = leftBehind().filter((entry) => Array.isArray(entry.items) && Array.isArray(entry.base));
       let questions = [];
       for (const entry of entries) {
-        const told = model.merge(entry.base, entry.items, items());
+        unsure = [...unsure, ...(entry.unsure ?? []), entry.items];
+        const told = model.merge(arrived(items()) ?? entry.base, entry.items, items());
         questions = questions.concat(told.questions);
         show(told.items);
       }
@@ -135,6 +139,8 @@
       if (sent?.text !== text || sent.version !== version) sent = { text, version, id: crypto.randomUUID?.() ?? uuid() };
       const body = JSON.stringify({ who: start.who, draft: draftId, version, client_id: sent.id, items: list });
       const headers = { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token(), "HX-Request": "true" };
+      unsure = [...unsure.filter((one) => !model.sameList(one, list)).slice(1 - MOST_UNSURE), list];
+      keep();
       let answer;
       let told = {};
       try {
@@ -142,7 +148,6 @@
         if (answer.headers.get("Content-Type")?.startsWith("application/json")) told = await answer.json();
       } catch {
         failures += 1;
-        unsure = [...unsure.slice(-9), list];
         keep();
         return false;
       }
@@ -196,8 +201,7 @@
     }
     /* Somebody saved in between: what only one changed is taken, the rest is asked. */
     function settle(draft) {
-      // What stands may be what this page sent before the answer was lost: then nobody else has changed anything.
-      if (unsure.some((list) => model.sameList(list, draft.items))) base = model.copy(draft.items);
+      base = arrived(draft.items) ?? base;
       unsure = [];
       const told = model.merge(base, items(), draft.items);
       const quiet = !dirty;
