@@ -62,7 +62,7 @@ def drafts_of(user: User) -> Q:
 
 def to_review_by(user: User) -> Q:
     """Of `open_rubrics`: those that ``user`` may approve or return: they did not write on them."""
-    return Q(status=Status.IN_REVIEW, wrote=False, seen=False)
+    return Q(status=Status.IN_REVIEW, wrote=False, seen=False) & ~Q(draft__saved_by=user.pk)
 
 
 def _mine(user: User) -> Q:

@@ -68,7 +68,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
                 since=since.get(standing.id, "") if standing else "",
             )
         )
-    wrote = any(row.user_id == user.pk for row in rubric.contributors.all())
+    wrote = draft.saved_by_id == user.pk or any(row.user_id == user.pk for row in rubric.contributors.all())
     is_author = access.is_author(user, case.benchmark)
     in_review = rubric.status == Rubric.Status.IN_REVIEW
     approvers = [row for row in reviews if row.outcome == RubricReview.Outcome.APPROVED and row.digest == draft.digest]

@@ -120,7 +120,7 @@ def open_rubrics(benchmark: Benchmark, status: str) -> QuerySet[Rubric]:
 def reviewable_by(user: User, benchmark: Benchmark) -> QuerySet[Rubric]:
     """Rubrics in review that ``user`` wrote nothing of and has not approved as they stand."""
     mine = RubricContributor.objects.filter(user=user.pk).values("rubric")
-    rows = open_rubrics(benchmark, Status.IN_REVIEW).exclude(pk__in=mine)
+    rows = open_rubrics(benchmark, Status.IN_REVIEW).exclude(pk__in=mine).exclude(draft__saved_by=user.pk)
     approved = RubricReview.objects.filter(reviewer=user.pk, outcome=RubricReview.Outcome.APPROVED)
     done = [
         rubric

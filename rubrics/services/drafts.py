@@ -59,9 +59,18 @@ def open_draft(*, case: Case, by: User, at: datetime) -> Rubric:
 
 @transaction.atomic
 def save_draft(
-    *, rubric: Rubric, items: Sequence[DraftItem], version: int, client_id: uuid.UUID | None, by: User, at: datetime
+    *,
+    rubric: Rubric,
+    items: Sequence[DraftItem],
+    version: int,
+    client_id: uuid.UUID | None,
+    by: User,
+    at: datetime,
+    writer: User | None = None,
 ) -> RubricDraft:
     """Store the items in place of those that stand, if ``version`` is the one that stands; else `StaleDraft`.
+
+    ``writer``: whose words they are, where ``by`` only brings them in; neither can approve them as they stand.
 
     The same ``client_id`` again changes nothing and answers as the first time. Only a rubric in state draft is
     written to. Items may be half done; that they belong to this case is checked.
@@ -88,7 +97,7 @@ def save_draft(
         saved_at=at,
     )
     contributor, made = RubricContributor.objects.get_or_create(
-        rubric=rubric, user=by, defaults={"first_at": at, "last_at": at}
+        rubric=rubric, user=writer or by, defaults={"first_at": at, "last_at": at}
     )
     if not made:
         RubricContributor.objects.filter(pk=contributor.pk).update(last_at=at)

@@ -18,7 +18,7 @@ from rubrics.access import is_author
 from rubrics.drafting import MOST_ITEMS, DraftItem, digest_of, from_rubric, items_of
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.registry import Counts, Progress
-from rubrics.models import Benchmark, Case, Rubric, RubricItem
+from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
 from rubrics.parsing.faults import Faults
 from rubrics.services.drafts import TRACK, open_draft, save_draft
 from rubrics.tables import ZIP, Row, rows_of_file, rows_with_heading
@@ -43,7 +43,7 @@ def import_rubrics(
     left alone, so that the same file again changes nothing. Nothing is published: drafts are read by a second
     physician. A criterion whose text stands keeps its row, whatever became of its points, tags or place.
     """
-    by = _writer(benchmark, options, by)
+    writer = _writer(benchmark, options, by)
     check_references_at_once()
     faults = Faults()
     exact = file.read(4) == ZIP
@@ -79,15 +79,29 @@ def import_rubrics(
             elif case.excluded_at is not None:
                 faults.add(rows[0].line, "case", _("This case was excluded, so its rubric cannot change."))
             elif not faults.total:
-                rubric = open_draft(case=case, by=by, at=at)
-                version = rubric.draft.version
-                save_draft(rubric=rubric, items=wanted, version=version, client_id=None, by=by, at=at)
+                rubric = open_draft(case=case, by=writer, at=at)
+                draft = RubricDraft.objects.select_for_update().get(rubric=rubric)
+                if digest_of(items_of(draft.content)) != digest_of(items):  # while the file was read
+                    faults.add(rows[0].line, "case", _("This rubric was changed elsewhere since you opened it."))
+                    continue
+                save_draft(
+                    rubric=rubric,
+                    items=wanted,
+                    version=draft.version,
+                    client_id=None,
+                    by=by or writer,
+                    writer=writer,
+                    at=at,
+                )
     faults.refuse_if_any()
     return {"drafts": rubrics, "criteria": criteria, "warnings": _warnings(rubrics["created"])}
 
 
 def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> User:
-    """Whose drafts they are: the author who is named, else whoever imports."""
+    """Whose drafts they are: the author who is named, else whoever imports.
+
+    Whoever imports them for another cannot approve them either: they may never have seen them.
+    """
     if email := options.get("author", ""):
         by = User.objects.filter(email__iexact=email, is_active=True).first()
         if by is None or not is_author(by, benchmark):

@@ -114,7 +114,7 @@ def return_draft(
 ) -> RubricReview:
     """Send a rubric back to its authors with a reason, and comments on single criteria (id in the draft → text)."""
     row, draft = _locked(rubric)
-    _may_review(row, reviewer)
+    _may_review(row, draft, reviewer)
     comments = _comments(draft, item_comments)
     comment = comment.strip()[:LONGEST_COMMENT]
     if not comment and comments:
@@ -164,7 +164,7 @@ def approve(
     published, or still in review.
     """
     row, draft = _locked(rubric)
-    _may_review(row, reviewer)
+    _may_review(row, draft, reviewer)
     if draft.digest != digest:
         raise Conflict(_("The rubric was changed since you opened it. Read it again before you approve it."))
     _counts(row.case)
@@ -188,7 +188,8 @@ def _physicians(rubric: Rubric, draft: RubricDraft) -> tuple[set[int], set[int]]
     """Who approved the text that stands, and which physicians stand behind it: they, and the authors who wrote it."""
     writers = set(rubric.contributors.values_list("user", flat=True))
     approvals = rubric.reviews.filter(outcome=APPROVED, digest=draft.digest)
-    approvers = set(approvals.values_list("reviewer", flat=True)) - writers
+    # Who brought it in for its author has not read it as a second physician.
+    approvers = set(approvals.values_list("reviewer", flat=True)) - writers - {draft.saved_by_id}
     authors = AuthoringRole.objects.filter(
         benchmark=rubric.case.benchmark_id, user__in=writers, role=AuthoringRole.Role.AUTHOR
     )
@@ -280,12 +281,12 @@ def _counts(case: Case) -> None:
         raise DomainError(_("This case was excluded, so its rubric cannot change."))
 
 
-def _may_review(rubric: Rubric, reviewer: User) -> None:
+def _may_review(rubric: Rubric, draft: RubricDraft, reviewer: User) -> None:
     if rubric.status != Status.IN_REVIEW:
         raise Conflict(_("This rubric is not in review any more."))
     if not is_author(reviewer, rubric.case.benchmark):
         raise DomainError(_("Rubrics are reviewed by the authors of the benchmark."))
-    if rubric.contributors.filter(user=reviewer).exists():
+    if draft.saved_by_id == reviewer.pk or rubric.contributors.filter(user=reviewer).exists():
         raise DomainError(_("You wrote on this version, so another physician must review it."))
 
 

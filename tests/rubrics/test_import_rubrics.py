@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,12 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from consilium.lib.errors import DomainError
+from rubrics.drafting import DraftItem
 from rubrics.models import Rubric, RubricDraft
 from rubrics.services import give_authoring_role, import_rubrics
+from rubrics.services.drafts import open_draft, save_draft
+from rubrics.services.import_rubrics import _standing
+from rubrics.services.publishing import approve, send_to_review
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -109,3 +114,31 @@ def test_a_draft_is_the_authors_whom_the_importer_names(benchmark: Any) -> None:
         run_as(stranger.email)
     run_as(author.email)
     assert RubricDraft.objects.get().rubric.contributors.get().user == author
+    # Nobody publishes alone what they wrote into a file under another's name.
+    rubric = RubricDraft.objects.get().rubric
+    give_authoring_role(benchmark=benchmark, user=admin, role="author", at=timezone.now())
+    send_to_review(rubric=rubric, note="As a table", by=admin, at=timezone.now())
+    read = {"rubric": rubric, "digest": rubric.draft.digest, "comment": "", "at": timezone.now()}
+    with pytest.raises(DomainError, match="another physician"):
+        approve(**read, reviewer=admin)
+    give_authoring_role(benchmark=benchmark, user=stranger, role="author", at=timezone.now())
+    assert approve(**read, reviewer=stranger).status == "published"
+
+
+def test_what_an_author_saves_while_the_file_is_read_is_not_written_over(
+    benchmark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author, case = factories.UserFactory(), benchmark.cases.get(key="two")
+    typed = [DraftItem("a", "Typed meanwhile", 4)]
+
+    def as_they_stood(*asked: Any) -> Any:
+        found = _standing(*asked)
+        rubric = open_draft(case=case, by=author, at=timezone.now())
+        save_draft(rubric=rubric, items=typed, version=1, client_id=None, by=author, at=timezone.now())
+        return found
+
+    monkeypatch.setattr(sys.modules["rubrics.services.import_rubrics"], "_standing", as_they_stood)
+    path = tmp_path / "rubrics.csv"
+    path.write_text("case,criterion,points\ntwo,Warns of wine,3\n")
+    with pytest.raises(CommandError, match="1 fault"):
+        run(path, benchmark, factories.UserFactory())
