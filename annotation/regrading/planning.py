@@ -17,7 +17,7 @@ from annotation.allocation import NO_CHECKER, drawn_places, keyed
 from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Involvement, Membership, Physician, Slot
 from annotation.regrading.lacking import Lacking, graders_of, lacking_in
 from annotation.services.notices import tell_of_new_work
-from annotation.services.planning import BatchTerms
+from annotation.services.planning import BatchTerms, without_account
 from annotation.services.rules import spoken_rules
 from annotation.standing import FAILED, WITHHELD, standings
 from consilium.lib.errors import Conflict, DomainError
@@ -101,6 +101,7 @@ def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str
     if not pieces:
         raise DomainError(_("Nobody of the group may grade these responses again."))
     pieces = _in_order(pieces, terms)
+    warnings += without_account({piece.annotator for piece in pieces})
     return RegradingPlan(group, terms, tuple(pieces), _loads(group, pieces), tuple(warnings))
 
 

@@ -231,7 +231,21 @@ def _able(group: ExpertGroup, annotators: Collection[int], warnings: list[str]) 
             )
             % {"n": unqualified}
         )
+    warnings += without_account(able)
     return able
+
+
+def without_account(annotators: Collection[int]) -> list[str]:
+    """A warning where some of them are names from a file: they have no address, and cannot sign in to do the work."""
+    names = User.objects.filter(pk__in=annotators, email="").count()
+    if not names:
+        return []
+    text = ngettext(
+        "%(n)d annotator came with a file of decisions and cannot sign in: hand their work over, or stop them.",
+        "%(n)d annotators came with a file of decisions and cannot sign in: hand their work over, or stop them.",
+        names,
+    )
+    return [text % {"n": names}]
 
 
 def _barred(responses: Sequence[int], team: _Team) -> set[tuple[int, int]]:

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts.models import User
 from annotation.models import Adjudication, Assignment, ExpertGroup, Membership
 from annotation.ratings import group_ratings
 from annotation.regrading.lacking import consequences, lacking_in
@@ -144,7 +145,9 @@ def test_somebody_else_steps_in_for_who_left_and_gets_the_same_criteria_when_wor
     reword(case, 0)
     terms = BatchTerms(title="Again", check_policy="none", seed=1)
     plan = plan_regrading(group=group, terms=terms)
-    assert gone.pk not in {piece.annotator for piece in plan.pieces} and plan.warnings
+    assert gone.pk not in {piece.annotator for piece in plan.pieces} and len(plan.warnings) == 1
+    User.objects.filter(pk=third.pk).update(email="")
+    assert "cannot sign in" in plan_regrading(group=group, terms=terms).warnings[1]
     batch = create_regrading(plan=plan, by=None, at=timezone.now())
     row = batch.assignments.select_related("annotator").first()
     fourth = member(group)
