@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consilium.lib.doors import PAGED, only, page_of
 from rubrics import access
 from rubrics.bank import catalogue
 from rubrics.bank.forms import BankFilters
@@ -21,16 +20,7 @@ from rubrics.models import Bank
 from rubrics.parsing.bank import BankEntry, in_language
 
 FILTERS = ("q", "section", "points", "only", "bank")
-PAGED = [
-    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
-    OpenApiParameter("offset", int, description="skip so many"),
-]
 Plain = serializers.Serializer[Any]
-
-
-class _Pages(LimitOffsetPagination):
-    default_limit = 50
-    max_limit = 200
 
 
 class UsageSerializer(Plain):
@@ -75,12 +65,6 @@ class BankSerializer(Plain):
     created_at = serializers.DateTimeField()
 
 
-def _only(request: Request, *names: str) -> None:
-    unknown = sorted(set(request.query_params) - {*names, "limit", "offset"})
-    if unknown:
-        raise ValidationError({name: [_("This parameter is not known here.")] for name in unknown})
-
-
 @extend_schema(
     responses=BankItemSerializer(many=True),
     parameters=[*PAGED, *(OpenApiParameter(name, str) for name in FILTERS)],
@@ -90,16 +74,13 @@ def _only(request: Request, *names: str) -> None:
 def bank(request: Request, slug: str) -> Response:
     """List the criteria of all banks in use; ``points`` is positive or negative, ``only`` may be cluster."""
     found = access.get_written_benchmark(request.user, slug)
-    _only(request, *FILTERS)
+    only(request, *FILTERS)
     entries = catalogue.catalogue(found)
     form = BankFilters(request.query_params, entries=entries, banks=catalogue.own_banks(found))
     asked = form.asked()
     if asked is None:
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
-    pages = _Pages()
-    page = pages.paginate_queryset(catalogue.matching(entries, asked), request) or []
-    shown = BankItemSerializer(page, many=True, context={"usage": usage(found)})
-    return pages.get_paginated_response(shown.data)
+    return page_of(request, catalogue.matching(entries, asked), BankItemSerializer, {"usage": usage(found)})
 
 
 @extend_schema(responses=BankSerializer(many=True), parameters=PAGED, operation_id="banks_list")
@@ -107,7 +88,5 @@ def bank(request: Request, slug: str) -> Response:
 def banks(request: Request, slug: str) -> Response:
     """List the banks that were brought along, those out of use as well."""
     found = access.get_written_benchmark(request.user, slug)
-    _only(request)
-    pages = _Pages()
-    page = pages.paginate_queryset(Bank.objects.filter(benchmark=found).order_by("slug"), request) or []
-    return pages.get_paginated_response(BankSerializer(page, many=True).data)
+    only(request)
+    return page_of(request, Bank.objects.filter(benchmark=found).order_by("slug"), BankSerializer)

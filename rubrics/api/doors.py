@@ -5,20 +5,19 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view, parser_classes
 from rest_framework.exceptions import NotFound, ValidationError
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consilium.lib.doors import PAGED, only, page_of, valid
 from rubrics import access, lists, services
 from rubrics import models as rows
 from rubrics.api import serializers as shapes
@@ -27,36 +26,9 @@ from rubrics.forms import CaseFilters, ImportForm
 if TYPE_CHECKING:
     from accounts.models import User
 
-PAGED = [
-    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
-    OpenApiParameter("offset", int, description="skip so many"),
-]
 
-
-class _Pages(LimitOffsetPagination):
-    default_limit = 50
-    max_limit = 200
-
-
-def _page(request: Request, found: QuerySet[Any], serializer: type[shapes.Plain]) -> Response:
-    pages = _Pages()
-    page = pages.paginate_queryset(found, request) or []
-    return pages.get_paginated_response(serializer(page, many=True).data)
-
-
-def _valid(serializer: shapes.Plain) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return cast("dict[str, Any]", serializer.validated_data)
-
-
-def _only(request: Request, *names: str) -> None:
-    """Refuse parameters that this door does not know: a filter that is dropped silently shows too much."""
-    unknown = sorted(set(request.query_params) - {*names, "limit", "offset"})
-    if unknown:
-        raise ValidationError({name: [_("This parameter is not known here.")] for name in unknown})
-
-
-def _me(request: Request) -> User:
+def me(request: Request) -> User:
+    """Who asks: doors are open to signed-in people alone."""
     return cast("User", request.user)
 
 
@@ -68,11 +40,13 @@ def _me(request: Request) -> User:
 def benchmarks(request: Request) -> Response:
     """List the benchmarks that you run, or make one (staff)."""
     if request.method == "GET":
-        _only(request)
-        return _page(request, rows.Benchmark.objects.run_by(request.user).order_by("slug"), shapes.BenchmarkSerializer)
-    if not _me(request).is_staff:
+        only(request)
+        return page_of(
+            request, rows.Benchmark.objects.run_by(request.user).order_by("slug"), shapes.BenchmarkSerializer
+        )
+    if not me(request).is_staff:
         raise NotFound
-    made = services.create_benchmark(by=_me(request), **_valid(shapes.NewBenchmarkSerializer(data=request.data)))
+    made = services.create_benchmark(by=me(request), **valid(shapes.NewBenchmarkSerializer(data=request.data)))
     return Response(shapes.BenchmarkSerializer(made).data, status=status.HTTP_201_CREATED)
 
 
@@ -84,7 +58,7 @@ def benchmark(request: Request, slug: str) -> Response:
     if request.method == "GET":
         return Response(shapes.BenchmarkSerializer(access.get_benchmark(request.user, slug)).data)
     found = access.get_administered_benchmark(request.user, slug)
-    changes = _valid(shapes.BenchmarkSerializer(data=request.data, partial=True))
+    changes = valid(shapes.BenchmarkSerializer(data=request.data, partial=True))
     standing = {name: getattr(found, name) for name in ("title", "description", "guidelines", "rule_sheet", "licence")}
     services.update_benchmark(benchmark=found, **{**standing, **changes})
     return Response(shapes.BenchmarkSerializer(found).data)
@@ -102,14 +76,14 @@ CASE_FILTERS = ("q", "difficulty", "register", "language", "tag", "state", "sort
 def cases(request: Request, slug: str) -> Response:
     """List the cases; ``sort`` is key, difficulty, register, language, criteria or responses, or ``-key`` and so on."""
     found = access.get_benchmark(request.user, slug)
-    _only(request, *CASE_FILTERS)
+    only(request, *CASE_FILTERS)
     form = CaseFilters(request.query_params, benchmark=found)
     if not form.is_valid():
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
     sort = request.query_params.get("sort", "key")
     _known(sort.removeprefix("-"), lists.CASE_ORDERS, "sort")
     narrowed = lists.narrowed(lists.listed_cases(found), form.cleaned_data)
-    return _page(request, lists.in_order(narrowed, sort, lists.CASE_ORDERS, "key"), shapes.CaseSerializer)
+    return page_of(request, lists.in_order(narrowed, sort, lists.CASE_ORDERS, "key"), shapes.CaseSerializer)
 
 
 def _known(value: str, choices: Collection[str], name: str) -> None:
@@ -129,8 +103,8 @@ def case(request: Request, slug: str, public_id: str) -> Response:
 def candidates(request: Request, slug: str) -> Response:
     """List the candidates."""
     found = access.get_benchmark(request.user, slug)
-    _only(request)
-    return _page(request, lists.listed_candidates(found).order_by("name"), shapes.CandidateSerializer)
+    only(request)
+    return page_of(request, lists.listed_candidates(found).order_by("name"), shapes.CandidateSerializer)
 
 
 @extend_schema(responses=shapes.CandidateSerializer)
@@ -161,19 +135,19 @@ def responses(request: Request, slug: str) -> Response:
     """List responses, or add some: all or none; a fault's line is the place in the list, from 1."""
     found = access.get_benchmark(request.user, slug)
     if request.method == "GET":
-        _only(request, "candidate", "case")
+        only(request, "candidate", "case")
         listed = rows.Response.objects.filter(case__benchmark=found).select_related("case", "candidate")
         for name in ("candidate", "case"):
             if value := request.query_params.get(name):
                 listed = listed.filter(**{f"{name}__public_id": value})
-        return _page(request, listed.order_by("pk"), shapes.ResponseSerializer)
-    asked = _valid(shapes.NewResponsesSerializer(data=request.data))
+        return page_of(request, listed.order_by("pk"), shapes.ResponseSerializer)
+    asked = valid(shapes.NewResponsesSerializer(data=request.data))
     lines = "\n".join(json.dumps(row) for row in asked["responses"])
     counts = services.import_responses(
         benchmark=found,
         file=io.BytesIO(lines.encode()),
         options={"candidate_kind": asked.get("candidate_kind", "")},
-        by=_me(request),
+        by=me(request),
         at=timezone.now(),
         progress=lambda _read: None,
     )
@@ -201,16 +175,16 @@ def imports(request: Request, slug: str) -> Response:
     """List the imports, or upload a file: a worker imports all of it or nothing; ask the import how far it is."""
     found = access.get_benchmark(request.user, slug)
     if request.method == "GET":
-        _only(request)
-        return _page(request, rows.ImportJob.objects.filter(benchmark=found), shapes.ImportSerializer)
-    asked = _valid(shapes.NewImportSerializer(data=request.data))
+        only(request)
+        return page_of(request, rows.ImportJob.objects.filter(benchmark=found), shapes.ImportSerializer)
+    asked = valid(shapes.NewImportSerializer(data=request.data))
     job = services.create_import(
         benchmark=found,
         kind=asked["kind"],
         file=asked["file"],
         file_name=asked["file"].name or "",
         options={name: asked[name] for name in ImportForm.OPTIONS if name in asked},
-        by=_me(request),
+        by=me(request),
     )
     return Response(shapes.ImportSerializer(job).data, status=status.HTTP_201_CREATED)
 

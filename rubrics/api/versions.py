@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.lib.api import StrictSerializer
+from consilium.lib.doors import valid
 from consilium.lib.errors import DomainError, ImportRefused
 from rubrics import access, versions
 from rubrics.drafting import items_of
@@ -129,11 +130,6 @@ def _me(request: Request) -> User:
     return cast("User", request.user)
 
 
-def _valid(serializer: Plain) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return cast("dict[str, Any]", serializer.validated_data)
-
-
 def _open(case: Case, status: str) -> Rubric:
     rubric = versions.versions_of(case).filter(status=status, draft__isnull=False).first()
     if rubric is None:
@@ -205,7 +201,7 @@ def review(request: Request, slug: str, public_id: str) -> Response:
     rubric = _open(case, Rubric.Status.IN_REVIEW)
     if request.method == "GET":
         return Response(_in_review(rubric))
-    said = _valid(ReviewDecisionSerializer(data=request.data))
+    said = valid(ReviewDecisionSerializer(data=request.data))
     common = {"rubric": rubric, "reviewer": _me(request), "comment": said["comment"], "at": timezone.now()}
     if said["outcome"] == RubricReview.Outcome.APPROVED:
         _named(lambda: publishing.approve(**common, digest=said["digest"], item_comments=said["item_comments"]))
@@ -240,7 +236,7 @@ def send_to_review(request: Request, slug: str, public_id: str) -> Response:
     """Send the draft to review; 422 lists what is in the way."""
     case = access.get_case_to_write(request.user, slug, public_id)
     rubric = _open(case, Rubric.Status.DRAFT)
-    note = _valid(NoteSerializer(data=request.data))["note"]
+    note = valid(NoteSerializer(data=request.data))["note"]
     _named(lambda: publishing.send_to_review(rubric=rubric, note=note, by=_me(request), at=timezone.now()))
     return _versions(case)
 
@@ -281,7 +277,7 @@ def reviews(request: Request, slug: str) -> Response:
         offset = _number(request, "offset", 0)
         rows = versions.reviewable_by(_me(request), benchmark)[offset : offset + 200]
         return Response([_in_review(rubric) for rubric in rows])
-    said = _valid(ApproveManySerializer(data=request.data))
+    said = valid(ApproveManySerializer(data=request.data))
     made = publishing_many.approve_many(
         benchmark=benchmark,
         reviewer=_me(request),
@@ -297,7 +293,7 @@ def reviews(request: Request, slug: str) -> Response:
 def send_many(request: Request, slug: str) -> Response:
     """Send many drafts to review with one note; what is not ready stays a draft and is named."""
     benchmark = access.get_written_benchmark(request.user, slug)
-    said = _valid(SendManySerializer(data=request.data))
+    said = valid(SendManySerializer(data=request.data))
     made = publishing_many.send_many(
         benchmark=benchmark, cases=said["cases"], note=said["note"], by=_me(request), at=timezone.now()
     )

@@ -15,10 +15,11 @@ from rest_framework.response import Response
 
 from accounts.services import person_of
 from consilium.lib.api import StrictSerializer
+from consilium.lib.doors import PAGED, only, page_of, valid
 from consilium.lib.spoken import said
 from rubrics import access, lists, services
 from rubrics import case_content as contents
-from rubrics.api.doors import PAGED, _me, _only, _page, _valid
+from rubrics.api.doors import me
 from rubrics.api.serializers import CaseTurnSerializer, Plain
 from rubrics.case_content import CaseContent, Turn
 from rubrics.models import AuthoringRole, Case
@@ -157,12 +158,12 @@ def cases(request: Request, slug: str) -> Response:
     """List the cases with the state of their rubrics, or begin one (authors, and those who run the benchmark)."""
     benchmark = access.get_written_benchmark(request.user, slug)
     if request.method == "GET":
-        _only(request)
-        return _page(request, lists.with_rubric_states(benchmark.cases.order_by("key")), ListedCaseSerializer)
-    sent = _valid(NewCaseSerializer(data=request.data))
+        only(request)
+        return page_of(request, lists.with_rubric_states(benchmark.cases.order_by("key")), ListedCaseSerializer)
+    sent = valid(NewCaseSerializer(data=request.data))
     empty = CaseContent(key=case_editing.suggested_key(benchmark), conversation=(Turn("user", ""),))
     content = _content(sent, empty)
-    made = case_editing.create_case(benchmark=benchmark, content=content, by=_me(request), at=timezone.now())
+    made = case_editing.create_case(benchmark=benchmark, content=content, by=me(request), at=timezone.now())
     return Response(WrittenCaseSerializer(made).data, status=status.HTTP_201_CREATED)
 
 
@@ -180,9 +181,9 @@ def case(request: Request, slug: str, public_id: str) -> Response:
     if request.method == "GET":
         return Response(WrittenCaseSerializer(found).data)
     if request.method == "DELETE":
-        case_editing.delete_case(case=found, by=_me(request))
+        case_editing.delete_case(case=found, by=me(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
-    sent = _valid(CaseChangeSerializer(data=request.data))
+    sent = valid(CaseChangeSerializer(data=request.data))
     version, client_id = sent.pop("version"), sent.pop("client_id", None)
     try:
         saved = case_editing.save_case(
@@ -190,7 +191,7 @@ def case(request: Request, slug: str, public_id: str) -> Response:
             content=_content(sent, contents.content_of(found)),
             version=version,
             client_id=client_id or uuid.uuid4(),
-            by=_me(request),
+            by=me(request),
             at=timezone.now(),
         )
     except case_editing.StaleCase as stale:
@@ -207,7 +208,7 @@ def privacy(request: Request, slug: str, public_id: str) -> Response:
     found = access.get_case_to_write(request.user, slug, public_id)
     code: int = status.HTTP_200_OK
     if request.method == "POST":
-        waive_finding(case=found, by=_me(request), at=timezone.now(), **_valid(WaiverSerializer(data=request.data)))
+        waive_finding(case=found, by=me(request), at=timezone.now(), **valid(WaiverSerializer(data=request.data)))
         code = status.HTTP_201_CREATED
     findings = all_findings(found, draft_items(found))
     return Response(FindingSerializer(findings, many=True).data, status=code)
@@ -222,7 +223,7 @@ def authors(request: Request, slug: str) -> Response:
     if request.method == "GET":
         rows = benchmark.authoring_roles.select_related("user").order_by("role", "pk")
         return Response(AuthoringRoleSerializer(rows, many=True).data)
-    sent = _valid(NewAuthoringRoleSerializer(data=request.data))
+    sent = valid(NewAuthoringRoleSerializer(data=request.data))
     person = person_of(email=sent["email"], name=sent["name"])
     row = services.give_authoring_role(benchmark=benchmark, user=person, role=sent["role"], at=timezone.now())
     return Response(AuthoringRoleSerializer(row).data, status=status.HTTP_201_CREATED)
@@ -233,7 +234,7 @@ def authors(request: Request, slug: str) -> Response:
 def author(request: Request, slug: str, role: int) -> Response:
     """Withdraw a part, or give it again (admins)."""
     row = access.get_authoring_role(request.user, slug, role)
-    if _valid(ActiveSerializer(data=request.data))["active"]:
+    if valid(ActiveSerializer(data=request.data))["active"]:
         services.give_authoring_role(benchmark=row.benchmark, user=row.user, role=row.role, at=timezone.now())
     else:
         services.withdraw_authoring_role(role=row)

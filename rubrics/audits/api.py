@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.lib.api import StrictSerializer
+from consilium.lib.doors import PAGED, only, page_of, valid
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.audits import access, report
 from rubrics.audits.drawing import ALL, STATES, CaseFilter
@@ -25,15 +24,6 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Plain = serializers.Serializer[Any]
-PAGED = [
-    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
-    OpenApiParameter("offset", int, description="skip so many"),
-]
-
-
-class _Pages(LimitOffsetPagination):
-    default_limit = 50
-    max_limit = 200
 
 
 class AuditSerializer(Plain):
@@ -115,17 +105,11 @@ def audits(request: Request, slug: str) -> Response:
     """List the audits, or draw one (admin): the same seed draws the same cases from the same benchmark anywhere."""
     if request.method == "GET":
         benchmark = get_benchmark(request.user, slug)
-        unknown = sorted(set(request.query_params) - {"limit", "offset"})
-        if unknown:
-            raise ValidationError({name: ["This parameter is not known here."] for name in unknown})
-        pages = _Pages()
+        only(request)
         found = report.counted(CaseAudit.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
-        page = pages.paginate_queryset(found, request) or []
-        return pages.get_paginated_response(AuditSerializer(page, many=True).data)
+        return page_of(request, found, AuditSerializer)
     benchmark = get_administered_benchmark(request.user, slug)
-    serializer = NewAuditSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    asked = dict(serializer.validated_data)
+    asked = dict(valid(NewAuditSerializer(data=request.data)))
     chosen = CaseFilter(**{name: asked.pop(name) for name in CaseFilter.__dataclass_fields__})
     terms = AuditTerms(**asked, filter=chosen)
     made = create_audit(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())

@@ -11,10 +11,11 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import BasePagination, CursorPagination, LimitOffsetPagination
+from rest_framework.pagination import BasePagination, CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consilium.lib.doors import PAGED, Pages, valid
 from rubrics.access import get_benchmark
 from scoring import access, screens
 from scoring.api import serializers as shapes
@@ -31,16 +32,6 @@ if TYPE_CHECKING:
 
     from accounts.models import User
 
-PAGED = [
-    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
-    OpenApiParameter("offset", int, description="skip so many"),
-]
-
-
-class _Pages(LimitOffsetPagination):
-    default_limit = 50
-    max_limit = 200
-
 
 class _Cursor(CursorPagination):
     ordering = "id"
@@ -52,14 +43,9 @@ class _Cursor(CursorPagination):
 def _paged(
     request: Request, found: QuerySet[Any], serializer: type[shapes.Plain], pages: BasePagination | None = None
 ) -> Response:
-    pages = pages or _Pages()
+    pages = pages or Pages()
     page = pages.paginate_queryset(found, request) or []
     return pages.get_paginated_response(serializer(page, many=True).data)
-
-
-def _valid(serializer: shapes.Plain) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return cast("dict[str, Any]", serializer.validated_data)
 
 
 def _only(request: Request, *names: str) -> None:
@@ -94,7 +80,7 @@ def judges(request: Request, slug: str) -> Response:
         _only(request, "offset")
         found = screens.judges_on(request.user, benchmark).order_by("name", "-version", "pk")
         return _paged(request, found, shapes.JudgeSerializer)
-    asked = _valid(shapes.NewJudgeSerializer(data=request.data))
+    asked = valid(shapes.NewJudgeSerializer(data=request.data))
     try:
         if asked["kind"] == Judge.Kind.CHAT:
             made = judge_services.create_chat_judge(
@@ -145,7 +131,7 @@ def runs(request: Request, slug: str) -> Response:
     if request.method == "GET":
         _only(request, "offset")
         return _paged(request, screens.runs_on(benchmark), shapes.JudgeRunSerializer)
-    asked = _valid(shapes.NewRunSerializer(data=request.data))
+    asked = valid(shapes.NewRunSerializer(data=request.data))
     chosen = access.judges_for(request.user).filter(public_id=asked["judge"]).first()
     if chosen is None:
         raise ValidationError({"judge": [_("There is no such judge on a benchmark that you run.")]})
@@ -189,7 +175,7 @@ def run_cancel(request: Request, slug: str, public_id: str) -> Response:
 def run_resume(request: Request, slug: str, public_id: str) -> Response:
     """Go on with what is missing of a run that was cancelled, is paused, could not finish or failed."""
     found = access.get_run(request.user, slug, public_id)
-    asked = _valid(shapes.ResumedRunSerializer(data=request.data))
+    asked = valid(shapes.ResumedRunSerializer(data=request.data))
     run_services.resume_run(run=found, at=timezone.now(), budget=asked.get("budget"))
     return _detail(access.get_run(request.user, slug, public_id))
 
@@ -203,7 +189,7 @@ def run_resume(request: Request, slug: str, public_id: str) -> Response:
 def run_continue(request: Request, slug: str, public_id: str) -> Response:
     """Go on with a finished run on newer versions of its rubrics: a new run with all verdicts that still stand."""
     found = access.get_run(request.user, slug, public_id)
-    asked = _valid(shapes.ResumedRunSerializer(data=request.data))
+    asked = valid(shapes.ResumedRunSerializer(data=request.data))
     made = continue_run(run=found, by=_me(request), at=timezone.now(), budget=asked.get("budget"))
     body = _detail(access.get_run(request.user, slug, made.public_id))
     return Response(body.data, status=status.HTTP_201_CREATED)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.lib.api import StrictSerializer
+from consilium.lib.doors import PAGED, page_of, valid
 from rubrics.access import get_benchmark
 from scoring.generation import runs as services
 from scoring.generation import screens
@@ -27,15 +27,6 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Plain = serializers.Serializer[Any]
-PAGED = [
-    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
-    OpenApiParameter("offset", int, description="skip so many"),
-]
-
-
-class _Pages(LimitOffsetPagination):
-    default_limit = 50
-    max_limit = 200
 
 
 class GenerationFrameSerializer(StrictSerializer, Plain):
@@ -145,12 +136,8 @@ def generation(request: Request, slug: str) -> Response:
     """List the runs that ask for responses, the newest first; or begin one."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        pages = _Pages()
-        page = pages.paginate_queryset(screens.runs_on(benchmark), request) or []
-        return pages.get_paginated_response(GenerationRunSerializer(page, many=True).data)
-    serializer = NewGenerationSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    asked = cast("dict[str, Any]", serializer.validated_data)
+        return page_of(request, screens.runs_on(benchmark), GenerationRunSerializer)
+    asked = valid(NewGenerationSerializer(data=request.data))
     try:
         made = services.create_run(
             benchmark=benchmark,

@@ -9,11 +9,11 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.lib.api import StrictSerializer
+from consilium.lib.doors import PAGED, only, page_of, valid
 from rubrics.access import get_benchmark
 from scoring.models import Screening
 from scoring.screening import screen
@@ -32,15 +32,6 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Plain = serializers.Serializer[Any]
-PAGED = [
-    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
-    OpenApiParameter("offset", int, description="skip so many"),
-]
-
-
-class _Pages(LimitOffsetPagination):
-    default_limit = 50
-    max_limit = 200
 
 
 class ScreeningSerializer(Plain):
@@ -99,17 +90,6 @@ class ScreeningDecisionSerializer(StrictSerializer, Plain):
     reason = serializers.CharField(max_length=5_000, allow_blank=True, default="")
 
 
-def _valid(serializer: Plain) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return cast("dict[str, Any]", serializer.validated_data)
-
-
-def _only(request: Request, *names: str) -> None:
-    unknown = sorted(set(request.query_params) - {*names, "limit", "offset"})
-    if unknown:
-        raise ValidationError({name: ["This parameter is not known here."] for name in unknown})
-
-
 def _shown(screening: Screening) -> dict[str, Any]:
     row = screen.tallied(Screening.objects.filter(pk=screening.pk)).get()
     return dict(ScreeningSerializer(row).data)
@@ -129,12 +109,10 @@ def screenings(request: Request, slug: str) -> Response:
     """List the screenings, or make one: cases at or above the threshold are flagged, and none is excluded by it."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        _only(request)
-        pages = _Pages()
+        only(request)
         found = screen.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
-        page = pages.paginate_queryset(found, request) or []
-        return pages.get_paginated_response(ScreeningSerializer(page, many=True).data)
-    terms = ScreeningTerms(**_valid(NewScreeningSerializer(data=request.data)))
+        return page_of(request, found, ScreeningSerializer)
+    terms = ScreeningTerms(**valid(NewScreeningSerializer(data=request.data)))
     made = create_screening(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
     return Response(_shown(made), status=status.HTTP_201_CREATED)
 
@@ -155,13 +133,11 @@ def screening(request: Request, slug: str, public_id: str) -> Response:
 def screened_cases(request: Request, slug: str, public_id: str) -> Response:
     """List the cases of a screening, flagged first, the highest score first."""
     found = get_screening(cast("User", request.user), slug, public_id)
-    _only(request, "show")
+    only(request, "show")
     show = request.query_params.get("show", "all")
     if show not in screen.SHOWS:
         raise ValidationError({"show": [", ".join(screen.SHOWS)]})
-    pages = _Pages()
-    page = pages.paginate_queryset(screen.shown_cases(found, show), request) or []
-    return pages.get_paginated_response(ScreenedCaseSerializer(page, many=True).data)
+    return page_of(request, screen.shown_cases(found, show), ScreenedCaseSerializer)
 
 
 @extend_schema(request=ScreeningDecisionSerializer, responses=ScreenedCaseSerializer(many=True))
@@ -169,7 +145,7 @@ def screened_cases(request: Request, slug: str, public_id: str) -> Response:
 def screening_decide(request: Request, slug: str, public_id: str) -> Response:
     """Keep or exclude cases, or undo that while the screening is open: all of them or none."""
     found = get_screening(cast("User", request.user), slug, public_id)
-    asked = _valid(ScreeningDecisionSerializer(data=request.data))
+    asked = valid(ScreeningDecisionSerializer(data=request.data))
     rows = decide(screening=found, by=cast("User", request.user), at=timezone.now(), **asked)
     return Response(ScreenedCaseSerializer(rows, many=True).data)
 

@@ -1,0 +1,56 @@
+"""What doors of the API share that list things and take things in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import LimitOffsetPagination
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.db.models import QuerySet
+    from rest_framework.request import Request
+    from rest_framework.response import Response
+    from rest_framework.serializers import Serializer
+
+# What a paged list says of itself in the schema.
+PAGED = [
+    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
+    OpenApiParameter("offset", int, description="skip so many"),
+]
+
+
+class Pages(LimitOffsetPagination):
+    """Pages as `PAGED` promises them."""
+
+    default_limit = 50
+    max_limit = 200
+
+
+def page_of(
+    request: Request,
+    found: QuerySet[Any] | Sequence[Any],
+    serializer: type[Serializer[Any]],
+    context: dict[str, Any] | None = None,
+) -> Response:
+    """The page of ``found`` that was asked for."""
+    pages = Pages()
+    page = pages.paginate_queryset(cast("QuerySet[Any]", found), request) or []
+    return pages.get_paginated_response(serializer(page, many=True, context=context or {}).data)
+
+
+def valid(serializer: Serializer[Any]) -> dict[str, Any]:
+    """What was sent, checked; a 400 that names each field where it is wrong."""
+    serializer.is_valid(raise_exception=True)
+    return cast("dict[str, Any]", serializer.validated_data)
+
+
+def only(request: Request, *names: str) -> None:
+    """Refuse parameters that this door does not know: a filter that is dropped silently shows too much."""
+    unknown = sorted(set(request.query_params) - {*names, "limit", "offset"})
+    if unknown:
+        raise ValidationError({name: [_("This parameter is not known here.")] for name in unknown})
