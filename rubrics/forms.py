@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from consilium.lib.languages import language_name
 from rubrics import imports, lists
 from rubrics.drafting import HIGHEST, LOWEST
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
@@ -97,7 +98,7 @@ class CaseFilters(forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         everything, nothing = ("", _now("All")), ("none", _now("Not given"))
-        languages = [(code, code) for code in lists.languages(benchmark)]
+        languages = [(code, language_name(code)) for code in lists.languages(benchmark)]
         tags = [(tag, f"{tag} ({count})") for tag, count in lists.tag_counts(benchmark)]
         self._offer("difficulty", [everything, *Difficulty.choices, nothing])
         self._offer("register", [everything, *Register.choices, nothing])

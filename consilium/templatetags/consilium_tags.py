@@ -16,8 +16,8 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
+from consilium.lib import languages, navigation, remarks, spoken
 from consilium.lib import markdown as markdown_module
-from consilium.lib import navigation, remarks, spoken
 
 if TYPE_CHECKING:
     from django.core.paginator import Page
@@ -193,6 +193,12 @@ def language_tag(language: str | None) -> str:
     """A stored language (``zh``, ``zh-hans``, ``en-GB``) as a value for ``lang``; empty stays empty."""
     parts = [part for part in str(language or "").replace("_", "-").split("-") if part.isalnum()]
     return "-".join([parts[0].lower(), *(p.title() if len(p) == 4 else p.upper() for p in parts[1:])]) if parts else ""
+
+
+@register.filter
+def language_name(language: str | None) -> str:
+    """A stored language by its own name; empty stays empty."""
+    return languages.language_name(language) if language else ""
 
 
 @register.simple_tag

@@ -13,13 +13,14 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import get_language, get_language_info
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.identity import opaque_name
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.languages import language_name
 from rubrics import access, lists
 from rubrics import case_content as contents
 from rubrics.case_content import CaseContent, Reading, Turn
@@ -180,14 +181,7 @@ def _tag_fields() -> list[tuple[str, str, str]]:
 
 def _languages(benchmark: Benchmark, own: str = "") -> list[tuple[str, str]]:
     codes = dict.fromkeys([*lists.languages(benchmark), *LANGUAGES, *([own] if own else [])])
-    return [(code, _language_name(code)) for code in codes]
-
-
-def _language_name(code: str) -> str:
-    try:
-        return f"{get_language_info('zh-hans' if code == 'zh' else code)['name_local']} ({code})"
-    except KeyError:
-        return code
+    return [(code, language_name(code)) for code in codes]
 
 
 def _usual_language(benchmark: Benchmark) -> str:

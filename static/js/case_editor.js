@@ -180,7 +180,9 @@
   function finishTag(input) {
     if (!input.closest(".chip.new") || !input.value.trim()) return;
     const field = input.closest("[data-tags]");
-    input.value.split(/[;；\n]/).map((tag) => tag.trim()).filter(Boolean).forEach((tag) => addChip(field, tag));
+    // A tag that is known may hold a comma; in new ones a comma ends a tag.
+    const known = [...input.list.options].some((option) => option.value === input.value.trim());
+    input.value.split(known ? /[;；\n]/ : /[;；,，、\n]/).map((tag) => tag.trim()).filter(Boolean).forEach((tag) => addChip(field, tag));
     input.value = "";
     changed();
   }
@@ -201,7 +203,7 @@
   form.addEventListener("focusout", (event) => event.target.closest?.(".chip.new") && finishTag(event.target));
   // A suggestion that was picked is complete at once.
   form.addEventListener("input", (event) => {
-    if (event.target.closest(".chip.new") && (event.inputType === "insertReplacementText" || !(event instanceof InputEvent))) finishTag(event.target);
+    if (event.target.closest(".chip.new") && (event.inputType === "insertReplacementText" || !(event instanceof InputEvent) || (!event.isComposing && /[;；,，、]$/.test(event.target.value)))) finishTag(event.target);
   });
 
   /* Saving -------------------------------------------------------------------------------------------------------- */

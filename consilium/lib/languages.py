@@ -1,0 +1,13 @@
+"""Languages by their own names."""
+
+from __future__ import annotations
+
+from django.utils.translation import get_language_info
+
+
+def language_name(code: str) -> str:
+    """``zh`` → 简体中文, ``en`` → English; a code that nobody knows stays as it is."""
+    try:
+        return str(get_language_info("zh-hans" if code == "zh" else code)["name_local"])
+    except KeyError:
+        return code
