@@ -171,7 +171,7 @@ def read_inputs(
 def _modes(candidate: Candidate) -> dict[tuple[str, str], list[int]]:
     """Responses of the candidate by how they were written; files may name a mode of their own in the metadata."""
     found: dict[tuple[str, str], list[int]] = {}
-    rows = Response.objects.filter(candidate=candidate).order_by("pk")
+    rows = Response.objects.filter(candidate=candidate, case__excluded_at=None).order_by("pk")
     for pk, mode, name in rows.values_list("pk", "writing_mode", "metadata__mode_name"):
         found.setdefault((mode, name if isinstance(name, str) else ""), []).append(pk)
     return found

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from agreement.calibration.hits import count_hits
 from annotation.models import Involvement
 from consilium.lib.ratings import Ratings
-from rubrics.models import Response
+from rubrics.models import Case, Response
 from tests.agreement.study import Pair, Study, coin, make_study
 from tests.factories import CandidateFactory, ResponseFactory, UserFactory
 
@@ -110,6 +111,12 @@ def test_responses_written_beside_model_references_count_only_when_asked_for(
     ]
     made, _rows = run(study, tmp_path, "--include-aided")
     assert (made["n"], made["mean"]) == (4, 2.25)
+    # A response to an excluded case is in none of it, and says nothing of the others of its mode.
+    Case.objects.filter(pk=written[0].case_id).update(excluded_at=timezone.now(), exclusion_reason="Saturated")
+    run(study, tmp_path)
+    with (tmp_path / "modes.csv").open(encoding="utf-8", newline="") as file:
+        unaided = list(csv.DictReader(file))[2]
+    assert (unaided["in_k"], unaided["n_responses"], unaided["n"]) == ("true", "1", "1")
 
 
 def test_what_an_author_of_the_responses_graded_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
