@@ -43,8 +43,8 @@ class Page:
     url: str
 
 
-def pages(world: World, *, every_role: bool = False) -> Iterator[Page]:
-    """Each address that answers GET, by the role that sees the most of it, or by every role of `VIEWERS`."""
+def pages(world: World) -> Iterator[Page]:
+    """Each address that answers GET, by the role that sees the most of it."""
     for name, role in SIGN_IN.items():
         yield Page(name, role, reverse(name))
     for name, door in DOORS.items():
@@ -55,7 +55,7 @@ def pages(world: World, *, every_role: bool = False) -> Iterator[Page]:
         except NoReverseMatch:
             continue
         seen_by = [role for role in VIEWERS if role in door.roles] or sorted(door.roles)[:1]
-        for role in seen_by if every_role else OWN_TO_EACH.get(name, seen_by[:1]):
+        for role in OWN_TO_EACH.get(name, seen_by[:1]):
             yield Page(name, role, url)
 
 

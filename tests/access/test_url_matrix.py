@@ -8,15 +8,20 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils.translation import override
 
 import consilium.urls
 from agreement import files
 from agreement.models import Report
 from tests.access.doors import DOORS, Door
+from tests.access.pages import SIGN_IN
+from tests.access.pages import client_of as client_of_language
+from tests.access.words import english_in, stored_texts
 from tests.access.world import ROLES, World
 from tests.chaos import FULL
 
@@ -85,7 +90,10 @@ def methods_tried(role: str, name: str, door: Door) -> tuple[str, ...]:
 
 
 def test_closed_doors(
-    world: World, client_of: Callable[[str], Client], monkeypatch: pytest.MonkeyPatch, settings: Any
+    world: World,
+    client_of: Callable[[str], Client],
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
 ) -> None:
     """No method gets a role into an address that is not its own; nothing differs from an address that is not there."""
     # Thousands of times the same page would be made, and only its status is looked at: of what comes before a view,
@@ -113,8 +121,11 @@ def test_closed_doors(
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def test_open_doors(world: World, client_of: Callable[[str], Client], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A role gets into what is its own. Only GET: what the doors write is tested where they are made."""
+def test_open_doors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A role gets into what is its own, and whoever reads Chinese finds no English sentence there.
+
+    Only GET: what the doors write is tested where they are made, how they refuse in tests/design/test_translations.py.
+    """
     archives: dict[int, bytes] = {}
 
     def made_once(report: Report, make: Callable[[Report], IO[bytes]] = files.archive) -> IO[bytes]:
@@ -124,14 +135,23 @@ def test_open_doors(world: World, client_of: Callable[[str], Client], monkeypatc
 
     # It is the same whoever asks, by whatever door, and takes longer than twenty pages.
     monkeypatch.setattr(files, "archive", made_once)
-    wrong = []
+    stored = stored_texts()
+    wrong, english, read = [], set(), 0
     for role in ROLES:
-        client = client_of(role)
+        client = client_of_language(world, role, "zh-hans")
+        client.raise_request_exception = True
         for name, door in DOORS.items():
-            if role not in door.roles or door.framework:
+            if SIGN_IN.get(name) != role and (role not in door.roles or door.framework):
                 continue
             url = address(name, door, world)
-            status = client.get(url).status_code
+            with override(settings.LANGUAGE_CODE):  # a request leaves its language behind
+                answer = client.get(url)
+            status = answer.status_code
             if status not in OPEN or (status == 405) != door.writes_only:
                 wrong.append(f"GET {url} ({name}) as {role}: {status}")
+            if answer.headers.get("Content-Type", "").startswith("text/html"):
+                read += 1
+                english |= {f"{name} as {role}: {text}" for text in english_in(answer, stored)}
     assert not wrong, "\n" + "\n".join(wrong)
+    assert not english, "\n" + "\n".join(sorted(english))
+    assert read > 150

@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.apps import apps
 from django.conf import settings
 from django.template.base import Lexer, TokenType
 from django.test import Client
@@ -22,7 +19,8 @@ from consilium.lib.phrases import Phrase
 from consilium.lib.remarks import in_words
 from consilium.lib.spoken import said
 from tests.access.doors import DOORS
-from tests.access.pages import VIEWERS, client_of, pages
+from tests.access.pages import VIEWERS, client_of
+from tests.access.words import GAP, LETTERS, english_in, stored_texts, words_of
 from tests.access.world import build_world
 
 ROOT = Path(settings.BASE_DIR)
@@ -90,8 +88,6 @@ def test_a_phrase_of_pure_code_is_said_in_the_language_of_the_reader() -> None:
 
 # The source -------------------------------------------------------------------------------------------------------
 
-LETTERS = re.compile(r"[A-Za-z]{2}")
-READ_ALOUD = ("title", "aria-label", "placeholder", "alt", "aria-description")
 # Names, those of coefficients and scores as papers give them, and those of files and formats: one in every language.
 SAME_IN_ALL = re.compile(
     r"\b(Consilium|MF1|AC1|CACS|Pass(?=@)|PPI|Pearson|Spearman|"
@@ -99,44 +95,6 @@ SAME_IN_ALL = re.compile(
 )
 # A block whose text is the name of a CSS class.
 OF_CLASSES = {"page_class", "body_class"}
-GAP = "\ue000"  # stands where a template tag stood
-
-
-class Words(HTMLParser):
-    """What a person sees or hears of some HTML: texts, and the attributes that are read out."""
-
-    SILENT = {"script", "style", "code", "pre", "kbd", "svg", "samp"}
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.silent: list[str] = []
-        self.found: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in self.SILENT:
-            self.silent.append(tag)
-        for name, value in attrs:
-            if name in READ_ALOUD or name.startswith("data-text"):
-                self.found += (value or "").split(GAP)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if self.silent and self.silent[-1] == tag:
-            self.silent.pop()
-
-    def handle_data(self, data: str) -> None:
-        if not self.silent:
-            self.found += data.split(GAP)
-
-
-def words_of(html: str) -> list[str]:
-    parser = Words()
-    parser.feed(html)
-    parser.close()
-    return [" ".join(text.split()) for text in parser.found if LETTERS.search(text)]
 
 
 def bare_words(template: str) -> list[str]:
@@ -293,65 +251,7 @@ def test_remarks_of_statistics_are_translated_where_they_are_shown() -> None:
     assert wrong == set()
 
 
-# The pages --------------------------------------------------------------------------------------------------------
-
-ENGLISH = re.compile(r"[A-Za-z][a-z’']+(?:,? [a-z][a-z’']+){2,}")
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            yield str(name)
-            yield from texts_in(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from texts_in(each)
-
-
-def stored_texts() -> list[str]:
-    """Every text of the database: what people wrote is in their own language on every page."""
-    found: set[str] = set()
-    for model in apps.get_models():
-        if model._meta.app_label in translations.APPS and model._meta.managed:
-            for row in model._default_manager.values():
-                found.update(" ".join(text.split()) for text in texts_in(list(row.values())))
-    return sorted((text for text in found if " " in text), key=len, reverse=True)
-
-
-def english_in(answer: Any, stored: list[str]) -> set[str]:
-    """English sentences of an answer that nobody wrote into the database."""
-    if answer.streaming:
-        return set()
-    html = answer["Content-Type"].startswith("text/html")
-    texts = words_of(answer.content.decode()) if html else [answer.content.decode(errors="replace")]
-    found = set()
-    for text in [*texts, answer.headers.get("HX-Trigger", "")]:
-        for known in stored:
-            text = text.replace(known, " · ")
-        if ENGLISH.search(text):
-            found.add(text[:300])
-    return found
-
-
-@pytest.mark.django_db
-def test_pages_in_chinese_hold_no_english_sentence() -> None:
-    world = build_world()
-    stored = stored_texts()
-    wrong, seen = set(), 0
-    clients: dict[str, Client] = {}
-    for page in pages(world, every_role=True):
-        if page.role not in clients:
-            clients[page.role] = client_of(world, page.role, "zh-hans")
-        with override(settings.LANGUAGE_CODE):  # a request leaves its language behind
-            answer = clients[page.role].get(page.url)
-        if answer["Content-Type"].startswith("text/html"):
-            seen += 1
-            wrong |= {f"{page.name} as {page.role}: {text}" for text in english_in(answer, stored)}
-    assert not wrong, "\n" + "\n".join(sorted(wrong))
-    assert seen > 50
-
+# Refusals; pages are read where they are opened, in tests/access/test_url_matrix.py -----------------------------------
 
 NONSENSE = {
     "outcome": "sideways",
