@@ -5,8 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.core.paginator import Page, Paginator
 from django.db import connection
-from django.db.models import BooleanField, Count, Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    F,
+    FilteredRelation,
+    Func,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    Window,
+)
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce, Length, Substr
 from django.utils.translation import gettext_lazy as _
@@ -37,20 +52,22 @@ STATES = {
 RESPONSE_ORDERS = {"case": "case__key", "sample": "sample", "length": "length"}
 
 
-def _count(rows: QuerySet[Any], key: str) -> Coalesce:
+def _count(rows: QuerySet[Any]) -> Subquery:
     """The number of ``rows`` for the outer row, without a join that would multiply it."""
-    counted = rows.order_by().values(key).annotate(number=Count("pk")).values("number")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+    # `Count` would group the rows, and give no number where there is none; an index alone answers COUNT(*).
+    counted = rows.order_by().annotate(number=Func(template="COUNT(*)", output_field=IntegerField()))
+    return Subquery(counted.values("number"), output_field=IntegerField())
 
 
 def listed_cases(benchmark: Benchmark) -> QuerySet[Case]:
     """Cases with ``criterion_count`` (published), ``response_count`` and ``opening`` (of the first turn)."""
-    items = RubricItem.objects.filter(rubric__case=OuterRef("pk"), rubric__status="published", rubric__track="gold")
+    published = Q(rubrics__status="published", rubrics__track="gold")  # at most one of a case: nothing is multiplied
     return (
         Case.objects.filter(benchmark=benchmark)
+        .annotate(published=FilteredRelation("rubrics", condition=published))
         .annotate(
-            criterion_count=_count(items, "rubric__case"),
-            response_count=_count(Response.objects.filter(case=OuterRef("pk")), "case"),
+            criterion_count=_count(RubricItem.objects.filter(rubric=OuterRef("published__pk"))),
+            response_count=_count(Response.objects.filter(case=OuterRef("pk"))),
             opening=Substr(KT("conversation__0__content"), 1, EXCERPT),
         )
         .defer("conversation", "reference_answer", "metadata")
@@ -117,6 +134,39 @@ def in_order(rows: QuerySet[Any], sort: str, orders: Mapping[str, str], last: st
     return rows.order_by(f"-{field}" if sort.startswith("-") else field, last)
 
 
+class CasePaginator(Paginator):  # type: ignore[type-arg]
+    """Pages of a search, or of an order that no index keeps: all cases are looked through once.
+
+    Of all of them only what the order needs is worked out, and what is shown of those on the page.
+    """
+
+    def get_page(self, number: Any) -> Page[Case]:
+        """As Django's: the first for what is no number, the last for one that is too high."""
+        try:
+            wanted = int(number)
+        except (TypeError, ValueError):
+            wanted = 1
+        if wanted < 1:
+            return super().get_page(wanted)
+        begin = (wanted - 1) * self.per_page
+        found = list(
+            self.object_list.annotate(number=Window(Count("*"))).values_list("pk", "number")[
+                begin : begin + self.per_page
+            ]
+        )
+        if not found and wanted > 1:
+            return super().get_page(wanted)
+        self.count = found[0][1] if found else 0
+        rows = {case.pk: case for case in self.object_list.filter(pk__in=[key for key, _number in found])}
+        return self._get_page([rows[key] for key, _number in found if key in rows], wanted, self)
+
+
+def paginated(rows: QuerySet[Case], per_page: int, chosen: Mapping[str, Any], sort: str = "") -> Paginator:  # type: ignore[type-arg]
+    """``rows``, narrowed by ``chosen`` and in order by ``sort``, in pages."""
+    by_key = sort.removeprefix("-") not in CASE_ORDERS or sort.removeprefix("-") == "key"
+    return Paginator(rows, per_page) if by_key and not chosen.get("q") else CasePaginator(rows, per_page)
+
+
 def tag_counts(benchmark: Benchmark, limit: int = 300) -> list[tuple[str, int]]:
     """Tags of the cases with how many have each, the most frequent ones in alphabetical order."""
     with connection.cursor() as cursor:
@@ -140,9 +190,9 @@ def listed_candidates(benchmark: Benchmark) -> QuerySet[Candidate]:
     own = Response.objects.filter(candidate=OuterRef("pk"))
     cases = own.order_by().values("candidate").annotate(number=Count("case", distinct=True)).values("number")
     return Candidate.objects.filter(benchmark=benchmark).annotate(
-        response_count=_count(own, "candidate"),
+        response_count=_count(own),
         case_count=Coalesce(Subquery(cases, output_field=IntegerField()), 0),
-        flagged=_count(own.filter(metadata__has_key="self_identification"), "candidate"),
+        flagged=_count(own.filter(metadata__has_key="self_identification")),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -33,7 +32,8 @@ def cases(request: SignedInRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         rows = rows.none()
     sort = request.GET.get("sort", "")
-    page = Paginator(lists.in_order(rows, sort, lists.CASE_ORDERS, "key"), PER_PAGE).get_page(request.GET.get("page"))
+    ordered = lists.in_order(rows, sort, lists.CASE_ORDERS, "key")
+    page = lists.paginated(ordered, PER_PAGE, chosen, sort).get_page(request.GET.get("page"))
     return render(
         request,
         "rubrics/cases.html",

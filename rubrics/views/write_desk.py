@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db.models import Count, Max, Q, QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
@@ -35,7 +34,8 @@ def desk_page(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.get_written_benchmark(request.user, slug)
     form = DeskFilters(request.GET, benchmark=benchmark)
     chosen = form.cleaned_data if form.is_valid() else {}
-    page = Paginator(_cases(request, benchmark, form).order_by("key"), PER_PAGE).get_page(request.GET.get("page"))
+    rows = _cases(request, benchmark, form).order_by("key")
+    page = lists.paginated(rows, PER_PAGE, chosen).get_page(request.GET.get("page"))
     context = {
         "benchmark": benchmark,
         "form": form,

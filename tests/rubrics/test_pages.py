@@ -186,3 +186,24 @@ def test_cells_of_a_file_are_inert(admin, benchmark) -> None:
     CaseFactory(benchmark=benchmark, key="=HYPERLINK(1)", tags=["@risk"])
     assert "'=HYPERLINK(1)" in text(admin, "/b/bench/cases.csv")
     assert ",'@risk," in text(admin, "/b/bench/cases.csv")
+
+
+@pytest.mark.parametrize(
+    ("query", "pages"),
+    [
+        ("q=WOMBAT", [["w1", "w2"], ["w3"]]),
+        ("sort=-criteria", [["w3", "w2"], ["none", "w1"]]),
+        ("q=wombat&sort=-criteria", [["w3", "w2"], ["w1"]]),
+    ],
+)
+def test_pages_of_what_is_looked_through_for_each_of_them(admin, benchmark, monkeypatch, query, pages) -> None:
+    monkeypatch.setattr("rubrics.views.cases.PER_PAGE", 2)
+    for number in (1, 2, 3):
+        said = [{"role": "user", "content": "A wombat bit me."}]
+        CaseFactory(benchmark=benchmark, key=f"w{number}", conversation=said, rubric=[1] * number)
+    CaseFactory(benchmark=benchmark, key="none", rubric=[1])
+    for page, asked in ((0, ""), (0, "&page=x"), (0, "&page=1"), (1, "&page=2"), (1, "&page=9"), (1, "&page=-1")):
+        shown = admin.get(f"/b/bench/cases/?{query}{asked}").context["page_obj"]
+        assert [case.key for case in shown] == pages[page]
+        assert shown.paginator.count == sum(map(len, pages))
+    assert not list(admin.get("/b/bench/cases/?q=xylophone&page=3").context["page_obj"])
