@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
-from django.db.models import Count, Min, Q, Sum
-from django.utils import timezone
+from django.db.models import Count, Q, Sum
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation import access
+from annotation.case_work import CaseWork, case_work
 from annotation.label_agreement import Certainty, label_agreement
 from annotation.label_figures import Answer, Standing, Summary, summarise
-from annotation.models import Attention, Batch, LabelAnswer, LabelQuestion, LabelTask, Physician
+from annotation.models import Attention, LabelAnswer, LabelQuestion, LabelTask, Physician
 from consilium.statistics.estimate import Figure
 from rubrics.models import Benchmark, Case
 
@@ -28,36 +28,7 @@ TAG_PREFIX = "physician_agreed_category:"
 # A physician's own --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class LabelWork:
-    """One annotator's part of a batch of cases with questions."""
-
-    batch: Batch
-    total: int
-    done: int
-    started: bool
-    next_id: str  # public id of the task to go on with; empty where nothing is open
-    next_position: int
-    seconds: int = 0  # spent on it by its annotator
-
-    @property
-    def open(self) -> int:
-        """Cases not handed in yet."""
-        return self.total - self.done
-
-    @property
-    def takes_work(self) -> bool:
-        """Something is left, and the batch is neither paused nor closed."""
-        return bool(self.next_id) and bool(self.batch.status == Batch.Status.OPEN)
-
-    @property
-    def overdue(self) -> bool:
-        """Past its date with work left."""
-        due: date | None = self.batch.due_date
-        return due is not None and self.open > 0 and due < timezone.localdate()
-
-
-def label_work(user: User, benchmark: Benchmark | None = None) -> list[LabelWork]:
+def label_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWork]:
     """The user's cases to label, a row for each batch, what is due first first; in one benchmark or in all.
 
     Few queries, however many cases there are.
@@ -65,45 +36,12 @@ def label_work(user: User, benchmark: Benchmark | None = None) -> list[LabelWork
     own = access.own_label_tasks(user)
     if benchmark is not None:
         own = own.filter(batch__group__benchmark=benchmark)
-    open_ = Q(status__in=LabelTask.OPEN)
-    counts = {
-        row["batch"]: row
-        for row in own.order_by()
-        .values("batch")
-        .annotate(
-            total=Count("pk"),
-            done=Count("pk", filter=~open_),
-            started=Count("pk", filter=~Q(status=LabelTask.Status.NOT_STARTED)),
-            next=Min("position", filter=open_),
-        )
-    }
-    if not counts:
+    work = case_work(own)
+    if not work:
         return []
-    following = {
-        (batch, position): public_id
-        for batch, position, public_id in own.filter(
-            open_, position__in=[row["next"] for row in counts.values() if row["next"] is not None]
-        ).values_list("batch", "position", "public_id")
-    }
-    batches = Batch.objects.filter(pk__in=counts).select_related("group__benchmark")
-    rows = Attention.objects.filter(user=user, label_task__batch__in=counts)
+    rows = Attention.objects.filter(user=user, label_task__batch__in=[one.batch.pk for one in work])
     spent = dict(rows.order_by().values_list("label_task__batch").annotate(Sum("seconds")))
-    work = []
-    for batch in batches.order_by("due_date", "created_at", "pk"):
-        row = counts[batch.pk]
-        next_id = following.get((batch.pk, row["next"]), "")
-        work.append(
-            LabelWork(
-                batch,
-                total=row["total"],
-                done=row["done"],
-                started=row["started"] > 0,
-                next_id=next_id,
-                next_position=row["next"] or 0,
-                seconds=spent.get(batch.pk, 0),
-            )
-        )
-    return work
+    return [replace(one, seconds=spent.get(one.batch.pk, 0)) for one in work]
 
 
 @dataclass(frozen=True, slots=True)

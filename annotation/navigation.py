@@ -12,7 +12,7 @@ from consilium.lib import navigation
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from annotation.labels import LabelWork
+    from annotation.case_work import CaseWork
     from annotation.workload import Workload
     from rubrics.models import Benchmark
 
@@ -95,7 +95,7 @@ def run_cards(user: User) -> Iterable[navigation.HomeCard]:
         )
 
 
-def _action(load: Workload, labels: list[LabelWork]) -> tuple[navigation.Text, str] | None:
+def _action(load: Workload, labels: list[CaseWork]) -> tuple[navigation.Text, str] | None:
     if load.first is not None:
         return _("Go on grading"), reverse("annotation:grade", args=[load.first.next_id])
     label = next((work for work in labels if work.takes_work), None)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 
-from django.db.models import Case, Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.utils import timezone
 
 from accounts.models import User
 from annotation import access
-from annotation.labels import LabelWork, label_work
+from annotation.case_work import CaseWork
+from annotation.labels import label_work
 from annotation.models import Assignment, Attention, Batch, Check, Membership, Slot
 from annotation.screens_review import AmendedLine, amendments_in
 from annotation.services import slots
 from annotation.standing import QUALIFICATION, Standing, own_standings
-from annotation.writing.reading import WritingWork, writing_work
+from annotation.writing.reading import writing_work
 from rubrics.models import Benchmark
 
 HANDED_IN = (Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK, Assignment.Status.ACCEPTED)
@@ -110,8 +111,8 @@ class Workload:
     held_checks: list[str]  # public ids, the longest waiting first
     adjudications: int
     standings: list[Standing] = field(default_factory=list)  # in each group that the physician annotates for
-    labels: list[LabelWork] = field(default_factory=list)
-    writing: list[WritingWork] = field(default_factory=list)
+    labels: list[CaseWork] = field(default_factory=list)
+    writing: list[CaseWork] = field(default_factory=list)
     seconds: int = 0  # spent on all of it: grading, checking and adjudicating
 
     @property
@@ -148,12 +149,12 @@ class Workload:
         return min(ready, key=lambda work: (work.batch.due_date or date.max, work.batch.pk)) if ready else None
 
     @property
-    def label(self) -> LabelWork | None:
+    def label(self) -> CaseWork | None:
         """The first batch of cases that takes work."""
         return next((work for work in self.labels if work.takes_work), None)
 
     @property
-    def write(self) -> WritingWork | None:
+    def write(self) -> CaseWork | None:
         """The first batch of cases to write to that takes work."""
         return next((work for work in self.writing if work.takes_work), None)
 
@@ -196,7 +197,7 @@ class Workload:
         if not self.batches and not self.labels and not self.writing:
             return "none" if "annotator" in self.roles else "other_part"
         states = {work.state for work in self.current}
-        cases: list[LabelWork | WritingWork] = [*self.labels, *self.writing]
+        cases = [*self.labels, *self.writing]
         states |= {"paused" for work in cases if work.open and work.batch.status == Batch.Status.PAUSED}
         return next((name for name in ("paused", "locked", "barred", "waiting") if name in states), "done")
 
@@ -231,6 +232,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
     nothing = {"total": 0, "open": 0, "accepted": 0, "started": 0}
     batches = (
         Batch.objects.filter(Q(pk__in=numbers) | Q(pk__in=pools.values("pk")))
+        .annotate(is_pool=Exists(pools.filter(pk=OuterRef("pk"))))
         .select_related("group__benchmark")
         .order_by("due_date", "created_at", "pk")
     )
@@ -244,7 +246,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
             waiting=row["total"] - row["open"] - row["accepted"],
             accepted=row["accepted"],
             started=row["started"] > 0,
-            pool=batch.strategy == Batch.Strategy.POOL,
+            pool=batch.is_pool,
         )
     if work:
         _fill_in_next(own.exclude(_not_to_begin(standings)), work)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Max
-from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import Batch, LabelQuestion, LabelTask
+from annotation.services.case_handover import fitting_tasks, refuse_nothing_open, seize, spread
 from annotation.services.label_batches import able_annotators, tasks_asking
 from annotation.services.notices import tell_of_passed_cases
-from annotation.services.rules import seize_batch
-from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 
 
@@ -33,9 +31,7 @@ def takers_of(*, batch: Batch, tasks: Sequence[LabelTask]) -> dict[int, list[Lab
     people, _left_out = able_annotators(batch.group)
     asked = LabelQuestion.objects.filter(public_id__in=batch.frame.get("questions", []))
     before = tasks_asking(list(asked)).filter(case__in=[task.case_id for task in tasks], annotator__in=people)
-    barred = set(before.values_list("annotator_id", "case_id"))
-    found = {user: [task for task in tasks if (user, task.case_id) not in barred] for user in people}
-    return {user: fitting for user, fitting in found.items() if fitting}
+    return fitting_tasks(tasks, people, set(before.values_list("case_id", "annotator_id")))
 
 
 def open_in(batch: Batch) -> dict[int, int]:
@@ -52,17 +48,10 @@ def hand_over_labels(*, batch: Batch, holder: User, to: User | None, at: datetim
     `Conflict` where the batch is closed or nothing is open; `DomainError` where nobody may take any of it. The audit
     trail says who did it.
     """
-    seize_batch(batch.pk)  # two holders' cases must not go to one person at the same time
-    batch.refresh_from_db(fields=["status"])
+    seize(batch)
     tasks = movable_tasks(batch=batch, holder=holder.pk)
-    if not tasks:
-        raise Conflict(_("These cases were handed in or given away already, so they stay where they are."))
-    takers = takers_of(batch=batch, tasks=tasks)
-    if to is not None:
-        takers = {user: fitting for user, fitting in takers.items() if user == to.pk}
-    moves = _spread(tasks, takers, open_in(batch))
-    if not moves:
-        raise DomainError(_("Nobody of the group who is meant may take these cases."))
+    refuse_nothing_open(tasks)
+    moves = spread(tasks, takers_of(batch=batch, tasks=tasks), open_in(batch), to=to)
     rows = LabelTask.objects.filter(batch=batch, annotator__in=moves.values()).order_by()
     last = Counter(dict(rows.values_list("annotator").annotate(Max("position"))))
     for task in tasks:
@@ -74,21 +63,3 @@ def hand_over_labels(*, batch: Batch, holder: User, to: User | None, at: datetim
         LabelTask.objects.create(batch=batch, case_id=task.case_id, annotator_id=taker, position=last[taker])
     tell_of_passed_cases(batch=batch, counts=Counter(moves.values()), at=at)
     return len(moves)
-
-
-def _spread(
-    tasks: Sequence[LabelTask], takers: Mapping[int, Sequence[LabelTask]], loads: Mapping[int, int]
-) -> dict[int, int]:
-    """Task → its new annotator; first those that few may take, so that the rest evens it out."""
-    may: dict[int, list[int]] = {task.pk: [] for task in tasks}
-    for user, fitting in takers.items():
-        for task in fitting:
-            may[task.pk].append(user)
-    load = Counter(loads)
-    moves = {}
-    for task in sorted(tasks, key=lambda task: len(may[task.pk])):
-        if may[task.pk]:
-            taker = min(may[task.pk], key=lambda user: (load[user], user))
-            load[taker] += 1
-            moves[task.pk] = taker
-    return moves

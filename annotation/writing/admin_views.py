@@ -15,23 +15,23 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from annotation import access
-from annotation.dashboard.people import People, people_of
+from annotation.dashboard.people import People, Person, people_of
 from annotation.models import Batch, WritingTask, WritingTerms
 from annotation.services import new_seed
+from annotation.views.case_handover import called, handover_dialog, refuse_nobody, taker_of, told
 from annotation.views.dashboard import csv_file
 from annotation.writing import batches, reading
 from annotation.writing.forms import WritingBatchForm
 from annotation.writing.planning import plan_writing
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.order import natural
 from rubrics.access import get_administered_benchmark
 from rubrics.lists import tag_counts
 from rubrics.models import Benchmark, Candidate
 
 NEW = "annotation/writing_new.html"
 PER_PAGE = 50
-SPREAD, NOBODY = "spread", "nobody"
+NOBODY = "nobody"
 
 
 def _form(benchmark: Benchmark, data: Any = None, **options: Any) -> WritingBatchForm:
@@ -130,52 +130,32 @@ def hand_over(request: SignedInRequest, batch: Batch) -> HttpResponse:
     """What would move of ``physician`` (a pseudonym) and to whom it may go; POST moves it. A dialog to htmx."""
     people = people_of(batch.group.benchmark, names=True)
     asked = request.POST if request.method == "POST" else request.GET
-    physician, to = asked.get("physician", ""), asked.get("to", "")
-    holder = next((one for one in people.values() if physician and one.pseudonym == physician), None)
+    holder = called(people, asked.get("physician", ""))
     tasks = batches.movable_tasks(batch=batch, holder=holder.user) if holder else []
     if request.method == "POST":
         try:
-            messages.success(request, _moved(batch, holder.user if holder else None, to, people, len(tasks)))
+            messages.success(request, _moved(batch, refuse_nobody(holder), asked.get("to", ""), people, len(tasks)))
         except DomainError as refused:
             messages.error(request, str(refused))
         return redirect("annotation:batch", batch.group.benchmark.slug, batch.public_id)
-    found = batches.takers_of(batch=batch, tasks=tasks)
-    load = batches.open_in(batch)
-    takers = [(people[user], load.get(user, 0), len(fitting)) for user, fitting in found.items()]
-    takeable = {task.pk for fitting in found.values() for task in fitting}
-    context = {
-        "benchmark": batch.group.benchmark,
-        "batch": batch,
-        "holder": holder,
-        "tasks": tasks,
-        "drafts": sum(task.status == WritingTask.Status.DRAFT for task in tasks),
-        "stay": len(tasks) - len(takeable),
-        "takers": sorted(takers, key=lambda one: (-one[2], one[1], natural(one[0].shown))),
-    }
-    template = "annotation/writing_handover.html"
-    return render(request, f"{template}#handover" if request.htmx else template, context)
+    return handover_dialog(
+        request,
+        "annotation/writing_handover.html",
+        batch=batch,
+        holder=holder,
+        people=people,
+        tasks=tasks,
+        takers=batches.takers_of(batch=batch, tasks=tasks),
+        load=batches.open_in(batch),
+    )
 
 
-def _moved(batch: Batch, holder: int | None, to: str, people: People, asked: int) -> str:
+def _moved(batch: Batch, holder: Person, to: str, people: People, asked: int) -> str:
     """Move the work, and say what became of it."""
-    if holder is None:
-        raise DomainError(_("Nothing was moved: this work has been handed in or moved by now."))
-    user, at = User.objects.get(pk=holder), timezone.now()
+    user, at = User.objects.get(pk=holder.user), timezone.now()
     if to == NOBODY:
         number = batches.take_back(batch=batch, holder=user, at=at)
         words = ngettext("%(number)d case was taken back.", "%(number)d cases were taken back.", number)
         return words % {"number": number}
-    taker = next((one for one in people.values() if to and one.pseudonym == to), None)
-    if taker is None and to != SPREAD:
-        raise DomainError(_("Choose who takes the cases, or spread them over the group."))
-    number = batches.hand_over_writing(
-        batch=batch, holder=user, to=User.objects.get(pk=taker.user) if taker else None, at=at
-    )
-    words = ngettext("%(number)d case was handed over.", "%(number)d cases were handed over.", number)
-    words %= {"number": number}
-    if asked > number:
-        rest = ngettext(
-            "%(number)d case stayed where it was.", "%(number)d cases stayed where they were.", asked - number
-        )
-        words += " " + rest % {"number": asked - number}
-    return words
+    number = batches.hand_over_writing(batch=batch, holder=user, to=taker_of(people, to), at=at)
+    return told(number, asked - number)

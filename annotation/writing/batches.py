@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -12,9 +12,10 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import Batch, WritingTask, WritingTerms
+from annotation.services.case_handover import fitting_tasks, refuse_nothing_open, seize, spread
 from annotation.services.label_batches import able_annotators
 from annotation.services.notices import tell_of_writing
-from annotation.services.rules import seize_batch, spoken_rules
+from annotation.services.rules import spoken_rules
 from annotation.writing.bars import barred_writers
 from annotation.writing.planning import WritingFilter, WritingOrder, WritingPlan, order_shown, plan_writing
 from consilium.lib.errors import Conflict, DomainError
@@ -115,9 +116,7 @@ def takers_of(*, batch: Batch, tasks: Sequence[WritingTask]) -> dict[int, list[W
     terms = batch.writing_terms
     bars = barred_writers(mode=terms.mode, candidate=terms.candidate, cases=cases, people=people)
     had = WritingTask.objects.filter(batch=batch, case__in=cases).values_list("case_id", "writer_id")
-    barred = set(had).union(*bars.values())
-    found = {user: [task for task in tasks if (task.case_id, user) not in barred] for user in people}
-    return {user: fitting for user, fitting in found.items() if fitting}
+    return fitting_tasks(tasks, people, set(had).union(*bars.values()))
 
 
 def open_in(batch: Batch) -> dict[int, int]:
@@ -133,17 +132,10 @@ def hand_over_writing(*, batch: Batch, holder: User, to: User | None, at: dateti
     A case that nobody may take stays. What was drafted stays on record and becomes no response: whoever takes the case
     begins anew. `Conflict` where nothing is open; `DomainError` where nobody may take any of it.
     """
-    seize_batch(batch.pk)  # two holders' cases must not go to one person at the same time
-    batch.refresh_from_db(fields=["status"])
+    seize(batch)
     tasks = movable_tasks(batch=batch, holder=holder.pk)
-    if not tasks:
-        raise Conflict(_("These cases were handed in or given away already, so they stay where they are."))
-    takers = takers_of(batch=batch, tasks=tasks)
-    if to is not None:
-        takers = {user: fitting for user, fitting in takers.items() if user == to.pk}
-    moves = _spread(tasks, takers, open_in(batch))
-    if not moves:
-        raise DomainError(_("Nobody of the group who is meant may take these cases."))
+    refuse_nothing_open(tasks)
+    moves = spread(tasks, takers_of(batch=batch, tasks=tasks), open_in(batch), to=to)
     rows = WritingTask.objects.filter(batch=batch, writer__in=moves.values()).order_by()
     last = Counter(dict(rows.values_list("writer").annotate(Max("position"))))
     for task in tasks:
@@ -166,11 +158,9 @@ def hand_over_writing(*, batch: Batch, holder: User, to: User | None, at: dateti
 @transaction.atomic
 def take_back(*, batch: Batch, holder: User, at: datetime) -> int:
     """Release what ``holder`` has open without giving it to anybody; how many cases that were."""
-    seize_batch(batch.pk)
-    batch.refresh_from_db(fields=["status"])
+    seize(batch)
     tasks = movable_tasks(batch=batch, holder=holder.pk)
-    if not tasks:
-        raise Conflict(_("These cases were handed in or given away already, so they stay where they are."))
+    refuse_nothing_open(tasks)
     for task in tasks:
         _release(task, WritingTask.Release.TAKEN_BACK, at)
     return len(tasks)
@@ -178,21 +168,3 @@ def take_back(*, batch: Batch, holder: User, at: datetime) -> int:
 
 def _release(task: WritingTask, reason: str, at: datetime) -> None:
     transition(task, source=WritingTask.OPEN, target=WritingTask.Status.RELEASED, released_at=at, release_reason=reason)
-
-
-def _spread(
-    tasks: Sequence[WritingTask], takers: Mapping[int, Collection[WritingTask]], loads: Mapping[int, int]
-) -> dict[int, int]:
-    """Task → its new writer; first those that few may take, so that the rest evens it out."""
-    may: dict[int, list[int]] = {task.pk: [] for task in tasks}
-    for user, fitting in takers.items():
-        for task in fitting:
-            may[task.pk].append(user)
-    load = Counter(loads)
-    moves = {}
-    for task in sorted(tasks, key=lambda task: len(may[task.pk])):
-        if may[task.pk]:
-            taker = min(may[task.pk], key=lambda user: (load[user], user))
-            load[taker] += 1
-            moves[task.pk] = taker
-    return moves

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 from string import ascii_uppercase
 
-from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.access import AnyUser
+from annotation.case_work import CaseWork, case_work
 from annotation.dashboard.people import People, Person
 from annotation.models import Batch, Membership, WritingTask
 from rubrics.models import Benchmark, Response
@@ -47,89 +48,23 @@ def get_own_task(user: AnyUser, public_id: str) -> WritingTask:
     return get_object_or_404(rows, public_id=public_id)
 
 
-@dataclass(frozen=True, slots=True)
-class WritingWork:
-    """One writer's part of a batch."""
-
-    batch: Batch
-    total: int
-    done: int
-    started: bool
-    next_id: str  # public id of the task to go on with; empty where nothing is open
-    next_position: int
-    seconds: int = 0
-
-    @property
-    def open(self) -> int:
-        """Cases not handed in yet."""
-        return self.total - self.done
-
-    @property
-    def takes_work(self) -> bool:
-        """Something is left, and the batch is neither paused nor closed."""
-        return bool(self.next_id) and bool(self.batch.status == Batch.Status.OPEN)
-
-    @property
-    def overdue(self) -> bool:
-        """Past its date with work left."""
-        due: date | None = self.batch.due_date
-        return due is not None and self.open > 0 and due < timezone.localdate()
-
-
-def writing_work(user: User, benchmark: Benchmark | None = None) -> list[WritingWork]:
+def writing_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWork]:
     """The user's cases to write to, a row for each batch, what is due first first; in one benchmark or in all."""
     own = own_tasks(user)
     if benchmark is not None:
         own = own.filter(batch__group__benchmark=benchmark)
-    open_ = Q(status__in=WritingTask.OPEN)
-    counts = {
-        row["batch"]: row
-        for row in own.order_by()
-        .values("batch")
-        .annotate(
-            total=Count("pk"),
-            done=Count("pk", filter=~open_),
-            started=Count("pk", filter=~Q(status=WritingTask.Status.NOT_STARTED)),
-            next=Min("position", filter=open_),
-            seconds=Sum("seconds"),
-        )
-    }
-    if not counts:
+    work = case_work(own, "writing_terms")
+    if not work:
         return []
-    following = {
-        (batch, position): public_id
-        for batch, position, public_id in own.filter(
-            open_, position__in=[row["next"] for row in counts.values() if row["next"] is not None]
-        ).values_list("batch", "position", "public_id")
-    }
-    places = _places(own)
-    found = []
-    batches = Batch.objects.filter(pk__in=counts).select_related("group__benchmark", "writing_terms")
-    for batch in batches.order_by("due_date", "created_at", "pk"):
-        row = counts[batch.pk]
-        next_id = following.get((batch.pk, row["next"]), "")
-        found.append(
-            WritingWork(
-                batch,
-                total=row["total"],
-                done=row["done"],
-                started=row["started"] > 0,
-                next_id=next_id,
-                next_position=places.get(next_id, 0),
-                seconds=row["seconds"] or 0,
-            )
-        )
-    return found
-
-
-def _places(own: QuerySet[WritingTask]) -> dict[str, int]:
-    """Public id → its place in its queue, without the gaps that released work leaves in the positions."""
-    counted: dict[int, int] = {}
-    found = {}
-    for batch, public_id in own.order_by("batch", "position", "pk").values_list("batch", "public_id"):
-        counted[batch] = counted.get(batch, 0) + 1
-        found[public_id] = counted[batch]
-    return found
+    places: dict[str, int] = {}
+    total: Counter[int] = Counter()
+    seconds: Counter[int] = Counter()
+    # Places are counted, since released work leaves gaps in the positions.
+    for batch, public_id, spent in own.order_by("batch", "position", "pk").values_list("batch", "public_id", "seconds"):
+        total[batch] += 1
+        seconds[batch] += spent
+        places[public_id] = total[batch]
+    return [replace(one, next_position=places.get(one.next_id, 0), seconds=seconds[one.batch.pk]) for one in work]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,61 @@
+"""What handing cases over has in common, whether their holder answers questions about them or writes to them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeVar
+
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.models import Batch, LabelTask, WritingTask
+from annotation.services.rules import seize_batch
+from consilium.lib.errors import Conflict, DomainError
+
+Task = TypeVar("Task", LabelTask, WritingTask)
+
+
+def seize(batch: Batch) -> None:
+    """Keep others from moving its cases: two holders' cases must not go to one person at the same time."""
+    seize_batch(batch.pk)
+    batch.refresh_from_db(fields=["status"])
+
+
+def refuse_nothing_open(tasks: Collection[Task]) -> None:
+    """`Conflict` where the holder has nothing open any more."""
+    if not tasks:
+        raise Conflict(_("These cases were handed in or given away already, so they stay where they are."))
+
+
+def fitting_tasks(
+    tasks: Sequence[Task], people: Collection[int], barred: Collection[tuple[int, int]]
+) -> dict[int, list[Task]]:
+    """Person → the tasks that they may take over, without the (case, person) ``barred``; who may take none is left
+    out."""
+    found = {user: [task for task in tasks if (task.case_id, user) not in barred] for user in people}
+    return {user: fitting for user, fitting in found.items() if fitting}
+
+
+def spread(
+    tasks: Sequence[Task], takers: Mapping[int, Collection[Task]], loads: Mapping[int, int], *, to: User | None
+) -> dict[int, int]:
+    """Task → who takes it: ``to``, or whoever may take it and has the least open; `DomainError` where nobody may.
+
+    First those that few may take, so that the rest evens it out.
+    """
+    may: dict[int, list[int]] = {task.pk: [] for task in tasks}
+    for user, fitting in takers.items():
+        for task in fitting:
+            if to is None or user == to.pk:
+                may[task.pk].append(user)
+    load = Counter(loads)
+    moves = {}
+    for task in sorted(tasks, key=lambda task: len(may[task.pk])):
+        if may[task.pk]:
+            taker = min(may[task.pk], key=lambda user: (load[user], user))
+            load[taker] += 1
+            moves[task.pk] = taker
+    if not moves:
+        raise DomainError(_("Nobody of the group who is meant may take these cases."))
+    return moves

@@ -1,0 +1,76 @@
+"""The dialog that hands cases over, whether their holder answers questions about them or writes to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import User
+from annotation.dashboard.people import People, Person
+from annotation.models import Batch, LabelTask
+from annotation.services.case_handover import Task
+from consilium.lib.errors import DomainError
+from consilium.lib.htmx import SignedInRequest
+from consilium.lib.order import natural
+
+SPREAD = "spread"
+
+
+def called(people: People, pseudonym: str) -> Person | None:
+    """Who has this pseudonym; None for nobody."""
+    return next((one for one in people.values() if pseudonym and one.pseudonym == pseudonym), None)
+
+
+def refuse_nobody(holder: Person | None) -> Person:
+    """Whose work moves; `DomainError` where the page that asks is of yesterday."""
+    if holder is None:
+        raise DomainError(_("Nothing was moved: this work has been handed in or moved by now."))
+    return holder
+
+
+def taker_of(people: People, to: str) -> User | None:
+    """Who takes the cases, None where they are spread; `DomainError` where nothing was chosen."""
+    taker = called(people, to)
+    if taker is None and to != SPREAD:
+        raise DomainError(_("Choose who takes the cases, or spread them over the group."))
+    return User.objects.get(pk=taker.user) if taker else None
+
+
+def handover_dialog(
+    request: SignedInRequest,
+    template: str,
+    *,
+    batch: Batch,
+    holder: Person | None,
+    people: People,
+    tasks: Sequence[Task],
+    takers: Mapping[int, Sequence[Task]],
+    load: Mapping[int, int],
+) -> HttpResponse:
+    """What would move and to whom it may go; a dialog to htmx, else a page."""
+    takeable = {task.pk for fitting in takers.values() for task in fitting}
+    listed = [(people[user], load.get(user, 0), len(fitting)) for user, fitting in takers.items()]
+    context = {
+        "benchmark": batch.group.benchmark,
+        "batch": batch,
+        "holder": holder,
+        "tasks": tasks,
+        "drafts": sum(task.status == LabelTask.Status.DRAFT for task in tasks),  # tasks of either kind say it alike
+        "stay": len(tasks) - len(takeable),
+        "takers": sorted(listed, key=lambda one: (-one[2], one[1], natural(one[0].shown))),
+    }
+    return render(request, f"{template}#handover" if request.htmx else template, context)
+
+
+def told(moved: int, stayed: int) -> str:
+    """What became of the cases."""
+    words = ngettext("%(number)d case was handed over.", "%(number)d cases were handed over.", moved)
+    words %= {"number": moved}
+    if stayed > 0:
+        rest = ngettext("%(number)d case stayed where it was.", "%(number)d cases stayed where they were.", stayed)
+        words += " " + rest % {"number": stayed}
+    return words
