@@ -144,7 +144,7 @@
       let answer;
       let told = {};
       try {
-        answer = await fetch(editor.dataset.draftUrl, { method: "POST", credentials: "same-origin", headers, body, keepalive: body.length < MOST_KEPT_ALIVE, signal: AbortSignal.timeout(PATIENCE_MS) });
+        answer = await fetch(editor.dataset.draftUrl, { method: "POST", credentials: "same-origin", headers, body, keepalive: body.length < MOST_KEPT_ALIVE, signal: AbortSignal.timeout?.(PATIENCE_MS) });
         if (answer.headers.get("Content-Type")?.startsWith("application/json")) told = await answer.json();
       } catch {
         failures += 1;
