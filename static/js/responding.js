@@ -2,6 +2,7 @@
    unasked, and it is handed in only after a question. */
 (() => {
   "use strict";
+  const { server } = window.consilium;
   const page = document.getElementById("work");
   const editor = document.getElementById("text");
   const saved = document.getElementById("saved");
@@ -85,18 +86,14 @@
       return null;
     }
   }
-  function newId() {
-    if (crypto.randomUUID) return crypto.randomUUID();
-    // Not there on plain http in the house's network.
-    const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
-  }
   function put() {
     clearTimeout(later);
     later = null;
     if (!writable) return;
     if (!editor.value.trim()) reference = null;
-    pending = { text: editor.value, reference, version, client_id: newId() };
+    // What was refused may be taken by now: the batch goes on, or the text is shorter.
+    if (halted === "refused") halted = "";
+    pending = { text: editor.value, reference, version, client_id: server.newId() };
     keep();
     showCount();
     showSaving();
@@ -105,22 +102,7 @@
   const putNow = () => later !== null && put();
 
   /* Sending --------------------------------------------------------------------------------------------------------- */
-  async function ask(url, body) {
-    try {
-      const token = JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
-      const answer = await fetch(url, {
-        method: "POST",
-        credentials: "same-origin",
-        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token, "HX-Request": "true" },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout?.(15_000),
-      });
-      const isJson = answer.headers.get("Content-Type")?.startsWith("application/json");
-      return { status: answer.status, body: isJson ? await answer.json() : null };
-    } catch {
-      return { status: 0, body: null }; // no connection, or no whole answer in time
-    }
-  }
+  const ask = (url, body) => server.ask("POST", url, body);
   function flush() {
     if (sending) return sending;
     if (!pending || halted || asked) return Promise.resolve();
@@ -144,6 +126,7 @@
   function settle(sent, { status, body }) {
     if (status === 200) {
       failures = 0;
+      byId("refusal").replaceChildren();
       done(sent.client_id, body);
       return true;
     }
@@ -164,7 +147,7 @@
       halted = "refused"; // paused, closed, handed in or too long; what was written stays in this browser
       refuse(body?.detail ?? "");
     } else {
-      if (status === 403) renew();
+      if (status === 403) server.session();
       failures += 1;
     }
     return false;
@@ -177,7 +160,7 @@
     showSaving();
   }
   function rebase() {
-    pending = { ...pending, version, client_id: newId() };
+    pending = { ...pending, version, client_id: server.newId() };
     keep();
   }
   function overtaken(standing) {
@@ -186,15 +169,6 @@
     if (pending.text === standing.text) done(pending.client_id, standing);
     else if (trail.includes(standing.client_id)) rebase();
     else choose(standing);
-  }
-  /* The token of a session that was renewed elsewhere. */
-  async function renew() {
-    try {
-      const answer = await fetch(byId("session-ended").dataset.session, { credentials: "same-origin", headers: { Accept: "application/json" } });
-      window.consilium.renewToken((await answer.json()).csrf_token);
-    } catch {
-      // The next attempt asks again.
-    }
   }
   document.addEventListener("consilium:signed-in", () => {
     halted = "";
@@ -338,13 +312,13 @@
         location.assign(body.next);
       } else if (body?.reason === "stale") {
         // Shown with what stands, as if the page had tried to save over it.
-        pending = { text: editor.value, reference, version, client_id: newId() };
+        pending = { text: editor.value, reference, version, client_id: server.newId() };
         overtaken(body.current);
       } else if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
       else if (body?.reason === "somebody-else") tellInDialog(words("somebody"));
       else if (status === 404) tellInDialog(words("gone"));
       else {
-        if (status === 403) renew();
+        if (status === 403) server.session();
         tellInDialog(body?.detail ?? words("failed"));
       }
     } finally {
