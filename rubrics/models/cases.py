@@ -80,7 +80,11 @@ class Case(models.Model):
                 condition=models.Q(excluded_at=None) | ~models.Q(exclusion_reason=""), name="rubrics_exclusion_reason"
             ),
         ]
-        indexes = [GinIndex(fields=["tags"], name="rubrics_case_tags")]
+        indexes = [
+            GinIndex(fields=["tags"], name="rubrics_case_tags"),
+            # Which languages there are (`rubrics.lists.languages`), without reading the cases.
+            models.Index(fields=["benchmark", "language"], name="rubrics_case_languages"),
+        ]
         triggers = [
             pgtrigger.Trigger(
                 name="frozen_once_published",
