@@ -4,6 +4,7 @@
   "use strict";
   const form = document.getElementById("finding");
   if (!form?.dataset.save) return;
+  const { server } = window.consilium;
   const DELAY_MS = 600;
   const QUESTIONS = ["correctness", "necessity", "consistency", "guidelines"];
   const key = `consilium.audit:${form.dataset.item}`;
@@ -71,17 +72,7 @@
     refusal.querySelector("p").textContent = text;
     if (text) refusal.scrollIntoView({ block: "nearest" });
   }
-  async function post(url, finding) {
-    const token = JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
-    const headers = { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token, "HX-Request": "true" };
-    try {
-      const answer = await fetch(url, { method: "POST", credentials: "same-origin", headers, body: JSON.stringify({ version, ...finding }), signal: AbortSignal.timeout?.(15_000) });
-      const isJson = answer.headers.get("Content-Type")?.startsWith("application/json");
-      return { status: answer.status, body: isJson ? await answer.json() : null };
-    } catch {
-      return { status: 0, body: null };
-    }
-  }
+  const post = (url, finding) => server.ask("POST", url, { version, ...finding });
   function save() {
     if (busy) return busy;
     if (standing || !dirty()) return Promise.resolve();
@@ -112,18 +103,9 @@
     else if (body?.detail && status < 500 && status !== 403) refuse(body.detail);
     else {
       tell(form.dataset.textOffline);
-      if (status === 403) renew();
+      if (status === 403) server.session(); // the next attempt takes the new token
     }
     return false;
-  }
-  /* The token of a session that was renewed in another tab; the next attempt takes it. */
-  async function renew() {
-    try {
-      const answer = await fetch(document.getElementById("session-ended").dataset.session, { credentials: "same-origin", headers: { Accept: "application/json" } });
-      window.consilium.renewToken((await answer.json()).csrf_token);
-    } catch {
-      // The next attempt asks again.
-    }
   }
   function ask(what) {
     standing = what;

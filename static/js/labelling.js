@@ -3,6 +3,7 @@
 (() => {
   "use strict";
   const text = (key) => document.getElementById("words").dataset[`text${key[0].toUpperCase()}${key.slice(1)}`];
+  const { server } = window.consilium;
   const savedBox = document.getElementById("saved");
   const choice = document.getElementById("choice");
   const form = document.getElementById("submit-form");
@@ -123,12 +124,6 @@
       return null;
     }
   }
-  function newId() {
-    if (crypto.randomUUID) return crypto.randomUUID();
-    // Not there on plain http in the house's network.
-    const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
-  }
   function put(one) {
     if (!one.isConnected) return;
     const id = one.dataset.question;
@@ -136,7 +131,7 @@
     clearTimeout(later.get(id));
     later.delete(id);
     if (!writable) return;
-    const entry = { ...state, version: pending.get(id)?.version ?? Number(one.dataset.version), client_id: newId() };
+    const entry = { ...state, version: pending.get(id)?.version ?? Number(one.dataset.version), client_id: server.newId() };
     if (!state.value) {
       wait(id, entry);
       return;
@@ -169,22 +164,7 @@
   }
 
   /* Sending ----------------------------------------------------------------------------------------------------------------- */
-  async function ask(url, body) {
-    try {
-      const token = JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
-      const answer = await fetch(url, {
-        method: "POST",
-        credentials: "same-origin",
-        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token, "HX-Request": "true" },
-        body: JSON.stringify({ who, ...body }),
-        signal: AbortSignal.timeout?.(15_000),
-      });
-      const isJson = answer.headers.get("Content-Type")?.startsWith("application/json");
-      return { status: answer.status, body: isJson ? await answer.json() : null };
-    } catch {
-      return { status: 0, body: null }; // no connection, or no whole answer in time
-    }
-  }
+  const ask = (url, body) => server.ask("POST", url, { who, ...body });
   const waiting = () => [...pending].filter(([id]) => !asked.has(id));
   function flush() {
     if (sending) return sending;
@@ -236,7 +216,7 @@
       }
       return true;
     } else {
-      if (status === 403) renew();
+      if (status === 403) server.session();
       failures += 1;
     }
     return false;
@@ -249,7 +229,7 @@
     } else if (pending.has(id)) rebase(id, version);
   }
   function rebase(id, version) {
-    const entry = { ...pending.get(id), version, client_id: newId() };
+    const entry = { ...pending.get(id), version, client_id: server.newId() };
     pending.set(id, entry);
     keep(id, entry);
   }
@@ -263,15 +243,6 @@
     else {
       asked.set(id, standing);
       question();
-    }
-  }
-  /* The token of a session that was renewed elsewhere. */
-  async function renew() {
-    try {
-      const answer = await fetch(document.getElementById("session-ended").dataset.session, { credentials: "same-origin", headers: { Accept: "application/json" } });
-      window.consilium.renewToken((await answer.json()).csrf_token);
-    } catch {
-      // The next attempt asks again.
     }
   }
   document.addEventListener("consilium:signed-in", () => {
@@ -343,7 +314,7 @@
       else if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
       else if (body?.reason === "somebody-else") refuse(text("somebody"));
       else {
-        if (status === 403) renew();
+        if (status === 403) server.session();
         const words = body?.detail ?? text("unsent");
         refuse(body?.missing?.length && early.size ? `${words} ${text("earlyStays")}` : words);
         if (body?.missing?.length) select(find(body.missing[0]));
@@ -440,7 +411,7 @@
     const here = stateOf(one);
     if (!left.value && here.value) {
       // Answered elsewhere in the meantime: the note that waited for it goes along, over nothing.
-      left = { ...here, certainty: here.certainty ?? left.certainty, note: here.note || left.note, version: Number(one.dataset.version), client_id: newId() };
+      left = { ...here, certainty: here.certainty ?? left.certainty, note: here.note || left.note, version: Number(one.dataset.version), client_id: server.newId() };
       if (same(left, here)) {
         forget(id);
         return;

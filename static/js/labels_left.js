@@ -38,27 +38,10 @@
       // Nothing was stored.
     }
   }
-  async function send(task, key, entry) {
-    const headers = {
-      "Content-Type": "application/json",
-      Accept: "application/json",
-      "X-CSRFToken": JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"],
-      "HX-Request": "true",
-    };
+  function send(task, key, entry) {
     const answer = { ...entry, question: key.split(":").pop() };
-    try {
-      const told = await fetch(box().dataset.answers.replace("TASK", encodeURIComponent(task)), {
-        method: "POST",
-        credentials: "same-origin",
-        headers,
-        body: JSON.stringify({ who: box().dataset.who, answer }),
-        signal: AbortSignal.timeout?.(15_000),
-      });
-      const isJson = told.headers.get("Content-Type")?.startsWith("application/json");
-      return { status: told.status, body: isJson ? await told.json() : null };
-    } catch {
-      return { status: 0, body: null };
-    }
+    const url = box().dataset.answers.replace("TASK", encodeURIComponent(task));
+    return window.consilium.server.ask("POST", url, { who: box().dataset.who, answer });
   }
   /* What became of a task's entries: nothing to say, a reason why they stay, or `null` where nobody can tell now. */
   async function settle(task, entries) {

@@ -7,20 +7,11 @@
   "use strict";
   const box = document.getElementById("outbox");
   if (!box?.dataset.who) return;
+  const { newId, ask, session } = window.consilium.server;
   const who = box.dataset.who;
   const prefix = `consilium.outbox:${who}:`;
   const tab = newId();
   const kept = new Map(); // what storage could not take: full, or forbidden
-
-  function newId() {
-    if (crypto.randomUUID) return crypto.randomUUID();
-    // Not there on plain http in the house's network.
-    const bytes = crypto.getRandomValues(new Uint8Array(16));
-    bytes[6] = (bytes[6] & 15) | 64;
-    bytes[8] = (bytes[8] & 63) | 128;
-    const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-    return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
-  }
 
   /* Storage: one key for each decision, so that two tabs never write over each other's ------------------------------- */
   const keyOf = (assignment, id) => `${prefix}${assignment}:${id}`;
@@ -81,30 +72,6 @@
   });
 
   /* The server -------------------------------------------------------------------------------------------------------- */
-  const token = () => parsed(document.body.getAttribute("hx-headers"))?.["X-CSRFToken"] ?? "";
-  async function ask(method, url, body, options = {}) {
-    try {
-      const answer = await fetch(url, {
-        method,
-        credentials: "same-origin",
-        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token(), "HX-Request": "true" },
-        body: body === undefined ? undefined : JSON.stringify(body),
-        signal: AbortSignal.timeout?.(15_000),
-        ...options,
-      });
-      const isJson = answer.headers.get("Content-Type")?.startsWith("application/json");
-      return { status: answer.status, body: isJson ? await answer.json() : null };
-    } catch {
-      return { status: 0, body: null }; // no connection, or no whole answer in time
-    }
-  }
-  /* Who is signed in to this browser by now; the page's token is brought up to date. */
-  async function session() {
-    const { status, body } = await ask("GET", box.dataset.session);
-    if (status !== 200) return null;
-    window.consilium.renewToken(body.csrf_token);
-    return body;
-  }
   const send = (url, batch, more = {}) => ask("POST", url, { decisions: Object.entries(batch).map(([id, entry]) => wire(id, entry)), ...more });
 
   /* Other tabs of this browser ------------------------------------------------------------------------------------------ */

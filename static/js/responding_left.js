@@ -20,22 +20,10 @@
     }
     return found;
   }
-  async function send({ task, entry }) {
+  function send({ task, entry }) {
     const { text, reference, version, client_id } = entry;
-    const token = JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
-    try {
-      const told = await fetch(box.dataset.save.replace("TASK", encodeURIComponent(task)), {
-        method: "POST",
-        credentials: "same-origin",
-        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token, "HX-Request": "true" },
-        body: JSON.stringify({ who, draft: { text, reference, version, client_id } }),
-        signal: AbortSignal.timeout?.(15_000),
-      });
-      const isJson = told.headers.get("Content-Type")?.startsWith("application/json");
-      return { status: told.status, body: isJson ? await told.json() : null };
-    } catch {
-      return { status: 0, body: null };
-    }
+    const url = box.dataset.save.replace("TASK", encodeURIComponent(task));
+    return window.consilium.server.ask("POST", url, { who, draft: { text, reference, version, client_id } });
   }
   function tell(one, { status, body }) {
     const notice = document.createElement("div");
