@@ -139,7 +139,7 @@ def test_cluster_criteria_are_added_once_and_counted_where_they_are_used(author,
     assert "3 of 4 cases" in page
     chosen = [case.public_id for case in (begun, published, has_own, reviewed)]
     page = author.post("/b/bench/bank/clusters/", {"case": chosen}).content.decode()
-    assert "4 criteria were added to the drafts of 2 cases." in page
+    assert "Criteria added: 4. Drafts that have them: 2." in page
     assert "in review or published" in page  # e is left out with the reason
     assert [item["bank"] for item in items(begun)] == [f"consensus/{key}" for key in TWO]
     assert len(items(published)) == 4

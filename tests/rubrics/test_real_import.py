@@ -70,7 +70,7 @@ def test_a_file_with_five_broken_lines_imports_nothing_and_names_all_five(tmp_pa
         call_command("import_cases", str(path), "--benchmark", "hb", stderr=err)
     places = [line.split(":")[0] for line in err.getvalue().splitlines()]
     assert places == [
-        "line 3", "line 11, prompt_id", "line 51, rubrics", "line 81, prompt", "line 120, rubrics[0].points",
+        "line 3, canary", "line 11, prompt_id", "line 51, rubrics", "line 81, prompt", "line 120, rubrics[0].points",
     ]  # fmt: skip
     assert not Benchmark.objects.exists()
     assert not Case.objects.exists()
