@@ -11,7 +11,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import ExpertGroup, LabelQuestion
+from annotation.case_forms import CaseBatchForm
+from annotation.models import LabelQuestion
 from annotation.services.label_batches import CaseFilter, LabelTerms
 from annotation.services.labels import (
     LONGEST_HELP,
@@ -25,7 +26,7 @@ from annotation.services.labels import (
     QuestionInput,
 )
 from annotation.wire import LARGEST_VERSION, Malformed, note_of
-from rubrics.models import Benchmark, Difficulty, slug_characters
+from rubrics.models import Benchmark, slug_characters
 
 Row = tuple[str, Promise | str, Promise | str]
 
@@ -196,13 +197,9 @@ class OptionRows:
         self.forms[refused.row].add_error(refused.field, str(refused))
 
 
-class LabelBatchForm(forms.Form):
+class LabelBatchForm(CaseBatchForm):
     """Which cases a group answers which questions about; the same fields draw the preview and give them out."""
 
-    title = forms.CharField(label=_("Title"), max_length=200, help_text=_("Physicians see it."))
-    group = forms.ModelChoiceField(
-        label=_("Expert group"), queryset=ExpertGroup.objects.none(), to_field_name="public_id"
-    )
     questions = forms.ModelMultipleChoiceField(
         label=_("Questions"),
         queryset=LabelQuestion.objects.none(),
@@ -212,45 +209,15 @@ class LabelBatchForm(forms.Form):
     annotators_per_case = forms.IntegerField(
         label=_("Annotators per case"), min_value=1, max_value=20, initial=3, help_text=_("Each answers alone.")
     )
-    tags = forms.MultipleChoiceField(label=_("Tags"), required=False, widget=forms.SelectMultiple(attrs={"size": 6}))
-    languages = forms.MultipleChoiceField(label=_("Language"), required=False, widget=forms.CheckboxSelectMultiple)
-    difficulties = forms.MultipleChoiceField(
-        label=_("Difficulty"), choices=Difficulty.choices, required=False, widget=forms.CheckboxSelectMultiple
-    )
     skip_given = forms.BooleanField(
         label=_("Leave out cases that this group was asked about before"), required=False, initial=True
     )
-    due_date = forms.DateField(
-        label=_("Due"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
-    )
-    seed = forms.IntegerField(
-        label=_("Seed"),
-        min_value=0,
-        max_value=2**63 - 1,
-        help_text=_("The same seed over the same cases gives them to the same physicians."),
-    )
-    digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, benchmark: Benchmark, tags: list[tuple[str, int]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        group, questions = self.fields["group"], self.fields["questions"]
-        languages, labelled = self.fields["languages"], self.fields["tags"]
-        assert isinstance(group, forms.ModelChoiceField)
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, benchmark=benchmark, **kwargs)
+        questions = self.fields["questions"]
         assert isinstance(questions, forms.ModelMultipleChoiceField)
-        assert isinstance(languages, forms.MultipleChoiceField)
-        assert isinstance(labelled, forms.MultipleChoiceField)
-        group.queryset = benchmark.groups.all()
-        group.empty_label = None
         questions.queryset = LabelQuestion.objects.filter(benchmark=benchmark, active=True)
-        known = benchmark.cases.exclude(language="").order_by("language").values_list("language", flat=True).distinct()
-        languages.choices = [(language, language) for language in known]
-        labelled.choices = [(tag, f"{tag} ({count})") for tag, count in tags]
-
-    @property
-    def filters(self) -> list[forms.BoundField]:
-        """Rows of boxes that have something to choose from."""
-        rows = [self[name] for name in ("languages", "difficulties")]
-        return [row for row in rows if len(list(row.field.choices)) > 1]  # type: ignore[attr-defined]
 
     def case_filter(self) -> CaseFilter:
         """The cleaned filter."""

@@ -9,20 +9,17 @@ from django import forms
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Batch, ExpertGroup
+from annotation.case_forms import CaseBatchForm
+from annotation.models import Batch
 from annotation.wire import HALVES, LARGEST_VERSION, Malformed
 from annotation.writing.planning import DEFAULT_CANDIDATE, MOST_REFERENCES, WritingFilter, WritingOrder
 from annotation.writing.tasks import LONGEST_TEXT, TextInput
-from rubrics.models import Benchmark, Candidate, Difficulty
+from rubrics.models import Benchmark, Candidate
 
 
-class WritingBatchForm(forms.Form):
+class WritingBatchForm(CaseBatchForm):
     """Which cases a group writes to, and beside what; the same fields draw the preview and give the cases out."""
 
-    title = forms.CharField(label=_("Title"), max_length=200, help_text=_("Physicians see it."))
-    group = forms.ModelChoiceField(
-        label=_("Expert group"), queryset=ExpertGroup.objects.none(), to_field_name="public_id"
-    )
     candidate = forms.CharField(
         label=_("Written for the candidate"),
         max_length=200,
@@ -68,48 +65,18 @@ class WritingBatchForm(forms.Form):
         initial=Batch.SpecialtyMatch.NONE,
         help_text=_("The writer’s specialty beside the first specialty tag of the case."),
     )
-    tags = forms.MultipleChoiceField(label=_("Tags"), required=False, widget=forms.SelectMultiple(attrs={"size": 6}))
-    languages = forms.MultipleChoiceField(label=_("Language"), required=False, widget=forms.CheckboxSelectMultiple)
-    difficulties = forms.MultipleChoiceField(
-        label=_("Difficulty"), choices=Difficulty.choices, required=False, widget=forms.CheckboxSelectMultiple
-    )
     skip_written = forms.BooleanField(
         label=_("Leave out cases that have, or are to get, such a response"), required=False, initial=True
     )
     draw = forms.IntegerField(
         label=_("How many"), min_value=1, required=False, help_text=_("Drawn at random from what matches; empty: all.")
     )
-    due_date = forms.DateField(
-        label=_("Due"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
-    )
-    seed = forms.IntegerField(
-        label=_("Seed"),
-        min_value=0,
-        max_value=2**63 - 1,
-        help_text=_("The same seed over the same cases gives them to the same physicians."),
-    )
-    digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, benchmark: Benchmark, tags: list[tuple[str, int]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        group, references = self.fields["group"], self.fields["references"]
-        languages, labelled = self.fields["languages"], self.fields["tags"]
-        assert isinstance(group, forms.ModelChoiceField)
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, benchmark=benchmark, **kwargs)
+        references = self.fields["references"]
         assert isinstance(references, forms.ModelMultipleChoiceField)
-        assert isinstance(languages, forms.MultipleChoiceField)
-        assert isinstance(labelled, forms.MultipleChoiceField)
-        group.queryset = benchmark.groups.all()
-        group.empty_label = None
         references.queryset = benchmark.candidates.filter(responses__isnull=False).distinct()
-        known = benchmark.cases.exclude(language="").order_by("language").values_list("language", flat=True).distinct()
-        languages.choices = [(language, language) for language in known]
-        labelled.choices = [(tag, f"{tag} ({count})") for tag, count in tags]
-
-    @property
-    def filters(self) -> list[forms.BoundField]:
-        """Rows of boxes that have something to choose from."""
-        rows = [self[name] for name in ("languages", "difficulties")]
-        return [row for row in rows if len(list(row.field.choices)) > 1]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}

@@ -1,0 +1,53 @@
+"""Which cases a group is given, whether to answer questions about them or to write to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import ExpertGroup
+from rubrics.models import Benchmark, Difficulty
+
+
+class CaseBatchForm(forms.Form):
+    """Who gets which cases until when; the same fields draw the preview and give them out."""
+
+    title = forms.CharField(label=_("Title"), max_length=200, help_text=_("Physicians see it."))
+    group = forms.ModelChoiceField(
+        label=_("Expert group"), queryset=ExpertGroup.objects.none(), to_field_name="public_id"
+    )
+    tags = forms.MultipleChoiceField(label=_("Tags"), required=False, widget=forms.SelectMultiple(attrs={"size": 6}))
+    languages = forms.MultipleChoiceField(label=_("Language"), required=False, widget=forms.CheckboxSelectMultiple)
+    difficulties = forms.MultipleChoiceField(
+        label=_("Difficulty"), choices=Difficulty.choices, required=False, widget=forms.CheckboxSelectMultiple
+    )
+    due_date = forms.DateField(
+        label=_("Due"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=2**63 - 1,
+        help_text=_("The same seed over the same cases gives them to the same physicians."),
+    )
+    digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, tags: list[tuple[str, int]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        group, languages, labelled = self.fields["group"], self.fields["languages"], self.fields["tags"]
+        assert isinstance(group, forms.ModelChoiceField)
+        assert isinstance(languages, forms.MultipleChoiceField)
+        assert isinstance(labelled, forms.MultipleChoiceField)
+        group.queryset = benchmark.groups.all()
+        group.empty_label = None
+        known = benchmark.cases.exclude(language="").order_by("language").values_list("language", flat=True).distinct()
+        languages.choices = [(language, language) for language in known]
+        labelled.choices = [(tag, f"{tag} ({count})") for tag, count in tags]
+
+    @property
+    def filters(self) -> list[forms.BoundField]:
+        """Rows of boxes that have something to choose from."""
+        rows = [self[name] for name in ("languages", "difficulties")]
+        return [row for row in rows if len(list(row.field.choices)) > 1]  # type: ignore[attr-defined]
