@@ -15,6 +15,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from consilium.lib.errors import LineError
+from rubrics.lint.words import PLACEHOLDER
 from rubrics.models import Case, RubricItem
 
 MOST_ITEMS = 500
@@ -184,6 +185,9 @@ def unready(items: Sequence[DraftItem]) -> list[LineError]:
     for place, item in enumerate(items, start=1):
         if not item.text.strip():
             faults.append(LineError(place, "text", _("The criterion has no text.")))
+        # In what the bank gave brackets are a gap; an author's own brackets are text.
+        if item.bank and (gap := PLACEHOLDER.search(item.text)):
+            faults.append(LineError(place, "text", _("“%(quote)s” is a place to fill in.") % {"quote": gap.group()}))
         if item.points == 0:
             faults.append(LineError(place, "points", _("A criterion is worth at least one point, or costs one.")))
     return faults

@@ -69,8 +69,8 @@
     document.getElementById("sums").textContent = parts.join(" · ");
     const axes = new Map();
     for (const item of written) {
-      const axis = rows.axisOf(item) || words.none;
-      axes.set(axis, (axes.get(axis) ?? 0) + 1);
+      const own = item.tags.filter((tag) => tag.startsWith(AXIS)).map((tag) => tag.slice(AXIS.length));
+      for (const axis of own.length ? own : [words.none]) axes.set(axis, (axes.get(axis) ?? 0) + 1);
     }
     const line = document.getElementById("axes-line");
     line.hidden = axes.size < 2;

@@ -62,7 +62,12 @@
   function textKey(event, id, command, handled) {
     const area = event.target;
     const at = area.selectionStart === area.selectionEnd ? area.selectionStart : -1;
-    if (event.key === "Enter" && command && !event.shiftKey) {
+    const gap = event.key === "Tab" && !event.shiftKey && find(id).bank && /\[[^[\]]+\]/.exec(area.value.slice(area.selectionEnd));
+    if (gap) {
+      // From one place to fill in to the next.
+      handled();
+      area.setSelectionRange(area.selectionEnd + gap.index, area.selectionEnd + gap.index + gap[0].length);
+    } else if (event.key === "Enter" && command && !event.shiftKey) {
       handled();
       split(id, Math.max(at, 0));
     } else if (event.key === "Enter" && !command && !event.shiftKey && !event.altKey) {

@@ -42,7 +42,7 @@
         const chip = document.createElement("span");
         chip.className = "tag";
         const name = document.createElement("span");
-        name.textContent = tag;
+        name.textContent = tag.startsWith(AXIS) ? tag.slice(AXIS.length) : tag; // a second axis
         const remove = document.createElement("button");
         remove.type = "button";
         remove.dataset.removeTag = tag;

@@ -39,6 +39,12 @@ def test_a_draft_may_be_half_done_and_is_then_not_ready() -> None:
     assert [fault.field for fault in unready(items)] == ["points", "text", "points"]
 
 
+def test_a_gap_that_the_bank_left_is_not_ready() -> None:
+    gap = DraftItem("a", "Warns that [drug] is contraindicated", 9, bank="consensus/x")
+    own = DraftItem("b", "Asks for the eGFR [mL/min]", 5)
+    assert [(fault.line, fault.field) for fault in unready([gap, own])] == [(1, "text")]
+
+
 def test_rules_of_the_benchmark_name_the_criterion() -> None:
     items = [DraftItem("a", "Names the dose", -3), DraftItem("b", "Names the drug", 9, ("axis:safety",))]
     rules = AuthoringRules(only_positive=True, highest=5, fewest=3, safety=2)
