@@ -80,6 +80,7 @@ def import_rubrics(
                 faults.add(rows[0].line, "case", _("This case was excluded, so its rubric cannot change."))
             elif not faults.total:
                 rubric = open_draft(case=case, by=writer, at=at)
+                Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)  # before its draft, as every save does
                 draft = RubricDraft.objects.select_for_update().get(rubric=rubric)
                 if digest_of(items_of(draft.content)) != digest_of(items):  # while the file was read
                     faults.add(rows[0].line, "case", _("This rubric was changed elsewhere since you opened it."))
