@@ -130,8 +130,11 @@ def get_own_label_task(user: AnyUser, public_id: str) -> LabelTask:
 
 
 def own_pools(user: AnyUser) -> QuerySet[Batch]:
-    """Those of them whose responses are taken one by one."""
-    return batches_to_take_from(user).filter(strategy=Batch.Strategy.POOL)
+    """Those of them whose responses are taken one by one, and those in which work was put back for anybody."""
+    rows = Assignment.objects.filter(slot__isnull=False)
+    held = rows.filter(slot=OuterRef("slot")).exclude(status=Assignment.Status.RELEASED)
+    put_back = rows.filter(~Exists(held), batch=OuterRef("pk"), status=Assignment.Status.RELEASED)
+    return batches_to_take_from(user).filter(Q(strategy=Batch.Strategy.POOL) | Exists(put_back))
 
 
 # Checkers -----------------------------------------------------------------------------------------------------------

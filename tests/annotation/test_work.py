@@ -114,6 +114,19 @@ def test_a_response_is_taken_from_the_pool_and_graded() -> None:
     assert "Take the next response" not in page  # one is open
 
 
+def test_what_was_put_back_from_a_batch_that_was_handed_out_can_be_taken() -> None:
+    workshop = build_workshop(responses=2)
+    other = UserFactory()
+    Membership.objects.create(group=workshop.batch.group, user=other, role="annotator")
+    assert workload(other).state == "none"
+    slots.release(assignments=workshop.queue()[:1], by=workshop.admin, at=timezone.now())
+    work = workload(other).pool
+    assert work is not None and work.left == 1
+    Client().force_login(other)
+    row = slots.claim_next(annotator=other, batch=workshop.batch, at=timezone.now())
+    assert row is not None and workload(other).pool is None
+
+
 def test_due_dates_are_told_in_days() -> None:
     today = timezone.localdate()
     workshop = build_workshop(responses=2)
