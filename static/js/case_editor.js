@@ -4,6 +4,7 @@
   "use strict";
   const editor = document.getElementById("case-editor");
   if (!editor) return;
+  const { server, caseTags, caseTurns } = window.consilium;
   const words = editor.dataset;
   const frozen = words.frozen !== "";
   const form = document.getElementById("case-form");
@@ -13,25 +14,19 @@
   const SAVE_MS = 800;
   const PREVIEW_MS = 500;
   const RETRY_MS = 5000;
-  const KINDS = { themes: "theme:", tasks: "task:", specialties: "specialty:", others: "" };
   const FIELDS = frozen ? ["difficulty", "register", "language", "tags"] : ["key", "conversation", "reference_answer", "difficulty", "register", "language", "tags"];
-  const newId = () => crypto.randomUUID?.() ?? "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (c) => (c ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (c / 4)))).toString(16));
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  const { newTurn, number } = caseTurns({ turns, words, fill, changed });
+  const tags = caseTags({ form, changed });
 
   /* What stands in the form ------------------------------------------------------------------------------------- */
-  const tagOrder = (tags) => {
-    // As `read` gathers them: by field. Order says nothing, so two orders are no difference.
-    const own = Object.values(KINDS).filter(Boolean);
-    return [...new Set([...own.flatMap((before) => tags.filter((tag) => tag.startsWith(before))), ...tags.filter((tag) => !own.some((before) => tag.startsWith(before)))])];
-  };
   function part(state) {
-    return Object.fromEntries(FIELDS.map((name) => [name, name === "tags" ? tagOrder(state.tags) : name === "conversation" ? state.conversation.map(({ role, content }) => ({ role, content: content.replace(/\r\n?/g, "\n") })) : typeof state[name] === "string" ? state[name].replace(/\r\n?/g, "\n") : state[name]]));
+    return Object.fromEntries(FIELDS.map((name) => [name, name === "tags" ? tags.inOrder(state.tags) : name === "conversation" ? state.conversation.map(({ role, content }) => ({ role, content: content.replace(/\r\n?/g, "\n") })) : typeof state[name] === "string" ? state[name].replace(/\r\n?/g, "\n") : state[name]]));
   }
   const same = (one, other) => JSON.stringify(part(one)) === JSON.stringify(part(other));
   function read() {
     const value = (name) => form.elements[name]?.value ?? "";
-    const tags = Object.entries(KINDS).flatMap(([name, before]) => [...form.querySelectorAll(`[data-tags="${name}"] .chip:not(.new) input`)].map((input) => input.value.trim()).filter(Boolean).map((tag) => before + tag));
-    const state = { difficulty: value("difficulty"), register: value("register"), language: value("language"), tags };
+    const state = { difficulty: value("difficulty"), register: value("register"), language: value("language"), tags: tags.read() };
     if (frozen) return part(state);
     const conversation = [...turns.children].map((item) => ({ role: item.querySelector("select").value, content: item.querySelector("textarea").value }));
     return part({ ...state, key: value("key").trim(), conversation, reference_answer: value("reference_answer") });
@@ -41,174 +36,15 @@
     const now = read();
     const differs = (name) => JSON.stringify(now[name]) !== JSON.stringify(part({ ...stored.case, ...state })[name]);
     for (const name of ["difficulty", "register", "language", ...(frozen ? [] : ["key", "reference_answer"])]) if (differs(name)) form.elements[name].value = state[name];
-    if (differs("tags")) showTags(state.tags);
+    if (differs("tags")) tags.show(state.tags);
     if (frozen || !differs("conversation")) return;
     turns.replaceChildren(...state.conversation.map(({ role, content }) => newTurn(role, content)));
     number();
   }
-  function showTags(tags) {
-    for (const field of form.querySelectorAll("[data-tags]")) {
-      const before = KINDS[field.dataset.tags];
-      const mine = tags.filter((tag) => (before ? tag.startsWith(before) : !Object.values(KINDS).some((other) => other && tag.startsWith(other))));
-      field.querySelectorAll(".chip:not(.new)").forEach((chip) => chip.remove());
-      mine.forEach((tag) => addChip(field, tag.slice(before.length)));
-    }
-  }
-
-  /* Turns --------------------------------------------------------------------------------------------------------- */
-  function newTurn(role, content = "") {
-    const item = document.getElementById("turn-pattern").content.firstElementChild.cloneNode(true);
-    const choice = item.querySelector("select");
-    choice.value = role;
-    if (!choice.value) choice.value = "user";
-    const text = item.querySelector("textarea");
-    text.value = content;
-    text.lang = document.querySelector("[name=reference_answer]")?.lang ?? "";
-    return item;
-  }
-  function number() {
-    [...turns.children].forEach((item, index) => {
-      item.querySelector(".turn-number").textContent = index + 1;
-      item.querySelectorAll("button").forEach((button) => (button.value = index));
-      item.querySelector("select").setAttribute("aria-label", fill(words.textWho, { n: index + 1 }));
-      item.querySelector("textarea").setAttribute("aria-label", fill(words.textSays, { n: index + 1 }));
-    });
-  }
-  function move(item, by) {
-    const focused = document.activeElement;
-    if (by < 0 && item.previousElementSibling) item.previousElementSibling.before(item);
-    else if (by > 0 && item.nextElementSibling) item.nextElementSibling.after(item);
-    else return;
-    number();
-    if (item.contains(focused)) focused.focus();
-    item.scrollIntoView({ block: "nearest" });
-    changed();
-  }
-  const undo = document.getElementById("turn-undo");
-  let removed = null;
-  function remove(item) {
-    const place = [...turns.children].indexOf(item);
-    removed = { item, place };
-    const beside = item.nextElementSibling ?? item.previousElementSibling;
-    item.remove();
-    number();
-    undo.firstElementChild.textContent = fill(words.textRemoved, { n: place + 1 });
-    undo.hidden = false;
-    (beside?.querySelector("textarea") ?? document.getElementById("add-turn")).focus();
-    changed();
-  }
-  function putBack() {
-    if (!removed) return;
-    turns.insertBefore(removed.item, turns.children[removed.place] ?? null);
-    number();
-    removed.item.querySelector("textarea").focus();
-    removed = null;
-    undo.hidden = true;
-    changed();
-  }
-  function add() {
-    const last = turns.lastElementChild?.querySelector("select").value;
-    const item = newTurn(last === "user" ? "assistant" : "user");
-    turns.append(item);
-    number();
-    item.querySelector("textarea").focus();
-    changed();
-  }
-  turns?.addEventListener("click", (event) => {
-    const button = event.target.closest("button");
-    if (!button) return;
-    event.preventDefault();
-    const item = button.closest("li");
-    if (button.name === "turn-up") move(item, -1);
-    else if (button.name === "turn-down") move(item, 1);
-    else remove(item);
-  });
-  turns?.addEventListener("keydown", (event) => {
-    if (!event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
-    event.preventDefault();
-    move(event.target.closest("li"), event.key === "ArrowUp" ? -1 : 1);
-  });
-  document.getElementById("add-turn")?.addEventListener("click", (event) => {
-    event.preventDefault();
-    add();
-  });
-  undo?.querySelector("button").addEventListener("click", putBack);
-  /* Dragging by the handle */
-  let dragged = null;
-  turns?.addEventListener("dragstart", (event) => {
-    dragged = event.target.closest?.(".turn-handle")?.closest("li") ?? null;
-    if (!dragged) return;
-    event.dataTransfer.effectAllowed = "move";
-    event.dataTransfer.setData("text/plain", "");
-    event.dataTransfer.setDragImage(dragged, 20, 20);
-    dragged.classList.add("dragged");
-  });
-  turns?.addEventListener("dragover", (event) => {
-    if (!dragged) return;
-    event.preventDefault();
-    const over = event.target.closest("li");
-    if (!over || over === dragged) return;
-    const box = over.getBoundingClientRect();
-    if (event.clientY < box.top + box.height / 2) over.before(dragged);
-    else over.after(dragged);
-  });
-  turns?.addEventListener("drop", (event) => event.preventDefault());
-  turns?.addEventListener("dragend", () => {
-    if (!dragged) return;
-    dragged.classList.remove("dragged");
-    dragged = null;
-    number();
-    changed();
-  });
-
-  /* Tags ---------------------------------------------------------------------------------------------------------- */
-  function addChip(field, value) {
-    const blank = field.querySelector(".chip.new");
-    const chip = blank.cloneNode(true);
-    chip.classList.remove("new");
-    chip.querySelector("input").value = value;
-    chip.querySelector("input").removeAttribute("placeholder");
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "plain";
-    button.dataset.chipRemove = "";
-    button.textContent = "×";
-    button.setAttribute("aria-label", `× ${value}`);
-    chip.append(button);
-    blank.before(chip);
-  }
-  function finishTag(input) {
-    if (!input.closest(".chip.new") || !input.value.trim()) return;
-    const field = input.closest("[data-tags]");
-    // A tag that is known may hold a comma; in new ones a comma ends a tag.
-    const known = [...input.list.options].some((option) => option.value === input.value.trim());
-    input.value.split(known ? /[;；\n]/ : /[;；,，、\n]/).map((tag) => tag.trim()).filter(Boolean).forEach((tag) => addChip(field, tag));
-    input.value = "";
-    changed();
-  }
-  form.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-chip-remove]");
-    if (!button) return;
-    const field = button.closest("[data-tags]");
-    button.closest(".chip").remove();
-    field.querySelector(".chip.new input").focus();
-    changed();
-  });
-  form.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target.closest("[data-tags]") && !event.isComposing) {
-      event.preventDefault();
-      finishTag(event.target);
-    }
-  });
-  form.addEventListener("focusout", (event) => event.target.closest?.(".chip.new") && finishTag(event.target));
-  // A suggestion that was picked is complete at once.
-  form.addEventListener("input", (event) => {
-    if (event.target.closest(".chip.new") && (event.inputType === "insertReplacementText" || !(event instanceof InputEvent) || (!event.isComposing && /[;；,，、]$/.test(event.target.value)))) finishTag(event.target);
-  });
 
   /* Saving -------------------------------------------------------------------------------------------------------- */
   const prefix = `consilium.case:${words.who}:${words.case}:`;
-  const own = prefix + newId();
+  const own = prefix + server.newId();
   let version = stored.version;
   let saved = part(stored.case);
   let inFlight = null; // what was sent and not yet answered: it is sent again as it was, under the same id
@@ -259,17 +95,10 @@
     timer = setTimeout(send, SAVE_MS);
   }
   async function post(url, body, options = {}) {
-    const token = JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"] ?? "";
-    const headers = { "Content-Type": "application/json", "X-CSRFToken": token, "HX-Request": "true" };
+    const headers = { "Content-Type": "application/json", "X-CSRFToken": server.token(), "HX-Request": "true" };
     return fetch(url, { method: "POST", credentials: "same-origin", headers, body: JSON.stringify(body), ...options });
   }
   const letter = () => ({ who: words.who, version: inFlight.version, client_id: inFlight.id, case: inFlight.state });
-  async function renewToken() {
-    const answer = await fetch(document.getElementById("session-ended").dataset.session, { credentials: "same-origin", headers: { Accept: "application/json" } });
-    const session = await answer.json();
-    window.consilium.renewToken(session.csrf_token);
-    return session.signed_in;
-  }
   async function send() {
     clearTimeout(timer);
     if (sending || conflict) return;
@@ -279,7 +108,7 @@
         settled();
         return;
       }
-      inFlight = { id: newId(), version, state };
+      inFlight = { id: server.newId(), version, state };
     }
     keep();
     sending = true;
@@ -289,10 +118,11 @@
     try {
       answer = await post(words.save, letter());
       body = await answer.json().catch(() => ({}));
-      if (answer.status === 403 && (await renewToken())) {
+      const session = answer.status === 403 ? await server.session() : null;
+      if (session?.signed_in) {
         answer = await post(words.save, letter());
         body = await answer.json().catch(() => ({}));
-      }
+      } else if (answer.status === 403 && !session) answer = null; // the connection went in between
     } catch {
       answer = null;
     }
@@ -356,9 +186,9 @@
   window.addEventListener("online", send);
   document.addEventListener("consilium:signed-in", send);
   window.addEventListener("pagehide", () => {
-    form.querySelectorAll(".chip.new input").forEach(finishTag); // a tag that is still being typed
+    tags.finishAll();
     if (conflict || (!inFlight && same(read(), saved))) return;
-    inFlight ??= { id: newId(), version, state: read() };
+    inFlight ??= { id: server.newId(), version, state: read() };
     keep();
     post(words.save, letter(), { keepalive: true }).catch(() => {});
   });
