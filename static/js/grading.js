@@ -159,6 +159,8 @@
     lastSaved = standing.at;
   }
   function refuse(detail, missing) {
+    // The rubric has a new version since the page was opened: what is missing is not on it.
+    if (missing?.some((id) => !row(id))) return location.reload();
     const box = document.getElementById("refusal");
     const notice = document.createElement("div");
     notice.className = `notice ${missing ? "warning" : "error"}`;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pgtrigger
 import pytest
@@ -16,6 +17,7 @@ from rubrics.models import RubricItem
 from tests.annotation.conftest import TEXT, build_workshop
 from tests.axe import axe_violations
 from tests.factories import PASSWORD
+from tests.rubrics.new_versions import reword
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -55,6 +57,22 @@ def test_thirty_criteria_take_thirty_keys_and_one_shortcut(new_page: NewPage) ->
     assert outcomes(row) == [{"m": "met", "n": "not_met", "c": "cannot_assess"}[key] for key in keys]
     row.refresh_from_db()
     assert row.status == "accepted"
+
+
+def test_a_new_version_under_an_open_page_shows_itself_when_it_is_handed_in(new_page: NewPage, watch: Any) -> None:
+    watch.allow("status of 4")
+    workshop = build_workshop(criteria=3)
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    reword(row.case, 1)
+    page.keyboard.press("m")
+    page.keyboard.press("m")  # of the old wording: refused
+    page.keyboard.press("m")
+    page.keyboard.press("Control+Enter")
+    reworded = page.locator(".criterion", has_text="put differently")
+    expect(reworded).to_have_count(1)
+    assert Decision.objects.filter(assignment=row, outcome="met").count() == 2  # of what reads the same
 
 
 def test_every_other_key_and_the_page_after_a_reload(new_page: NewPage) -> None:
