@@ -55,6 +55,15 @@
     (all.slice(all.indexOf(row) + 1).find((one) => !one.dataset.decision) ?? row)?.focus();
   });
 
+  /* Refused by the server, the page would come back without its ticks. */
+  document.addEventListener("submit", (event) => {
+    if (event.target.id !== "bulk") return;
+    const reason = event.target.elements.reason;
+    reason.value = reason.value.trim();
+    reason.required = event.submitter?.value === "exclude";
+    if (!event.target.reportValidity()) event.preventDefault();
+  });
+
   document.addEventListener("change", (event) => {
     if (!event.target.matches("[data-pick-all]")) return;
     document.querySelectorAll("input[form=bulk][name=case]").forEach((box) => (box.checked = event.target.checked));
