@@ -23,7 +23,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import hostile_files
-from bench.hostile_files import DOORS, EITHER, HOSTILE, IMPORTED, REFUSED, Door, base, base_responses, plain
+from bench.hostile_doors import DOORS, Door, base, base_responses, plain
+from bench.hostile_files import EITHER, HOSTILE, IMPORTED, REFUSED
 from bench.scratch import scratch_product, show
 
 PROMISED_MIB = 256

@@ -12,7 +12,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from bench.hostile_files import DOORS, HOSTILE, IMPORTED, REFUSED, Door, base, base_responses, plain
+from bench.hostile_doors import DOORS, Door, base, base_responses, plain
+from bench.hostile_files import HOSTILE, IMPORTED, REFUSED
 from consilium.lib.errors import DomainError, ImportRefused
 from rubrics import imports
 from rubrics.models import Benchmark, BenchmarkRole

@@ -1,0 +1,200 @@
+"""Every door that takes a file, with rows that it takes: what `hostile_files` makes hostile."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+
+@dataclass(frozen=True)
+class Door:
+    """A kind of file: its rows (sound, and different for each number) and where in them things stand.
+
+    ``columns``: a table, whose cells are texts. Paths name a place in the row: ``("rubrics", 0, "points")``.
+    """
+
+    name: str
+    kind: str
+    row: Callable[[int], dict[str, Any]]
+    key: tuple[Any, ...]  # what must not stand twice
+    text: tuple[Any, ...]  # a free text
+    number: tuple[Any, ...]  # a number; an unknown field where there is none
+    criteria: tuple[Any, ...] = ()  # what may not be empty
+    texts: tuple[tuple[Any, ...], ...] = ()  # every other text
+    options: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    once: bool = True  # an id may stand once; graded responses of a case are its samples, rows of a case its criteria
+    strict: bool = False  # refuses unknown fields
+
+
+def placed(row: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    """The row with ``value`` at ``path``."""
+    copy = json.loads(json.dumps(row))
+    inner = copy
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    return cast("dict[str, Any]", copy)
+
+
+def encoded(door: Door, row: dict[str, Any], end: str = "\n") -> bytes:
+    """A row as a line; in a table without its header."""
+    if not door.columns:
+        return (json.dumps(row, ensure_ascii=False) + end).encode("utf-8", "surrogatepass")
+    buffer = io.StringIO()
+    names = (*door.columns, *_others(door, row))
+    csv.writer(buffer, lineterminator=end).writerow([row.get(name, "") for name in names])
+    return buffer.getvalue().encode("utf-8", "surrogatepass")
+
+
+def _others(door: Door, row: dict[str, Any]) -> list[str]:
+    return [name for name in row if name not in door.columns]
+
+
+def header(door: Door, row: dict[str, Any] | None = None, end: str = "\n") -> bytes:
+    """The first line of a table; nothing for JSONL."""
+    return (",".join((*door.columns, *_others(door, row or {}))) + end).encode() if door.columns else b""
+
+
+def plain(door: Door, *rows: dict[str, Any], end: str = "\n") -> bytes:
+    """Rows as a whole file."""
+    return header(door, rows[0], end) + b"".join(encoded(door, row, end) for row in rows)
+
+
+CONVERSATION = [{"role": "user", "content": "How long may a cough last?"}]
+
+
+def _example(number: int) -> dict[str, Any]:
+    return {
+        "prompt_id": f"h-{number}",
+        "prompt": CONVERSATION,
+        "rubrics": [{"criterion": "Asks about smoking.", "points": 5, "tags": ["axis:accuracy"]}],
+        "example_tags": ["theme:hedging"],
+        "ideal_completions_data": None,
+        "canary": "made up",
+    }
+
+
+def _clinconsensus(number: int) -> dict[str, Any]:
+    return {
+        "case_id": f"cc-{number}", "difficulty": "low", "task": "t", "task_labels": ["t"], "subject": "s",
+        "subject_labels": ["s"], "user_role": "u", "clinical_context": "Cough.", "user_request": "Why?",
+        "rubrics": ["Asks about smoking."], "reference_answer": "It depends.",
+    }  # fmt: skip
+
+
+def _response(number: int) -> dict[str, Any]:
+    return {"case": "base-0", "candidate": "other", "sample": number, "response": "Rest.", "external_id": f"x{number}"}
+
+
+def _decision(number: int) -> dict[str, Any]:
+    place, rater = number % 30, number // 30
+    return {
+        "case": "base-0", "candidate": "m", "sample": place % 10, "criterion": 1 + place // 10, "rater": f"r-{rater}",
+        "outcome": "met", "note": "Seen.",
+    }  # fmt: skip
+
+
+def _verdict(number: int) -> dict[str, Any]:
+    row = {**_decision(number % 30), "explanation": "Said so."}
+    del row["rater"], row["note"]
+    return row
+
+
+def _graded(number: int) -> dict[str, Any]:
+    return {
+        "prompt_id": f"g-{number}",
+        "prompt": CONVERSATION,
+        "rubrics": [{"criterion": "Asks about smoking.", "points": 5, "tags": []}],
+        "completion": "Rest.",
+        "responses": [{"response_dict": {"explanation": "Said so.", "criteria_met": True}, "points": 5, "tags": []}],
+    }
+
+
+def _pair(number: int) -> dict[str, Any]:
+    return {
+        "prompt_id": f"e-{number}", "prompt": CONVERSATION, "completion_id": f"c-{number}", "completion": "Rest.",
+        "rubric": "Is clear.", "category": "cluster:clear", "binary_labels": [True, False],
+        "anonymized_physician_ids": ["D1", "D2"],
+    }  # fmt: skip
+
+
+def _bank(number: int) -> dict[str, Any]:
+    return {"key": f"k-{number}", "section": "evidence", "text_en": "Names the drug.", "points": 5}
+
+
+def _rubric_row(number: int) -> dict[str, Any]:
+    return {
+        "case": "base-1", "position": number + 1, "criterion": f"Names the drug {number}.", "points": 5, "tags": "x",
+        "source": "", "element": "", "expectation": "", "bank": "",
+    }  # fmt: skip
+
+
+DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "note")
+BANK_COLUMNS = ("key", "section", "text_en", "points")
+RUBRIC_COLUMNS = ("case", "position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
+DOORS = [
+    Door(
+        "healthbench", "cases", _example, ("prompt_id",), ("prompt", 0, "content"), ("rubrics", 0, "points"),
+        ("rubrics",), (("prompt_id",), ("rubrics", 0, "criterion"), ("rubrics", 0, "tags", 0), ("example_tags", 0)),
+        options={"format": "healthbench"},
+    ),
+    Door(
+        "clinconsensus", "cases", _clinconsensus, ("case_id",), ("user_request",), ("weight",), ("rubrics",),
+        (("case_id",), ("rubrics", 0), ("task_labels", 0), ("subject_labels", 0), ("reference_answer",)),
+        options={"format": "clinconsensus"},
+    ),
+    Door("responses", "responses", _response, ("candidate",), ("response",), ("sample",), ("case",), (("candidate",),)),
+    Door(
+        "decisions", "decisions", _decision, ("rater",), ("note",), ("sample",), ("criterion",), (("rater",),),
+        options={"group": "G"},
+    ),
+    Door(
+        "decisions (CSV)", "decisions", _decision, ("rater",), ("note",), ("sample",), ("criterion",), (("rater",),),
+        options={"group": "G"}, columns=DECISION_COLUMNS,
+    ),
+    Door(
+        "verdicts", "verdicts", _verdict, (), ("explanation",), ("sample",), ("criterion",), (),
+        options={"judge": "elsewhere"},
+    ),
+    Door(
+        "verdicts (graded)", "verdicts", _graded, ("prompt_id",), ("completion",), ("rubrics", 0, "points"),
+        ("rubrics",), (("prompt_id",), ("rubrics", 0, "criterion")),
+        options={"judge": "elsewhere", "candidate": "graded"}, once=False,
+    ),
+    Door(
+        "meta-evaluation", "meta_eval", _pair, ("prompt_id",), ("completion",), ("weight",), ("rubric",),
+        (("rubric",), ("category",), ("anonymized_physician_ids", 0)), options={"group": "G"},
+    ),
+    Door(
+        "bank", "bank", _bank, ("key",), ("text_en",), ("points",), ("text_en",), (("section",),),
+        options={"bank": "ours"}, strict=True,
+    ),
+    Door(
+        "bank (CSV)", "bank", _bank, ("key",), ("text_en",), ("points",), ("text_en",), (("section",),),
+        options={"bank": "ours"}, columns=BANK_COLUMNS, strict=True,
+    ),
+    Door(
+        "rubrics (CSV)", "rubrics", _rubric_row, (), ("criterion",), ("points",), ("case",),
+        (("tags",), ("source",), ("element",), ("expectation",)), columns=RUBRIC_COLUMNS, once=False,
+    ),
+]  # fmt: skip
+
+
+def base() -> bytes:
+    """Cases that the other doors refer to: two, with three criteria each."""
+    rows = []
+    for number in range(2):
+        criteria = [{"criterion": f"Asks {n}.", "points": 5, "tags": []} for n in range(3)]
+        rows.append({**_example(number), "prompt_id": f"base-{number}", "rubrics": criteria})
+    return b"".join((json.dumps(row) + "\n").encode() for row in rows)
+
+
+def base_responses() -> bytes:
+    """Ten responses to the first case."""
+    rows = [{"case": "base-0", "candidate": "m", "sample": n, "response": f"Rest {n}."} for n in range(10)]
+    return b"".join((json.dumps(row) + "\n").encode() for row in rows)
