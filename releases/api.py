@@ -75,6 +75,7 @@ class Releases(APIView):
 
     @extend_schema(responses=ReleaseSerializer(many=True), operation_id="releases_list")
     def get(self, request: Request, slug: str) -> Response:
+        """List the releases."""
         pages = _Pages()
         rows = Release.objects.filter(benchmark=get_benchmark(request.user, slug))
         found = pages.paginate_queryset(rows, request, view=self) or []
@@ -82,6 +83,7 @@ class Releases(APIView):
 
     @extend_schema(request=NewReleaseSerializer, responses={201: ReleaseSerializer}, operation_id="releases_create")
     def post(self, request: Request, slug: str) -> Response:
+        """Make a release (admin); it is built in the background."""
         benchmark = get_administered_benchmark(request.user, slug)
         asked = NewReleaseSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -103,6 +105,7 @@ class ReleaseDetail(APIView):
 
     @extend_schema(responses=ReleaseSerializer, operation_id="releases_retrieve")
     def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show a release."""
         return Response(ReleaseSerializer(access.get_release(request.user, slug, public_id)).data)
 
 
@@ -111,6 +114,7 @@ class ReleaseArchive(APIView):
 
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY}, operation_id="releases_archive")
     def get(self, request: Request, slug: str, public_id: str) -> FileResponse:
+        """Download a finished release."""
         return archive_response(access.get_release(request.user, slug, public_id))
 
 

@@ -88,26 +88,32 @@ class Diff:
 
     @property
     def same(self) -> int:
+        """Criteria that stand as they were, wherever they stand."""
         return self.count(Kind.SAME)
 
     @property
     def changed(self) -> int:
+        """Criteria with the same words and other points, tags or grounds."""
         return self.count(Kind.CHANGED)
 
     @property
     def reworded(self) -> int:
+        """Criteria with other words."""
         return self.count(Kind.REWORDED)
 
     @property
     def new(self) -> int:
+        """Criteria that were not there."""
         return self.count(Kind.NEW)
 
     @property
     def removed(self) -> int:
+        """Criteria that are gone."""
         return self.count(Kind.REMOVED)
 
     @property
     def moved(self) -> int:
+        """Criteria that stand elsewhere among those that stayed."""
         return sum(line.moved for line in self.lines)
 
     @property

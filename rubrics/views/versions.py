@@ -15,8 +15,6 @@ from rubrics.models import Benchmark, Case, Rubric
 from rubrics.views.benchmarks import csv_response
 from rubrics.views.reviews import editor_address
 
-LARGEST = 10**9
-
 
 @require_safe
 @signed_in
