@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,6 +50,9 @@ STATES = {
     "published": _("Published"),
     "excluded": _("Excluded"),
 }
+KEPT_S = 60
+# Benchmark and limit → what the cases were like then, when that was, and the counts (`tag_counts`).
+_tag_counts: dict[tuple[int, int], tuple[Any, float, list[tuple[str, int]]]] = {}
 RESPONSE_ORDERS = {"case": "case__key", "sample": "sample", "length": "length"}
 
 
@@ -168,15 +172,30 @@ def paginated(rows: QuerySet[Case], per_page: int, chosen: Mapping[str, Any], so
 
 
 def tag_counts(benchmark: Benchmark, limit: int = 300) -> list[tuple[str, int]]:
-    """Tags of the cases with how many have each, the most frequent ones in alphabetical order."""
+    """Tags of the cases with how many have each, the most frequent ones in alphabetical order.
+
+    This process keeps them until a case comes, goes or changes its tags, which the audit trail tells; and for a minute
+    at most, since a long transaction may end after the event that was the last.
+    """
     with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT (SELECT max(pgh_id) FROM rubrics_caselabelsevent),"
+            " (SELECT count(*) FROM rubrics_case WHERE benchmark_id = %s)",
+            [benchmark.pk],
+        )
+        state, now = cursor.fetchone(), time.monotonic()
+        kept = _tag_counts.get((benchmark.pk, limit))
+        if kept and kept[0] == state and now - kept[1] < KEPT_S:
+            return kept[2]
         cursor.execute(
             "SELECT tag, count(*) FROM rubrics_case, unnest("
             "CASE WHEN label_tags = '{}' THEN tags ELSE ARRAY(SELECT DISTINCT unnest(tags || label_tags)) END"
             ") AS tag WHERE benchmark_id = %s GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %s",
             [benchmark.pk, limit],
         )
-        return sorted(cursor.fetchall())
+        counts = sorted(cursor.fetchall())
+        _tag_counts[benchmark.pk, limit] = (state, now, counts)
+        return counts
 
 
 def languages(benchmark: Benchmark) -> list[str]:

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from rubrics import lists
 from rubrics.models import Benchmark, Case
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 
@@ -207,3 +208,18 @@ def test_pages_of_what_is_looked_through_for_each_of_them(admin, benchmark, monk
         assert [case.key for case in shown] == pages[page]
         assert shown.paginator.count == sum(map(len, pages))
     assert not list(admin.get("/b/bench/cases/?q=xylophone&page=3").context["page_obj"])
+
+
+def test_tags_are_counted_anew_once_a_case_comes_goes_or_changes(benchmark) -> None:
+    one = CaseFactory(benchmark=benchmark, tags=["theme:a"])
+    assert lists.tag_counts(benchmark) == [("theme:a", 1)]
+    with CaptureQueriesContext(connection) as queries:
+        assert lists.tag_counts(benchmark) == [("theme:a", 1)]
+    assert len(queries) == 1  # whether anything changed
+    two = CaseFactory(benchmark=benchmark, tags=["theme:a", "theme:b"], rubric=0)
+    assert lists.tag_counts(benchmark) == [("theme:a", 2), ("theme:b", 1)]
+    Case.objects.filter(pk=one.pk).update(label_tags=["category:c"])
+    assert lists.tag_counts(benchmark) == [("category:c", 1), ("theme:a", 2), ("theme:b", 1)]
+    assert lists.tag_counts(benchmark, 1) == [("theme:a", 2)]
+    two.delete()
+    assert lists.tag_counts(benchmark) == [("category:c", 1), ("theme:a", 1)]
