@@ -127,7 +127,10 @@ class NewCaseForm(forms.Form):
     """What a new case begins with."""
 
     key = forms.CharField(
-        label=_("Key"), max_length=200, help_text=_("A short name for people and files. You may take the one offered.")
+        label=_("Key"),
+        max_length=200,
+        help_text=_("A short name for people and files. You may take the one offered."),
+        widget=forms.TextInput(attrs={"autofocus": True}),
     )
     register = forms.ChoiceField(label=_("Who asks"), required=False, choices=[("", _("Not given")), *Register.choices])
     language = forms.ChoiceField(label=_("Language"), required=False)
