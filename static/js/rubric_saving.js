@@ -211,7 +211,7 @@
       base = model.copy(draft.items);
       lastSaved = draft.saved_at;
       others(draft.saved_by, draft.saved_at);
-      show(told.items);
+      if (!model.sameList(told.items, items())) show(told.items);
       dirty = told.questions.length > 0 || !model.sameList(items(), base);
       keep();
       missing(draft.missing);
