@@ -169,7 +169,7 @@
       if (answer.status === 409 && told.draft) return settle(told.draft);
       if (answer.status === 401) {
         halted = "signed-out";
-        document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+        pause().then(() => halted && document.dispatchEvent(new CustomEvent("consilium:signed-out")));
       } else if (answer.status === 403 && !told.detail && failures < 3) {
         failures += 1;
         await renew();
@@ -220,10 +220,13 @@
       tell();
       return !dirty;
     }
+    /* A dialog in the middle of a word would swallow the rest of it. */
+    async function pause() {
+      while (Date.now() - touched < PAUSE_MS || document.querySelector("dialog[open]")) await new Promise((go) => setTimeout(go, 200));
+    }
     async function question(questions, person) {
       asking = true;
-      // A dialog in the middle of a word would swallow the rest of it.
-      while (Date.now() - touched < PAUSE_MS || document.querySelector("dialog[open]")) await new Promise((go) => setTimeout(go, 200));
+      await pause();
       const answers = await ask(questions, person);
       asking = false;
       unanswered = null;
