@@ -519,5 +519,8 @@
   saving.pickUp();
   lintSoon(50);
   if (items.length === 0) document.querySelector("#first button").focus({ preventScroll: true });
+  // Whoever comes to reword a faulty criterion sees it.
+  const faulty = items.find((item) => start.evidence[item.criterion]);
+  if (faulty) row(faulty.id).scrollIntoView({ block: "center" });
   editor.dataset.ready = "1";
 })();
