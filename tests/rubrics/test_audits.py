@@ -150,6 +150,11 @@ def test_what_is_noted_saves_itself_and_no_tab_overwrites_another(desk: tuple[Be
     assert send(client, item, comment=7)[0] == 400
     page = client.get(f"/b/own/audits/cases/{item.public_id}/").content.decode()
     assert 'value="revise" checked' in page and 'data-version="2"' in page
+    # One click drops nothing: it is asked for first.
+    assert page.index('<dialog class="dialog" id="put-back"') < page.index(f"{item.public_id}/release/")
+    client.post(f"/b/own/audits/cases/{item.public_id}/release/")
+    item.refresh_from_db()
+    assert (item.auditor, item.outcome) == (None, "")
 
 
 def test_a_case_is_handed_in_whole_and_its_criteria_are_asked_to_be_reworded(
