@@ -14,6 +14,7 @@ from urllib.parse import urljoin
 
 import pytest
 from django.conf import settings
+from playwright.sync_api import Error
 
 from tests.access.pages import Page as Listed
 from tests.access.pages import pages
@@ -69,7 +70,12 @@ def read_in(page: Page, language: str, url: str) -> None:
     # For the whole site: a cookie of an address further up would hide one of an address below it.
     site = urljoin(url, "/")
     page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": language, "url": site}])
-    answer = page.goto(url)
+    try:
+        answer = page.goto(url)
+    except Error as error:
+        if "Download is starting" in error.message:
+            raise NoDocument from error
+        raise
     assert answer is not None
     if answer.status != 200 or answer.url != url or page.evaluate("document.doctype === null"):
         raise NoDocument

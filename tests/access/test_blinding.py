@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.contrib.auth.backends import ModelBackend
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -64,6 +65,13 @@ def _refusals_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consilium.urls, "handler404", not_found, raising=False)
 
 
+@pytest.fixture
+def _users_read_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most doors are closed after one question about the user; who that is need not be asked anew each time."""
+    users = {user.pk: user for user in world.users.values() if user is not None}
+    monkeypatch.setattr(ModelBackend, "get_user", lambda self, pk: copy.copy(users[int(pk)]))
+
+
 def answers(client: Client, world: World, role: str) -> Iterator[tuple[str, HttpResponse]]:
     """Every door, in the way that it takes; its own doors read and written to, with an empty and a senseless body.
 
@@ -100,7 +108,7 @@ def text_of(response: HttpResponse) -> str:
 
 
 @pytest.mark.parametrize("role", HIDDEN)
-@pytest.mark.usefixtures("_refusals_made_once")
+@pytest.mark.usefixtures("_refusals_made_once", "_users_read_once")
 def test_no_canary_in_any_answer(role: str, world: World, canaries: dict[str, str]) -> None:
     client = Client(raise_request_exception=True)
     user = world.users[role]

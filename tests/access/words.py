@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from typing import Any
 
@@ -78,14 +78,14 @@ def stored_texts() -> list[str]:
     return sorted((text for text in found if " " in text), key=len, reverse=True)
 
 
-def english_in(answer: Any, stored: list[str]) -> set[str]:
-    """English sentences of an answer that nobody wrote into the database; ``stored`` has what was."""
+def english_in(answer: Any, stored: list[str], *, beside: Iterable[str] = ()) -> set[str]:
+    """English sentences of an answer, and of what is said ``beside`` it, that are not of the texts ``stored``."""
     if answer.streaming:
         return set()
     html = answer["Content-Type"].startswith("text/html")
     texts = words_of(answer.content.decode()) if html else [answer.content.decode(errors="replace")]
     found = set()
-    for text in [*texts, answer.headers.get("HX-Trigger", "")]:
+    for text in [*texts, answer.headers.get("HX-Trigger", ""), *beside]:
         if not ENGLISH.search(text):
             continue  # thousands of texts need not be looked for in it
         for known in stored:

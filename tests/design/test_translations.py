@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.contrib.messages import get_messages
 from django.template.base import Lexer, TokenType
 from django.test import Client
 from django.urls import reverse
@@ -279,6 +280,8 @@ def test_refusals_in_chinese_hold_no_english_sentence() -> None:
             if role not in clients or "_auth_user_id" not in clients[role].session:  # what came before may sign out
                 clients[role] = client_of(world, role, "zh-hans")
             with override(settings.LANGUAGE_CODE):
-                answer = clients[role].post(url, body, follow=True)
-            wrong |= {f"{name} as {role}: {text}" for text in english_in(answer, stored)}
+                answer = clients[role].post(url, body)
+            said_next = [str(message) for message in get_messages(answer.wsgi_request)]
+            clients[role].cookies.pop("messages", None)
+            wrong |= {f"{name} as {role}: {text}" for text in english_in(answer, stored, beside=said_next)}
     assert not wrong, "\n" + "\n".join(sorted(wrong))
