@@ -83,11 +83,12 @@ class OpenRubric:
 def rubrics_waiting(user: User, benchmark: int, most: int) -> dict[str, list[OpenRubric]]:
     """``returned``, ``drafts`` and ``reviews``, each at most ``most``: the latest, and of reviews the oldest first.
 
-    One query for the three: they are told apart here as `returned_to`, `drafts_of` and `to_review_by` do.
+    One query for the three: they are told apart here as `returned_to`, `drafts_of` and `to_review_by` do. The first two
+    are together what ``user`` is at.
     """
     rows = (
         open_rubrics(user, [benchmark])
-        .filter(returned_to(user) | drafts_of(user) | to_review_by(user))
+        .filter(Q(status=Status.DRAFT) & _mine(user) | to_review_by(user))
         .order_by("-draft__saved_at", "-pk")
         .values_list(
             *("status", "last_outcome", "case__key", "case__public_id", "version", "draft__saved_at"),

@@ -25,6 +25,9 @@ class Register(models.TextChoices):
     PROFESSIONAL = "professional", _("Professional")
 
 
+_DIFFICULTIES, _REGISTERS = dict(Difficulty.choices), dict(Register.choices)
+
+
 class CaseQuerySet(models.QuerySet["Case"]):
     def included(self) -> CaseQuerySet:
         """Cases that count: not excluded by screening, audit or an admin."""
@@ -106,6 +109,16 @@ class Case(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @property
+    def difficulty_words(self) -> str:
+        """As `get_difficulty_display`, which makes a table of the choices for each case of a list."""
+        return str(_DIFFICULTIES.get(self.difficulty, self.difficulty))
+
+    @property
+    def register_words(self) -> str:
+        """The same of the register."""
+        return str(_REGISTERS.get(self.register, self.register))
 
     @property
     def all_tags(self) -> list[str]:

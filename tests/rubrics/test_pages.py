@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django import forms
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from pytest_django.asserts import assertHTMLEqual
 
 from rubrics import lists
+from rubrics.forms import FilterSelect
 from rubrics.models import Benchmark, Case
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 
@@ -223,3 +226,11 @@ def test_tags_are_counted_anew_once_a_case_comes_goes_or_changes(benchmark) -> N
     assert lists.tag_counts(benchmark, 1) == [("theme:a", 2)]
     two.delete()
     assert lists.tag_counts(benchmark) == [("category:c", 1), ("theme:a", 1)]
+
+
+def test_a_filter_is_drawn_as_any_other_select() -> None:
+    choices = [("", "All"), ("a", 'A "&" <b>'), ("b", "B")]
+    for value in (None, "", "a", "other"):
+        drawn = FilterSelect(choices=choices).render("tag", value, {"id": "id_tag"})
+        usual = forms.Select(choices=choices).render("tag", value, {"id": "id_tag"})
+        assertHTMLEqual(drawn, usual)
