@@ -15,16 +15,15 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from grading import PORT, Browser, cpu_of, in_threads, wait_until_up
+from grading import PORT, Browser, cpu_of, in_threads
 from imports import WORDS, write_cases
-from scratch import ROOT, quantile, scratch_product, show
+from processes import web_server
+from scratch import quantile, scratch_product, show
 
 SLUG = "bench"
 PASSWORD = "consilium-bench"  # of a product that is gone after the run
@@ -62,27 +61,6 @@ def session_of(name: str) -> str:
     client = Client()
     client.force_login(User.objects.get(username=name))
     return client.cookies[settings.SESSION_COOKIE_NAME].value
-
-
-@contextmanager
-def serving() -> Iterator[subprocess.Popen[bytes]]:
-    """The product's own web server."""
-    from django.core.management import call_command
-
-    from consilium.processes import web
-
-    with open(os.devnull, "w") as quiet:
-        call_command("collectstatic", interactive=False, verbosity=0, stdout=quiet)
-    server = subprocess.Popen(
-        [sys.executable, *web(bind=f"127.0.0.1:{PORT}").arguments],
-        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        wait_until_up()
-        yield server
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def pages(ids: list[str], rng: random.Random) -> list[tuple[str, str, Callable[[], str]]]:
@@ -143,7 +121,7 @@ def main() -> None:
     with scratch_product() as home:
         criteria, ids = fill(home, options.cases)
         print(f"{options.cases:,} cases, {criteria:,} criteria, {options.clients} clients at once")
-        with serving() as server:
+        with web_server(PORT) as server:
             rows = measure(server.pid, ids, options.clients, options.requests)
             show("Authoring", ("", "as", "requests", "p50 ms", "p95 ms", "CPU ms", "per s"), rows)
             if options.stay:

@@ -16,15 +16,15 @@ import argparse
 import http.client
 import os
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from scratch import ROOT, quantile, scratch_product, show
+from processes import web_server
+from scratch import quantile, scratch_product, show
 
 CRITERIA = 30
 CASES = 250
@@ -181,18 +181,6 @@ class Browser:
         return seconds, size
 
 
-def wait_until_up() -> None:
-    """Return once the server answers; RuntimeError after 60 seconds."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        try:
-            Browser().get("/healthz")
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError("the web server did not come up")
-
-
 def measure(session: str, requests: int) -> list[tuple[Any, ...]]:
     """Each page asked for so many times."""
     from annotation.models import Batch, Physician
@@ -228,12 +216,10 @@ def main() -> None:
     options = parser.parse_args()
     with scratch_product() as home:
         from django.conf import settings
-        from django.core.management import call_command
         from django.db import connection
         from django.test import Client
 
         from accounts.models import User
-        from consilium.processes import web
 
         fill(home, physicians=options.physicians, responses=options.responses, rng=random.Random(7))
         client = Client()
@@ -245,23 +231,11 @@ def main() -> None:
                 f"2 groups of {options.physicians} annotators, {options.responses:,} responses each,"
                 f" {cursor.fetchone()[0]:,} decisions"
             )
-        with open(os.devnull, "w") as quiet:
-            call_command("collectstatic", interactive=False, verbosity=0, stdout=quiet)
-        server = subprocess.Popen(
-            [sys.executable, *web(bind=f"127.0.0.1:{PORT}").arguments],
-            cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        try:
-            wait_until_up()
+        with web_server(PORT) as server, suppress(KeyboardInterrupt):
             show("Pages of an admin", ("", "requests", "p50 ms", "p95 ms", "KiB"), measure(session, options.requests))
             if options.stay:
                 print(f"http://127.0.0.1:{PORT}/ (Ctrl-C ends it)", flush=True)
                 server.wait()
-        except KeyboardInterrupt:
-            pass
-        finally:
-            server.terminate()
-            server.wait()
 
 
 if __name__ == "__main__":

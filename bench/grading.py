@@ -24,8 +24,6 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -33,7 +31,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scratch import ROOT, family, memory, peak_memory, quantile, scratch_product, show
+from processes import web_server
+from scratch import family, memory, peak_memory, quantile, scratch_product, show
 
 PORT = int(os.environ.get("BENCH_PORT", "8791"))
 CRITERIA = 30
@@ -315,10 +314,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures to this file, too")
     options = parser.parse_args()
     with scratch_product() as home:
-        from django.core.management import call_command
         from django.db import connection
-
-        from consilium.processes import web
 
         most = max(options.clients)
         # Every client needs responses of its own for each of the runs.
@@ -328,40 +324,18 @@ def main() -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM annotation_decision")
             print(f"{cursor.fetchone()[0]:,} decisions in the batch before the run")
-        with open(os.devnull, "w") as quiet:
-            call_command("collectstatic", interactive=False, verbosity=0, stdout=quiet)
-        server = subprocess.Popen(
-            [sys.executable, *web(bind=f"127.0.0.1:{PORT}").arguments],
-            cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        try:
-            wait_until_up()
+        with web_server(PORT) as server:
             measure = Measure(queues, cookies, server.pid)
             in_threads(most, measure.opens("/work/{}/", 10))  # every thread has its connection and its templates
             for clients in options.clients:
                 measure.all(clients)
             peak = peak_memory(server.pid) / 1024
-        finally:
-            server.terminate()
-            server.wait()
     columns = ("", "clients", "requests", "p50 ms", "p95 ms", "CPU ms", "per s")
     show("Grading", columns, [tuple(row.values()) for row in measure.results])
     once = measure.memory / 1024
     print(f"web processes together: {once:.0f} MiB; {peak:.0f} MiB at their peaks where what they share counts in each")
     if options.json:
         options.json.write_text(json.dumps({"results": measure.results, "mib": once, "peak_mib": peak}))
-
-
-def wait_until_up() -> None:
-    """Return once the server answers; RuntimeError after 30 seconds."""
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
-        try:
-            Browser().ask("GET", "/healthz")
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError("the web server did not come up")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ given), ``forged-verdict`` (closes them and puts a verdict behind), ``steadfast`
 met where the reply itself holds `BAIT`, else not met), ``breakable`` (says nothing usable there, else not met), one
 of `LISTS` (where several criteria are asked about at once), or one of `PICKY` (refuses what holds `POISON`),
 ``choiceless`` (counts tokens and says nothing), ``uncounted`` (says met and counts nothing), ``mixed`` (by the text
-of the request: mostly ok), or one of `PATIENTS` (answers what the user asks, in prose, as a candidate would). An ``ok`` verdict is a function of the request's text alone.
+of the request: mostly ok), or one of `PATIENTS` (answers what the user asks, in prose, as a candidate would). An ``ok``
+verdict is a function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` starts afresh. There is no web framework below: a measurement at 1,300

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import os
 import shutil
 import socket
@@ -47,6 +48,33 @@ def wait_for(condition: Callable[[], bool], *, within_s: float, what: str) -> No
         if time.monotonic() > until:
             raise SystemExit(f"Not within {within_s:g} s: {what}")
         time.sleep(0.05)
+
+
+@contextmanager
+def web_server(port: int) -> Iterator[subprocess.Popen[str]]:
+    """The product's own web server on loopback, once it answers."""
+    from django.core.management import call_command
+
+    from consilium.processes import web
+
+    with open(os.devnull, "w") as quiet:
+        call_command("collectstatic", interactive=False, verbosity=0, stdout=quiet)
+    arguments = web(bind=f"127.0.0.1:{port}").arguments
+    with child(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        wait_for(lambda: _is_well(port), within_s=60, what="the web server answers")
+        yield server
+
+
+def _is_well(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request("GET", "/healthz")
+        connection.getresponse().read()
+    except OSError:
+        return False
+    finally:
+        connection.close()
+    return True
 
 
 @contextmanager
