@@ -120,6 +120,7 @@ def restart_release(*, release: Release, at: datetime) -> None:
     """Try a failed release again."""
     from releases.tasks import run_release
 
+    Benchmark.objects.select_for_update().get(pk=release.benchmark_id)  # two releases of one version come in turn
     standing = Release.objects.filter(benchmark=release.benchmark, version=release.version, status__in=STANDING)
     if standing.exists():
         raise Conflict(
