@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Batch, LabelTask
+from annotation.models import Batch, LabelTask, WritingTask
+
+Task = TypeVar("Task", LabelTask, WritingTask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +81,12 @@ def case_work(own: QuerySet[Any], *beside: str) -> list[CaseWork]:
         )
         for batch in batches.order_by("due_date", "created_at", "pk")
     ]
+
+
+def following(queue: QuerySet[Task], after: Task) -> Task | None:
+    """What a physician goes on with in their ``queue`` of a batch: from ``after`` on, then from its start."""
+    rows = sorted(
+        queue.exclude(pk=after.pk).only("public_id", "position"),
+        key=lambda row: (row.position <= after.position, row.position),
+    )
+    return rows[0] if rows else None

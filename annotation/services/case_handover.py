@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import TypeVar
 
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from annotation.models import Batch, LabelTask, WritingTask
+from annotation.case_work import Task
+from annotation.models import Batch
 from annotation.services.rules import seize_batch
 from consilium.lib.errors import Conflict, DomainError
-
-Task = TypeVar("Task", LabelTask, WritingTask)
 
 
 def seize(batch: Batch) -> None:

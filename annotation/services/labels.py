@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from annotation.case_work import following
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask
 from annotation.services.rules import hold_batch, refuse_unless_open
 from consilium.lib.errors import Conflict, DomainError
@@ -289,11 +290,7 @@ def questions_asked(task: LabelTask) -> QuerySet[LabelQuestion]:
 def next_label_task(*, annotator: User, after: LabelTask) -> LabelTask | None:
     """What the annotator goes on with: the queue of the batch from here on, then from its start."""
     rows = LabelTask.objects.filter(batch=after.batch_id, annotator=annotator, status__in=LabelTask.OPEN)
-    queue = sorted(
-        rows.exclude(pk=after.pk).only("public_id", "position"),
-        key=lambda row: (row.position <= after.position, row.position),
-    )
-    return queue[0] if queue else None
+    return following(rows, after)
 
 
 def _locked(task: LabelTask, annotator: User) -> LabelTask:

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from annotation.case_work import Task
 from annotation.dashboard.people import People, Person
 from annotation.models import Batch, LabelTask
-from annotation.services.case_handover import Task
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest
 from consilium.lib.order import natural

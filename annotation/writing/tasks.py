@@ -12,6 +12,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from annotation.case_work import following
 from annotation.models import WritingTask
 from annotation.services.rules import hold_batch, refuse_unless_open
 from annotation.writing.bars import has_read_an_answer
@@ -158,11 +159,7 @@ def record_time(*, task: WritingTask, seconds: int, at: datetime) -> int:
 def next_task(*, writer: User, after: WritingTask) -> WritingTask | None:
     """What the writer goes on with: the queue of the batch from here on, then from its start."""
     rows = WritingTask.objects.filter(batch=after.batch_id, writer=writer, status__in=WritingTask.OPEN)
-    queue = sorted(
-        rows.exclude(pk=after.pk).only("public_id", "position"),
-        key=lambda row: (row.position <= after.position, row.position),
-    )
-    return queue[0] if queue else None
+    return following(rows, after)
 
 
 def _locked(task: WritingTask, writer: User) -> WritingTask:
