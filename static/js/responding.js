@@ -293,6 +293,8 @@
       }),
     );
   }
+  // Whoever goes on writing comes back to the text, not to its preview.
+  dialog.addEventListener("close", () => writable && view("write"));
   let submitting = false;
   async function submit() {
     if (submitting) return;
