@@ -362,6 +362,7 @@ def test_any_keys_leave_what_was_typed(new_page: Callable[..., Page], watch: Any
             model.done, model.undone, model.run = [[]], [], ()
             model.check(f"step {step}, loaded anew")
     page.context.set_offline(False)
+    page.evaluate(UNHEARD, False)
     page.keyboard.press("Control+s")
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
     stands = [
