@@ -34,6 +34,7 @@ from rubrics.privacy import open_findings
 from rubrics.rules import broken_rules, rules_of
 from rubrics.services import rubric_notices
 from rubrics.services.drafts import StaleDraft
+from rubrics.services.exclusion import exclude_case
 
 Status = Rubric.Status
 APPROVED, RETURNED = RubricReview.Outcome.APPROVED, RubricReview.Outcome.RETURNED
@@ -238,6 +239,15 @@ def publish(*, rubric: Rubric, draft: RubricDraft, by: User, at: datetime) -> No
     )
     if before is not None:
         publications.tell(before, rubric, at)
+    _retire_the_mistaken(rubric.case, by, at)
+
+
+def _retire_the_mistaken(erratum: Case, by: User, at: datetime) -> None:
+    """A case and its erratum are the same question; once the erratum is published, it alone counts."""
+    mistaken = erratum.supersedes
+    if mistaken is not None and mistaken.excluded_at is None:
+        reason = _("Its erratum “%(case)s” is published.") % {"case": erratum.key}
+        exclude_case(case=mistaken, kind=Case.Exclusion.DECISION, reason=reason, by=by, at=at)
 
 
 def criteria_for(case: int, items: Sequence[DraftItem], before: Rubric | None) -> list[int]:

@@ -89,7 +89,7 @@ def _checked(benchmark: Benchmark, terms: ScreeningTerms) -> list[str]:
     if not 0 <= terms.threshold <= 1:
         raise DomainError(_("The threshold lies between 0 and 1."))
     if terms.aggregate not in AGGREGATES:
-        raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(AGGREGATES)})
+        raise DomainError(_("Scores are aggregated by their mean or their maximum."))
     names = list(dict.fromkeys(terms.candidates))
     known = set(Candidate.objects.filter(benchmark=benchmark, name__in=names).values_list("name", flat=True))
     for name in names:
@@ -116,7 +116,7 @@ def decide(
     An exclusion takes a reason. `Conflict` where somebody has decided on one of them by now.
     """
     if decision not in DECISIONS:
-        raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(DECISIONS)})
+        raise DomainError(_("A case is kept or excluded, or its decision undone."))
     if not Screening.objects.select_for_update(no_key=True).filter(pk=screening.pk, status="open").exists():
         raise Conflict(_("This screening is closed; what was decided stands."))
     reason = checked_reason(reason) if decision == EXCLUDE else reason.strip()

@@ -342,6 +342,19 @@ def test_the_pages_of_a_review_say_no_by_digest_and_go_on_to_the_next(case: Case
     assert lines[1].startswith("reworded,false,1,1,Criterion 1 of") and len(lines) == 4
 
 
+def test_a_published_erratum_counts_in_place_of_its_case(case: Case) -> None:
+    writer, reviewer = author(case.benchmark), author(case.benchmark)
+    erratum = CaseFactory(benchmark=case.benchmark, supersedes=case, rubric=0)
+    rubric, _items = drafted(erratum, writer)
+    write(rubric, [DraftItem("a", "Names the dose of the medicine.", 5)], writer)
+    rubric = send(rubric, writer)
+    case.refresh_from_db()
+    assert case.excluded_at is None
+    agree(rubric, reviewer)
+    case.refresh_from_db()
+    assert case.excluded_at is not None and erratum.key in case.exclusion_reason
+
+
 def test_many_go_to_review_with_one_note_and_are_approved_by_tick(client: Client) -> None:
     benchmark = BenchmarkFactory()
     writer, reviewer = author(benchmark), author(benchmark)
