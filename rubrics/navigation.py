@@ -107,7 +107,7 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
         )
 
 
-def _next_of(mine: Waiting, benchmark: Benchmark) -> tuple[str, str]:
+def _next_of(mine: Waiting, benchmark: Benchmark) -> tuple[navigation.Text, str]:
     """What is begun comes before what others wrote."""
     if mine.returned or mine.drafts:
         return _("Go on writing"), reverse("rubrics:write", args=[benchmark.slug])

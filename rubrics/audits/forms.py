@@ -10,6 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
+from consilium.lib.languages import language_name
 from rubrics import lists
 from rubrics.audits.drawing import ALL, NEVER_AUDITED, CaseFilter
 from rubrics.audits.services import LARGEST_SEED, MOST_AUDITORS, AuditTerms
@@ -58,7 +59,7 @@ class AuditForm(forms.Form):
         for name, choices in (
             ("difficulty", list(Difficulty.choices)),
             ("register", list(Register.choices)),
-            ("language", [(code, code) for code in lists.languages(benchmark)]),
+            ("language", [(code, language_name(code)) for code in lists.languages(benchmark)]),
             ("tag", tags),
         ):
             field = self.fields[name]
