@@ -50,6 +50,7 @@ STATES = {
     "published": _("Published"),
     "excluded": _("Excluded"),
 }
+MOST_PAGES = 1_000_000  # what the database can count to has an end; an address has none
 KEPT_S = 60
 # Benchmark and limit → what the cases were like then, when that was, and the counts (`tag_counts`).
 _tag_counts: dict[tuple[int, int], tuple[Any, float, list[tuple[str, int]]]] = {}
@@ -138,34 +139,36 @@ def in_order(rows: QuerySet[Any], sort: str, orders: Mapping[str, str], last: st
     return rows.order_by(f"-{field}" if sort.startswith("-") else field, last)
 
 
-class CasePaginator(Paginator):  # type: ignore[type-arg]
+class CasePaginator(Paginator):
     """Pages of a search, or of an order that no index keeps: all cases are looked through once.
 
     Of all of them only what the order needs is worked out, and what is shown of those on the page.
     """
 
-    def get_page(self, number: Any) -> Page[Case]:
+    def __init__(self, cases: QuerySet[Case], per_page: int) -> None:
+        super().__init__(cases, per_page)
+        self.cases = cases
+
+    def get_page(self, number: Any) -> Page:
         """As Django's: the first for what is no number, the last for one that is too high."""
         try:
             wanted = int(number)
         except (TypeError, ValueError):
             wanted = 1
-        if wanted < 1:
+        if not 1 <= wanted <= MOST_PAGES:
             return super().get_page(wanted)
         begin = (wanted - 1) * self.per_page
         found = list(
-            self.object_list.annotate(number=Window(Count("*"))).values_list("pk", "number")[
-                begin : begin + self.per_page
-            ]
+            self.cases.annotate(number=Window(Count("*"))).values_list("pk", "number")[begin : begin + self.per_page]
         )
         if not found and wanted > 1:
             return super().get_page(wanted)
         self.count = found[0][1] if found else 0
-        rows = {case.pk: case for case in self.object_list.filter(pk__in=[key for key, _number in found])}
-        return self._get_page([rows[key] for key, _number in found if key in rows], wanted, self)
+        rows = {case.pk: case for case in self.cases.filter(pk__in=[key for key, _number in found])}
+        return Page([rows[key] for key, _number in found if key in rows], wanted, self)
 
 
-def paginated(rows: QuerySet[Case], per_page: int, chosen: Mapping[str, Any], sort: str = "") -> Paginator:  # type: ignore[type-arg]
+def paginated(rows: QuerySet[Case], per_page: int, chosen: Mapping[str, Any], sort: str = "") -> Paginator:
     """``rows``, narrowed by ``chosen`` and in order by ``sort``, in pages."""
     by_key = sort.removeprefix("-") not in CASE_ORDERS or sort.removeprefix("-") == "key"
     return Paginator(rows, per_page) if by_key and not chosen.get("q") else CasePaginator(rows, per_page)

@@ -206,7 +206,15 @@ def test_pages_of_what_is_looked_through_for_each_of_them(admin, benchmark, monk
         said = [{"role": "user", "content": "A wombat bit me."}]
         CaseFactory(benchmark=benchmark, key=f"w{number}", conversation=said, rubric=[1] * number)
     CaseFactory(benchmark=benchmark, key="none", rubric=[1])
-    for page, asked in ((0, ""), (0, "&page=x"), (0, "&page=1"), (1, "&page=2"), (1, "&page=9"), (1, "&page=-1")):
+    for page, asked in (
+        (0, ""),
+        (0, "&page=x"),
+        (0, "&page=1"),
+        (1, "&page=2"),
+        (1, "&page=9"),
+        (1, f"&page={10**30}"),
+        (1, "&page=-1"),
+    ):
         shown = admin.get(f"/b/bench/cases/?{query}{asked}").context["page_obj"]
         assert [case.key for case in shown] == pages[page]
         assert shown.paginator.count == sum(map(len, pages))
