@@ -29,7 +29,17 @@ def healthbench(case: ReleasedCase, canary: str) -> dict[str, Any]:
     made["prompt_id"] = kept.get("key", case.key)
     made["rubrics"] = [
         as_imported.healthbench_criterion(
-            each.text, each.points, each.tags, {} if case.is_clinconsensus else each.extras, _unusual(case, each.kept)
+            each.text,
+            each.points,
+            each.tags,
+            {} if case.is_clinconsensus else each.extras,
+            _unusual(case, each.kept),
+            {
+                "source": each.source,
+                "element": each.element,
+                "expectation": each.expectation,
+                "bank": each.bank,
+            },
         )
         for each in case.criteria
     ]

@@ -25,7 +25,10 @@ CASE_COLUMNS = (
     *("language", "tags", "label_tags", "metadata", "created_at"),
 )
 RUBRIC_COLUMNS = ("id", "case", "track", "version", "status", "provenance", "published_at")
-ITEM_COLUMNS = ("rubric", "criterion", "position", "points", "tags", "source_note")
+ITEM_COLUMNS = (
+    *("rubric", "criterion", "position", "points", "tags"),
+    *("source_note", "case_element", "expectation", "bank_item"),
+)
 
 
 def register_of(user_role: str, mapped: dict[str, str]) -> str:
@@ -129,7 +132,10 @@ class CaseWriter:
     ) -> Iterator[tuple[Any, ...]]:
         for rubric, record in zip(rubric_ids, records, strict=True):
             for position, criterion in enumerate(record.criteria, start=1):
-                yield rubric, next(criterion_ids), position, criterion.points, array_literal(criterion.tags), ""
+                yield (
+                    *(rubric, next(criterion_ids), position, criterion.points, array_literal(criterion.tags)),
+                    *(criterion.source, criterion.element, criterion.expectation, criterion.bank),
+                )
 
     def _known(
         self, records: Sequence[CaseRecord]

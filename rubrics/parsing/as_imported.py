@@ -13,6 +13,8 @@ from typing import Any
 KEY = "as_imported"
 # Names that metadata uses itself; a field of the file that is called so is kept under ``fields``.
 RESERVED = frozenset({KEY, "criterion_extras", "context_length"})
+# What a criterion rests on, under ``traceability`` in an element of ``rubrics``, and how long each may be.
+TRACEABILITY = {"source": 2_000, "element": 2_000, "expectation": 2_000, "bank": 200}
 COMPLETIONS = ("ideal_completion", "ideal_completions_group", "ideal_completions_ref_completions")
 
 
@@ -33,11 +35,30 @@ def ideal_completions(
     return {**made, **rest}
 
 
+def traceability_of(value: Any) -> dict[str, str] | None:
+    """What a criterion rests on, where ``value`` is what a release writes of that; None for anything else."""
+    if not isinstance(value, Mapping) or not value or not value.keys() <= TRACEABILITY.keys():
+        return None
+    sound = all(isinstance(text, str) and 0 < len(text) <= TRACEABILITY[name] for name, text in value.items())
+    return dict(value) if sound else None
+
+
 def healthbench_criterion(
-    text: str, points: int, tags: Sequence[str], extras: Mapping[str, Any], kept: Mapping[str, Any] | None = None
+    text: str,
+    points: int,
+    tags: Sequence[str],
+    extras: Mapping[str, Any],
+    kept: Mapping[str, Any] | None = None,
+    rests_on: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """An element of ``rubrics``; ``kept`` says so where its tags were null or missing."""
-    made = {"criterion": text, "points": points, "tags": list(tags), **extras}
+    """An element of ``rubrics``; ``kept`` says so where its tags were null or missing.
+
+    ``rests_on`` (source, element, expectation, bank) is a field beside HealthBench's own, where any of it is given.
+    """
+    made = {"criterion": text, "points": points, "tags": list(tags)}
+    if given := {name: text for name, text in (rests_on or {}).items() if text}:
+        made["traceability"] = given
+    made |= extras
     if kept is not None and not tags:
         made.pop("tags")
         made |= kept["rest"]

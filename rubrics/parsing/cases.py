@@ -29,6 +29,10 @@ class CriterionRecord:
     text: str
     points: int
     tags: tuple[str, ...] = ()
+    source: str = ""
+    element: str = ""
+    expectation: str = ""
+    bank: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,10 @@ def _healthbench_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[C
         if points == 0 and inner.sound:
             inner.fault("points", Phrase("A criterion is worth at least one point, or costs one."))
         tags = inner.texts("tags")
-        criteria.append(CriterionRecord(text, points, tuple(tags)))
+        rests_on = as_imported.traceability_of(element.get("traceability"))
+        if rests_on is not None:
+            inner.take("traceability")
+        criteria.append(CriterionRecord(text, points, tuple(tags), **(rests_on or {})))
         if rest := inner.rest():
             extras[str(index + 1)] = rest
         if element.get("tags") is None:

@@ -155,3 +155,21 @@ def test_whole_files_keep_their_order_and_an_import_again_changes_nothing(tmp_pa
         before = same_rows(benchmark)
         imported(form, jsonl(lines(path)))  # would be refused if a field were not as it stands
         assert same_rows(benchmark) == before
+
+
+@pytest.mark.django_db
+def test_what_a_criterion_rests_on_comes_back_and_the_same_name_in_another_sense_stays(tmp_path: Path) -> None:
+    row = healthbench(1)
+    row["rubrics"][0]["traceability"] = {
+        "source": "A guideline, 2024",
+        "element": "the dose",
+        "bank": "consensus/dosing",
+    }
+    row["rubrics"][1]["traceability"] = ["something", "else"]
+    benchmark = imported("healthbench", [row])
+    first = RubricItem.objects.get(rubric__case__benchmark=benchmark, position=1)
+    assert (first.source_note, first.case_element, first.expectation, first.bank_item) == (
+        *("A guideline, 2024", "the dose", "", "consensus/dosing"),
+    )
+    built(benchmark, tmp_path / "out")
+    assert lines(tmp_path / "out" / "cases" / "healthbench.jsonl") == [row]

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from rubrics.models import Benchmark, Candidate, Case
-from scoring.models import JudgeRun, JudgeRunItem, ScreenedCase, Screening, Verdict
+from scoring.models import JudgeRun, JudgeRunItem, ScreenedCase, Verdict
 from scoring.screening.compute import aggregated
 from tests.factories import (
     BenchmarkFactory,
