@@ -136,7 +136,7 @@ def test_open_doors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     # It is the same whoever asks, by whatever door, and takes longer than twenty pages.
     monkeypatch.setattr(files, "archive", made_once)
     stored = stored_texts()
-    wrong, english, read = [], set(), 0
+    wrong, english, heard = [], set(), set[str]()
     for role in ROLES:
         client = client_of_language(world, role, "zh-hans")
         client.raise_request_exception = True
@@ -149,9 +149,11 @@ def test_open_doors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
             status = answer.status_code
             if status not in OPEN or (status == 405) != door.writes_only:
                 wrong.append(f"GET {url} ({name}) as {role}: {status}")
-            if answer.headers.get("Content-Type", "").startswith("text/html"):
-                read += 1
+            html = answer.headers.get("Content-Type", "").startswith("text/html")
+            # Most of a page is the same for whoever opens it: one role reads it, at full size all of them.
+            if html and (FULL or name not in heard):
+                heard.add(name)
                 english |= {f"{name} as {role}: {text}" for text in english_in(answer, stored)}
     assert not wrong, "\n" + "\n".join(wrong)
     assert not english, "\n" + "\n".join(sorted(english))
-    assert read > 150
+    assert len(heard) > 90
