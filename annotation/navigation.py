@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from consilium.lib import navigation
+from consilium.lib.prepared import Prepared
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from accounts.models import User
     from annotation.case_work import CaseWork
     from annotation.workload import Workload
@@ -19,11 +22,17 @@ if TYPE_CHECKING:
 
 def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
     """``annotator``, ``checker``, ``adjudicator``: the parts that ``user`` has in a group of ``benchmark``."""
+    return _parts.column(user=user.pk, benchmark=benchmark.pk)
+
+
+def _parts_in(user: int, benchmark: int) -> QuerySet[Any, Any]:
     from annotation.models import Membership
 
-    return Membership.objects.filter(user=user.pk, active=True, group__benchmark=benchmark).values_list(
-        "role", flat=True
-    )
+    held = Membership.objects.filter(user=user, active=True, group__benchmark=benchmark)
+    return held.order_by().values_list("role")
+
+
+_parts: Prepared[Any] = Prepared(_parts_in, user=int, benchmark=int)
 
 
 def home_cards(user: User) -> Iterable[navigation.HomeCard]:

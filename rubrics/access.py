@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from django.contrib.auth.models import AnonymousUser
+from django.db.models import Model
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
+from consilium.lib.prepared import Prepared, keyed
 from rubrics.models import (
     AuthoringRole,
     Bank,
@@ -18,20 +23,52 @@ from rubrics.models import (
     Response,
 )
 
+Row = TypeVar("Row", bound=Model)
+
+
+# Every page begins with one of these.
+_run = Prepared(lambda user, slug: Benchmark.objects.run_by(keyed(user)).filter(slug=slug), user=int, slug=str)
+_administered = Prepared(
+    lambda user, slug: Benchmark.objects.administered_by(keyed(user)).filter(slug=slug), user=int, slug=str
+)
+_written = Prepared(lambda user, slug: Benchmark.objects.written_by(keyed(user)).filter(slug=slug), user=int, slug=str)
+_case = Prepared(
+    lambda benchmark, public_id: Case.objects.filter(benchmark=benchmark, public_id=public_id),
+    benchmark=int,
+    public_id=str,
+)
+
+
+def _or_404(row: Row | None) -> Row:
+    if row is None:
+        raise Http404("No such object, or not for this user.")
+    return row
+
 
 def get_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
     """The benchmark, for its admins and researchers."""
-    return get_object_or_404(Benchmark.objects.run_by(user), slug=slug)
+    return _or_404(_run.first(user=user.pk, slug=slug))
 
 
 def get_administered_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
     """The benchmark, for its admins alone."""
-    return get_object_or_404(Benchmark.objects.administered_by(user), slug=slug)
+    return _or_404(_administered.first(user=user.pk, slug=slug))
+
+
+def is_admin(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
+    """Whether ``user`` is an admin of ``benchmark``."""
+    return _administered.exists(user=user.pk, slug=benchmark.slug)
 
 
 def get_case(user: User | AnonymousUser, slug: str, public_id: str) -> Case:
     """A case of a benchmark that ``user`` runs."""
-    return get_object_or_404(Case.objects.filter(benchmark=get_benchmark(user, slug)), public_id=public_id)
+    return _case_in(get_benchmark(user, slug), public_id)
+
+
+def _case_in(benchmark: Benchmark, public_id: str) -> Case:
+    case = _or_404(_case.first(benchmark=benchmark.pk, public_id=public_id))
+    case.benchmark = benchmark
+    return case
 
 
 def get_candidate(user: User | AnonymousUser, slug: str, public_id: str) -> Candidate:
@@ -52,12 +89,12 @@ def get_response(user: User | AnonymousUser, slug: str, public_id: str) -> Respo
 
 def get_written_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
     """The benchmark, for its authors and those who run it. What they reach by it shows no candidate and no verdict."""
-    return get_object_or_404(Benchmark.objects.written_by(user), slug=slug)
+    return _or_404(_written.first(user=user.pk, slug=slug))
 
 
 def get_case_to_write(user: User | AnonymousUser, slug: str, public_id: str) -> Case:
     """A case of a benchmark whose author ``user`` is, or which they run."""
-    return get_object_or_404(Case.objects.filter(benchmark=get_written_benchmark(user, slug)), public_id=public_id)
+    return _case_in(get_written_benchmark(user, slug), public_id)
 
 
 def get_case_to_time(user: User | AnonymousUser, slug: str, public_id: str) -> Case:
@@ -68,8 +105,16 @@ def get_case_to_time(user: User | AnonymousUser, slug: str, public_id: str) -> C
 
 def is_author(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
     """Whether ``user`` may review: a physician who writes for the benchmark. Who only runs it may not."""
-    roles = AuthoringRole.objects.filter(benchmark=benchmark, user=user.pk, active=True)
-    return roles.filter(role=AuthoringRole.Role.AUTHOR).exists()
+    return _authors.exists(user=user.pk, benchmark=benchmark.pk)
+
+
+_authors = Prepared(
+    lambda user, benchmark: AuthoringRole.objects.filter(
+        benchmark=benchmark, user=user, active=True, role=AuthoringRole.Role.AUTHOR
+    ).order_by(),
+    user=int,
+    benchmark=int,
+)
 
 
 def may_see_what_graders_said(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
@@ -78,14 +123,19 @@ def may_see_what_graders_said(user: User | AnonymousUser, benchmark: Benchmark) 
     Not while they have a part in a group with a batch that is not closed: blinding and independence come first. Asked
     from below the app that holds groups, by the names of its relations: nothing is imported.
     """
-    if user.pk is None:
-        return False
-    return not User.objects.filter(
-        pk=user.pk,
+    return user.pk is not None and not _graders.exists(user=user.pk, benchmark=benchmark.pk)
+
+
+_graders = Prepared(
+    lambda user, benchmark: User.objects.filter(
+        pk=user,
         memberships__active=True,
         memberships__group__benchmark=benchmark,
         memberships__group__batches__status__in=["open", "paused"],
-    ).exists()
+    ),
+    user=int,
+    benchmark=int,
+)
 
 
 def get_authoring_role(user: User | AnonymousUser, slug: str, role: int) -> AuthoringRole:

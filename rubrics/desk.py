@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import User
-from rubrics.models import Case, Rubric, RubricContributor, RubricReview
+from consilium.lib.prepared import Prepared, keyed
+from rubrics import access
+from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricContributor, RubricReview
 
 Status = Rubric.Status
 MOST_READ = 500
+MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +84,34 @@ class OpenRubric:
     person: str  # who saved it last
 
 
-def rubrics_waiting(user: User, benchmark: int, most: int) -> dict[str, list[OpenRubric]]:
-    """``returned``, ``drafts`` and ``reviews``, each at most ``most``: the latest, and of reviews the oldest first.
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """A criterion that somebody asked to reword."""
+
+    key: str
+    public_id: str
+    text: str
+    found: int  # requests
+
+
+def rubrics_waiting(user: User, benchmark: int) -> dict[str, list[OpenRubric]]:
+    """``returned``, ``drafts`` and ``reviews``, each at most `MOST_SHOWN`: the latest, and of reviews the oldest first.
 
     One query for the three: they are told apart here as `returned_to`, `drafts_of` and `to_review_by` do. The first two
     are together what ``user`` is at.
     """
-    rows = (
+    rows = _open_to.rows(user=user.pk, benchmark=benchmark)
+    found: dict[str, list[OpenRubric]] = {"returned": [], "drafts": [], "reviews": []}
+    for status, outcome, key, public_id, version, saved_at, name, email in rows:
+        back = outcome == RubricReview.Outcome.RETURNED
+        place = "reviews" if status == Status.IN_REVIEW else "returned" if back else "drafts"
+        found[place].append(OpenRubric(key, public_id, version, saved_at, name or email or ""))
+    found["reviews"].reverse()
+    return {name: rubrics[:MOST_SHOWN] for name, rubrics in found.items()}
+
+
+def _open_to_one(user: Any, benchmark: int) -> QuerySet[Rubric, Any]:
+    return (
         open_rubrics(user, [benchmark])
         .filter(Q(status=Status.DRAFT) & _mine(user) | to_review_by(user))
         .order_by("-draft__saved_at", "-pk")
@@ -95,13 +120,43 @@ def rubrics_waiting(user: User, benchmark: int, most: int) -> dict[str, list[Ope
             *("draft__saved_by__name", "draft__saved_by__email"),
         )[:MOST_READ]
     )
-    found: dict[str, list[OpenRubric]] = {"returned": [], "drafts": [], "reviews": []}
-    for status, outcome, key, public_id, version, saved_at, name, email in rows:
-        back = outcome == RubricReview.Outcome.RETURNED
-        place = "reviews" if status == Status.IN_REVIEW else "returned" if back else "drafts"
-        found[place].append(OpenRubric(key, public_id, version, saved_at, name or email or ""))
-    found["reviews"].reverse()
-    return {name: rubrics[:most] for name, rubrics in found.items()}
+
+
+_open_to = Prepared(lambda user, benchmark: _open_to_one(keyed(user), benchmark), user=int, benchmark=int)
+
+
+def cases_begun(user: User, benchmark: int) -> list[Case]:
+    """The latest of `cases_without_rubric`, with key and address alone."""
+    return _begun.objects(user=user.pk, benchmark=benchmark)
+
+
+_begun = Prepared(
+    lambda user, benchmark: (
+        cases_without_rubric(keyed(user), [benchmark]).order_by("-pk").only("key", "public_id")[:MOST_SHOWN]
+    ),
+    user=int,
+    benchmark=int,
+)
+
+
+def rewordings(user: User, benchmark: Benchmark) -> list[Rewording]:
+    """Criteria that somebody asked to reword, those asked for most often first; none for who may not read of them."""
+    if not access.may_see_what_graders_said(user, benchmark):
+        return []
+    return [Rewording(*row[:4]) for row in _rewordings.rows(benchmark=benchmark.pk)]
+
+
+_rewordings = Prepared(
+    lambda benchmark: (
+        RevisionRequest.objects.filter(
+            rubric__case__benchmark=benchmark, rubric__case__excluded_at=None, status=RevisionRequest.Status.OPEN
+        )
+        .values_list("rubric__case__key", "rubric__case__public_id", "criterion__text")
+        .annotate(found=Count("pk"), latest=Max("created_at"))
+        .order_by("-found", "-latest", "criterion")[:MOST_SHOWN]
+    ),
+    benchmark=int,
+)
 
 
 def cases_without_rubric(user: User, benchmarks: Iterable[int]) -> QuerySet[Case]:

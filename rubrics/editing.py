@@ -8,6 +8,7 @@ from typing import Any
 from django.db import connection
 from django.utils.timezone import localtime
 
+from consilium.lib.prepared import Prepared
 from consilium.lib.spoken import said
 from rubrics.drafting import DraftItem, from_rubric, items_of, unready
 from rubrics.lint import lint
@@ -23,14 +24,22 @@ MOST_SUGGESTIONS = 80
 
 def standing_rubric(case: Case) -> tuple[Rubric | None, list[DraftItem]]:
     """The version that is written or in review, else the published one, with its items; None before the first."""
-    versions = Rubric.objects.filter(case=case, track=TRACK).select_related("draft__saved_by", "created_by")
-    written = versions.filter(status__in=[Status.DRAFT, Status.IN_REVIEW], draft__isnull=False).first()
+    versions = _versions.objects(case=case.pk)
+    written = next((row for row in versions if row.status != Status.PUBLISHED and hasattr(row, "draft")), None)
     if written is not None:
         return written, items_of(written.draft.content)
-    published = versions.filter(status=Status.PUBLISHED).first()
+    published = next((row for row in versions if row.status == Status.PUBLISHED), None)
     if published is None:
         return None, []
     return published, from_rubric(list(published.items.select_related("criterion").order_by("position")))
+
+
+_versions = Prepared(
+    lambda case: Rubric.objects.filter(
+        case=case, track=TRACK, status__in=[Status.DRAFT, Status.IN_REVIEW, Status.PUBLISHED]
+    ).order_by("version"),
+    case=int,
+)
 
 
 def draft_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:

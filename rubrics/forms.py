@@ -114,8 +114,9 @@ class CaseFilters(forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         everything, nothing = ("", _now("All")), ("none", _now("Not given"))
-        languages = [(code, language_name(code)) for code in lists.languages(benchmark)]
-        tags = [(tag, f"{tag} ({count})") for tag, count in lists.tag_counts(benchmark)]
+        self.variety = lists.variety_of(benchmark)
+        languages = [(code, language_name(code)) for code in self.variety.languages]
+        tags = [(tag, f"{tag} ({count})") for tag, count in self.variety.tags]
         self._offer("difficulty", [everything, *Difficulty.choices, nothing])
         self._offer("register", [everything, *Register.choices, nothing])
         self._offer("language", [everything, *languages, nothing])

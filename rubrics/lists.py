@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -28,6 +29,7 @@ from django.db.models.functions import Coalesce, Length, Substr
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from consilium.lib.prepared import Prepared
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor, RubricItem
 
 EXCERPT = 220
@@ -52,7 +54,21 @@ STATES = {
 }
 MOST_PAGES = 1_000_000  # what the database can count to has an end; an address has none
 KEPT_S = 60
-# Benchmark and limit → what the cases were like then, when that was, and the counts (`tag_counts`).
+# The latest event of a case, how many there are, and the languages: one step of the index for each of them.
+VARIETY = """
+    WITH RECURSIVE used AS (
+        (SELECT language FROM rubrics_case WHERE benchmark_id = %(benchmark)s AND language > ''
+         ORDER BY language LIMIT 1)
+        UNION ALL
+        SELECT (SELECT language FROM rubrics_case WHERE benchmark_id = %(benchmark)s AND language > used.language
+                ORDER BY language LIMIT 1)
+        FROM used WHERE used.language IS NOT NULL
+    )
+    SELECT (SELECT max(pgh_id) FROM rubrics_caselabelsevent),
+           (SELECT count(*) FROM rubrics_case WHERE benchmark_id = %(benchmark)s),
+           ARRAY(SELECT language FROM used WHERE language IS NOT NULL)
+"""
+# Benchmark and limit → what the cases were like then, when that was, and the counts (`variety_of`).
 _tag_counts: dict[tuple[int, int], tuple[Any, float, list[tuple[str, int]]]] = {}
 RESPONSE_ORDERS = {"case": "case__key", "sample": "sample", "length": "length"}
 
@@ -65,11 +81,21 @@ def _count(rows: QuerySet[Any]) -> Subquery:
 
 
 def listed_cases(benchmark: Benchmark) -> QuerySet[Case]:
-    """Cases with ``criterion_count`` (published), ``response_count`` and ``opening`` (of the first turn)."""
+    """All cases of a benchmark, as `listed`."""
+    return listed(Case.objects.filter(benchmark=benchmark))
+
+
+def sortable(benchmark: Benchmark, sort: str) -> QuerySet[Case]:
+    """The cases with no more than an order by ``sort`` needs."""
+    counted = CASE_ORDERS.get(sort.removeprefix("-"), "") in ("criterion_count", "response_count")
+    return listed_cases(benchmark) if counted else Case.objects.filter(benchmark=benchmark)
+
+
+def listed(cases: QuerySet[Case]) -> QuerySet[Case]:
+    """``cases`` with ``criterion_count`` (published), ``response_count`` and ``opening`` (of the first turn)."""
     published = Q(rubrics__status="published", rubrics__track="gold")  # at most one of a case: nothing is multiplied
     return (
-        Case.objects.filter(benchmark=benchmark)
-        .annotate(published=FilteredRelation("rubrics", condition=published))
+        cases.annotate(published=FilteredRelation("rubrics", condition=published))
         .annotate(
             criterion_count=_count(RubricItem.objects.filter(rubric=OuterRef("published__pk"))),
             response_count=_count(Response.objects.filter(case=OuterRef("pk"))),
@@ -139,15 +165,20 @@ def in_order(rows: QuerySet[Any], sort: str, orders: Mapping[str, str], last: st
     return rows.order_by(f"-{field}" if sort.startswith("-") else field, last)
 
 
-class CasePaginator(Paginator):
-    """Pages of a search, or of an order that no index keeps: all cases are looked through once.
+class CasePages(Paginator):
+    """Pages of a list of cases: which ones are on a page is found by as little as the filters and the order need.
 
-    Of all of them only what the order needs is worked out, and what is shown of those on the page.
+    What ``shown`` tells of a case is then read for those alone. ``total`` is how many there are, where that is known;
+    else they are counted while they are looked through.
     """
 
-    def __init__(self, cases: QuerySet[Case], per_page: int) -> None:
+    def __init__(
+        self, cases: QuerySet[Case], per_page: int, *, shown: Prepared[Case], total: int | None = None
+    ) -> None:
         super().__init__(cases, per_page)
-        self.cases = cases
+        self.cases, self.shown, self.is_counted = cases, shown, total is not None
+        if total is not None:
+            self.count = total
 
     def get_page(self, number: Any) -> Page:
         """As Django's: the first for what is no number, the last for one that is too high."""
@@ -155,41 +186,60 @@ class CasePaginator(Paginator):
             wanted = int(number)
         except (TypeError, ValueError):
             wanted = 1
-        if not 1 <= wanted <= MOST_PAGES:
-            return super().get_page(wanted)
-        begin = (wanted - 1) * self.per_page
-        found = list(
-            self.cases.annotate(number=Window(Count("*"))).values_list("pk", "number")[begin : begin + self.per_page]
-        )
-        if not found and wanted > 1:
-            return super().get_page(wanted)
-        self.count = found[0][1] if found else 0
-        rows = {case.pk: case for case in self.cases.filter(pk__in=[key for key, _number in found])}
-        return Page([rows[key] for key, _number in found if key in rows], wanted, self)
+        keys = self._keys(wanted) if 1 <= wanted <= MOST_PAGES else []
+        if not keys and wanted != 1:
+            wanted = self.num_pages
+            keys = self._keys(wanted)
+        rows = {case.pk: case for case in self.shown.objects(keys=_array(keys))} if keys else {}
+        return Page([rows[key] for key in keys if key in rows], wanted, self)
+
+    def _keys(self, wanted: int) -> list[int]:
+        place = slice((wanted - 1) * self.per_page, wanted * self.per_page)
+        if self.is_counted:
+            return list(self.cases.values_list("pk", flat=True)[place])
+        found = list(self.cases.annotate(number=Window(Count("*"))).values_list("pk", "number")[place])
+        if found or wanted == 1:
+            self.count = found[0][1] if found else 0
+        return [key for key, _number in found]
 
 
-def paginated(rows: QuerySet[Case], per_page: int, chosen: Mapping[str, Any], sort: str = "") -> Paginator:
-    """``rows``, narrowed by ``chosen`` and in order by ``sort``, in pages."""
-    by_key = sort.removeprefix("-") not in CASE_ORDERS or sort.removeprefix("-") == "key"
-    return Paginator(rows, per_page) if by_key and not chosen.get("q") else CasePaginator(rows, per_page)
+def _array(keys: Sequence[int]) -> str:
+    return f"{{{','.join(map(str, keys))}}}"
 
 
-def tag_counts(benchmark: Benchmark, limit: int = 300) -> list[tuple[str, int]]:
-    """Tags of the cases with how many have each, the most frequent ones in alphabetical order.
+def _among(keys: str) -> Func:
+    """Cases whose primary key is in ``keys``, an array as PostgreSQL writes it: one value, however many there are."""
+    template = '"rubrics_case"."id" = ANY(%(expressions)s::bigint[])'
+    return Func(Value(keys), template=template, output_field=BooleanField())
 
-    This process keeps them until a case comes, goes or changes its tags, which the audit trail tells; and for a minute
+
+# What the two lists show of the cases on a page.
+SHOWN = Prepared(lambda keys: listed(Case.objects.filter(_among(keys))), keys=str)
+SHOWN_TO_AUTHORS = Prepared(lambda keys: with_rubric_states(listed(Case.objects.filter(_among(keys)))), keys=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Variety:
+    """What the cases of a benchmark can be narrowed by: how many there are, their languages, their tags with counts."""
+
+    total: int
+    languages: list[str]
+    tags: list[tuple[str, int]]
+
+
+def variety_of(benchmark: Benchmark, limit: int = 300) -> Variety:
+    """The number and languages of the cases as they are, and the most frequent tags in alphabetical order.
+
+    This process keeps the tags until a case comes, goes or changes them, which the audit trail tells; and for a minute
     at most, since a long transaction may end after the event that was the last.
     """
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT (SELECT max(pgh_id) FROM rubrics_caselabelsevent),"
-            " (SELECT count(*) FROM rubrics_case WHERE benchmark_id = %s)",
-            [benchmark.pk],
-        )
-        state, now = cursor.fetchone(), time.monotonic()
+        cursor.execute(VARIETY, {"benchmark": benchmark.pk})
+        latest, total, languages = cursor.fetchone()
+        now = time.monotonic()
         kept = _tag_counts.get((benchmark.pk, limit))
-        if kept and kept[0] == state and now - kept[1] < KEPT_S:
-            return kept[2]
+        if kept and kept[0] == (latest, total) and now - kept[1] < KEPT_S:
+            return Variety(total, languages, kept[2])
         cursor.execute(
             "SELECT tag, count(*) FROM rubrics_case, unnest("
             "CASE WHEN label_tags = '{}' THEN tags ELSE ARRAY(SELECT DISTINCT unnest(tags || label_tags)) END"
@@ -197,14 +247,18 @@ def tag_counts(benchmark: Benchmark, limit: int = 300) -> list[tuple[str, int]]:
             [benchmark.pk, limit],
         )
         counts = sorted(cursor.fetchall())
-        _tag_counts[benchmark.pk, limit] = (state, now, counts)
-        return counts
+        _tag_counts[benchmark.pk, limit] = ((latest, total), now, counts)
+        return Variety(total, languages, counts)
+
+
+def tag_counts(benchmark: Benchmark, limit: int = 300) -> list[tuple[str, int]]:
+    """Tags of the cases with how many have each, the most frequent ones in alphabetical order."""
+    return variety_of(benchmark, limit).tags
 
 
 def languages(benchmark: Benchmark) -> list[str]:
-    """Languages of the cases; an index answers it."""
-    rows = Case.objects.filter(benchmark=benchmark, language__gt="").order_by("language")
-    return list(rows.values_list("language", flat=True).distinct())
+    """Languages of the cases."""
+    return variety_of(benchmark).languages
 
 
 def listed_candidates(benchmark: Benchmark) -> QuerySet[Candidate]:

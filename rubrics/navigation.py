@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from consilium.lib import navigation
+from consilium.lib.prepared import Prepared
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from accounts.models import User
     from rubrics.desk import Waiting
     from rubrics.models import AuthoringRole, Benchmark
@@ -22,11 +25,18 @@ WRITERS = STAFF | {"author"}
 
 def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
     """``admin`` or ``researcher``, where ``user`` runs ``benchmark``; ``author`` and ``auditor``, where they are."""
+    return _roles.column(user=user.pk, benchmark=benchmark.pk)
+
+
+def _roles_in(user: int, benchmark: int) -> QuerySet[Any, Any]:
     from rubrics.models import AuthoringRole, BenchmarkRole
 
-    mine = {"user": user.pk, "benchmark": benchmark, "active": True}
-    runs = BenchmarkRole.objects.filter(**mine).order_by().values_list("role", flat=True)
-    return runs.union(AuthoringRole.objects.filter(**mine).order_by().values_list("role", flat=True))
+    mine = {"user": user, "benchmark": benchmark, "active": True}
+    runs = BenchmarkRole.objects.filter(**mine).order_by().values_list("role")
+    return runs.union(AuthoringRole.objects.filter(**mine).order_by().values_list("role"))
+
+
+_roles: Prepared[Any] = Prepared(_roles_in, user=int, benchmark=int)
 
 
 def home_cards(user: User) -> Iterator[navigation.HomeCard]:

@@ -64,7 +64,7 @@ AROUND = 40
 
 def content_is_public(case: Case) -> bool:
     """Whether a rubric of the case was published, and its content with it: then it is frozen."""
-    return case.rubrics.filter(status__in=[Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED]).exists()
+    return any(row.status in (Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED) for row in case.rubrics.all())
 
 
 def all_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:

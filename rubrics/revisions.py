@@ -9,6 +9,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Max, Q, QuerySet
 
+from consilium.lib.prepared import Prepared
 from rubrics.models import Benchmark, Criterion, RevisionRequest, Rubric, RubricItem
 
 Status = RevisionRequest.Status
@@ -44,7 +45,18 @@ def requests_of(benchmark: Benchmark, status: str = "") -> QuerySet[RevisionRequ
 
 def open_requests(benchmark: Benchmark) -> int:
     """How many criteria wait for an answer."""
-    return requests_of(benchmark, Status.OPEN).values("rubric", "criterion").distinct().count()
+    return _open_criteria.count(benchmark=benchmark.pk)
+
+
+_open_criteria = Prepared(
+    lambda benchmark: (
+        RevisionRequest.objects.filter(rubric__case__benchmark=benchmark, status=Status.OPEN)
+        .order_by()
+        .values_list("rubric", "criterion")
+        .distinct()
+    ),
+    benchmark=int,
+)
 
 
 def state_counts(benchmark: Benchmark) -> dict[str, int]:

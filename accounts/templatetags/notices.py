@@ -7,11 +7,15 @@ from typing import Any
 from django import template
 
 from accounts.models import Notification, User
+from consilium.lib.prepared import Prepared
 
 register = template.Library()
+_unread = Prepared(
+    lambda user: Notification.objects.filter(user=user, read_at=None).order_by().values_list("pk"), user=int
+)
 
 
 @register.simple_tag
 def unread_notifications(user: Any) -> int:
     """How many notifications ``user`` has not read."""
-    return Notification.objects.filter(user=user, read_at=None).count() if isinstance(user, User) else 0
+    return _unread.count(user=user.pk) if isinstance(user, User) else 0

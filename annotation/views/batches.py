@@ -28,7 +28,7 @@ from annotation.views.dashboard import csv_file
 from annotation.writing.admin_views import writing_context
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
-from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark, Candidate, Case
 
 NEW = "annotation/batch_new.html"
@@ -54,7 +54,7 @@ def batches(request: SignedInRequest, slug: str) -> HttpResponse:
         "stages": STAGES,
         "groups": benchmark.groups.count(),
         "attempts": boards.attempts_in(benchmark),
-        "administers": _administers(request, benchmark),
+        "administers": is_admin(request.user, benchmark),
     }
     return render(request, "annotation/batches.html", context)
 
@@ -130,7 +130,7 @@ def batch(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 
 
 def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = None) -> HttpResponse:
-    administers = _administers(request, row.group.benchmark)
+    administers = is_admin(request.user, row.group.benchmark)
     people = people_of(row.group.benchmark, names=administers)
     line, physicians = boards.batch_board(row, people, at=timezone.now())
     form = PieceForm(request.GET, physicians=[one.person for one in physicians])
@@ -299,7 +299,7 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
     if state in Adjudication.Status.values:
         found = found.filter(status=state)
     page = Paginator(found, pieces.PER_PAGE).get_page(request.GET.get("page"))
-    people = people_of(benchmark, names=_administers(request, benchmark))
+    people = people_of(benchmark, names=is_admin(request.user, benchmark))
     context = {
         "benchmark": benchmark,
         "rows": conflicts_by_groups(benchmark.pk),
@@ -313,7 +313,7 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
         .exclude(kind=Batch.Kind.QUALIFY)
         .exclude(status=Batch.Status.CLOSED)
         .select_related("group"),
-        "administers": _administers(request, benchmark),
+        "administers": is_admin(request.user, benchmark),
     }
     return render(request, "annotation/conflicts.html", context, status=status)
 
@@ -348,7 +348,3 @@ def conflicts_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     )  # fmt: skip
     words = ("case", "candidate", "setting", "group", "other_group", "adjudicator")
     return csv_file(f"{slug}-conflicts", CONFLICT_COLUMNS, rows, words)
-
-
-def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
-    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()

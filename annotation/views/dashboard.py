@@ -19,8 +19,7 @@ from annotation.dashboard.counts import STAGES
 from annotation.dashboard.figures import days_chart
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.htmx import SignedInRequest, signed_in
-from rubrics.access import get_benchmark
-from rubrics.models import Benchmark
+from rubrics.access import get_benchmark, is_admin
 
 Rows = Iterable[Mapping[str, Any] | Sequence[Any]]
 # Table → columns, those that hold words, rows.
@@ -46,7 +45,7 @@ TABLES: dict[str, tuple[Sequence[str], Collection[str], Callable[[boards.Board],
 def progress(request: SignedInRequest, slug: str) -> HttpResponse:
     """The dashboard: progress, pace, forecasts, and what waits."""
     benchmark = get_benchmark(request.user, slug)
-    administers = Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
+    administers = is_admin(request.user, benchmark)
     board = boards.board_of(benchmark, at=timezone.now(), names=administers)
     context = {
         "benchmark": benchmark,

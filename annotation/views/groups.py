@@ -21,7 +21,7 @@ from annotation.models import ExpertGroup, Membership, Physician
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.order import natural
-from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark
 
 
@@ -42,7 +42,7 @@ def _list(request: SignedInRequest, benchmark: Benchmark, form: GroupForm) -> Ht
         adjudicators=members("adjudicator"),
         batch_count=Count("batches", distinct=True),
     )
-    context = {"benchmark": benchmark, "groups": rows, "form": form, "administers": _administers(request, benchmark)}
+    context = {"benchmark": benchmark, "groups": rows, "form": form, "administers": is_admin(request.user, benchmark)}
     return render(request, "annotation/groups.html", context, status=422 if form.errors else 200)
 
 
@@ -74,7 +74,7 @@ def _page(
 ) -> HttpResponse:
     pseudonyms = dict(Physician.objects.filter(benchmark=row.benchmark).values_list("user_id", "pseudonym"))
     held = services.held_in(row)
-    administers = _administers(request, row.benchmark)
+    administers = is_admin(request.user, row.benchmark)
 
     def place(membership: Membership) -> tuple[Any, ...]:
         # By what the reader calls them: the order of names would tell a researcher something of who is who.
@@ -193,7 +193,3 @@ def set_capacity(request: SignedInRequest, slug: str, public_id: str, membership
         else _("%(person)s: no limit on open responses.") % {"person": row.user},
     )
     return redirect("annotation:group", slug, public_id)
-
-
-def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
-    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()

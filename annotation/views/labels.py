@@ -23,7 +23,7 @@ from annotation.services import labels as services
 from annotation.views.dashboard import csv_file
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
-from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.lists import tag_counts
 from rubrics.models import Benchmark, Case
 
@@ -46,10 +46,6 @@ _FIGURES = {
 EMPTY_ROW = {"value": "", "label": "", "help": ""}
 
 
-def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
-    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
-
-
 @require_safe
 @signed_in
 def questions(request: SignedInRequest, slug: str) -> HttpResponse:
@@ -65,7 +61,7 @@ def _list(request: SignedInRequest, benchmark: Benchmark, refused: DomainError |
         "benchmark": benchmark,
         "counts": counts,
         "asked": any(count.question.active for count in counts),
-        "administers": _administers(request, benchmark),
+        "administers": is_admin(request.user, benchmark),
         "starters": STARTERS.values(),
         "batches": Batch.objects.filter(group__benchmark=benchmark, kind=Batch.Kind.LABEL).select_related("group")[:20],
         "tagged": tagged.count(),
@@ -243,7 +239,7 @@ def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
         "states": [(str(state), label, made.standings[state]) for state, label in states],
         "page_obj": page,
         "lines": [(case, names.get(case.summary.majority, "")) for case in page.object_list],
-        "administers": _administers(request, question.benchmark),
+        "administers": is_admin(request.user, question.benchmark),
     }
     return render(request, RESULTS, context)
 

@@ -33,7 +33,7 @@ from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError, ImportRefused
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.order import natural
-from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark, Response, RubricItem
 
 PER_PAGE = 50
@@ -76,7 +76,7 @@ def _page(
     sizes = key_services.sizes_of_keys(benchmark)
     for row in rows.order_by("-active", "response__case__key", "response__candidate__name", "pk"):
         keys[row.use].append({"key": row, "given": given.get(row.pk, 0), "size": sizes.get(row.pk, 0)})
-    administers = _administers(request, benchmark)
+    administers = is_admin(request.user, benchmark)
     context = {
         "benchmark": benchmark,
         "rule": rule,
@@ -239,7 +239,7 @@ def _key_page(
         "reading": screens.reading_of(row.response.case, row.response.text),
         "given": key_services.uses_of_keys(benchmark).get(row.pk, 0),
         "other_use": next(pair for pair in KeyedResponse.Use.choices if pair[0] != row.use),
-        "administers": _administers(request, benchmark),
+        "administers": is_admin(request.user, benchmark),
         "refused": refused,
     }  # fmt: skip
     status = refused.status_code if refused else (422 if form.errors else 200)
@@ -350,7 +350,3 @@ def _lines(rubrics: Collection[int]) -> dict[int, list[_Line]]:
     ):
         found.setdefault(rubric, []).append(_Line(criterion, position, text))
     return found
-
-
-def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
-    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()

@@ -32,7 +32,7 @@ from annotation.views.dashboard import csv_file
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.order import natural
-from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark
 
 ANNOTATOR, CHECKER = Membership.Role.ANNOTATOR, Membership.Role.CHECKER
@@ -87,7 +87,7 @@ def _with_figures(benchmark: Benchmark, *, names: bool) -> tuple[list[Person], l
 def quality(request: SignedInRequest, slug: str) -> HttpResponse:
     """Everybody's figures side by side, by name: a table to read, no ranking."""
     benchmark = get_benchmark(request.user, slug)
-    administers = _administers(request, benchmark)
+    administers = is_admin(request.user, benchmark)
     annotators, checkers = _with_figures(benchmark, names=administers)
     context = {
         "benchmark": benchmark,
@@ -185,7 +185,7 @@ def person(request: SignedInRequest, slug: str, membership: int) -> HttpResponse
 def _person_page(
     request: SignedInRequest, benchmark: Benchmark, membership: Membership, form: ReasonForm
 ) -> HttpResponse:
-    administers = _administers(request, benchmark)
+    administers = is_admin(request.user, benchmark)
     shown = _person(benchmark, membership, names=administers)
     context = {
         "benchmark": benchmark,
@@ -301,7 +301,3 @@ def _own_parts(user: User) -> list[Person]:
             part.checker = checker_figures(benchmark, [user.pk], own_view=True)[user.pk]
         parts.append(part)
     return parts
-
-
-def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
-    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()

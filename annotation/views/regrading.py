@@ -18,7 +18,7 @@ from annotation.regrading.planning import create_regrading, plan_regrading
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
-from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
 from rubrics.views.benchmarks import csv_response
 
@@ -54,7 +54,7 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     lacks = lacks_of(benchmark)
-    administers = Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
+    administers = is_admin(request.user, benchmark)
     chosen = next((row for row in lacks if row.group.public_id == request.GET.get("group")), None)
     context: dict[str, Any] = {
         "benchmark": benchmark,

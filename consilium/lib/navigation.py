@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from django.urls import NoReverseMatch, reverse
+from django.conf import settings
+from django.urls import NoReverseMatch, get_script_prefix, reverse
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
@@ -142,12 +144,14 @@ def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
         if not item.roles & roles:
             continue
         try:
-            shown.append((item, reverse(item.view, args=[benchmark.slug])))
+            shown.append((item, _address(item.view, benchmark.slug, settings.ROOT_URLCONF, get_script_prefix())))
         except NoReverseMatch:  # an app that is installed without its pages
             continue
     section = {url: url for _, url in shown}
     for item, url in shown:
-        section |= {reverse(view, args=[benchmark.slug]): url for view in item.also}
+        section |= {
+            _address(view, benchmark.slug, settings.ROOT_URLCONF, get_script_prefix()): url for view in item.also
+        }
     here = section.get(_current(section, request.path), "")
     return [
         Link(
@@ -159,6 +163,12 @@ def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
         )
         for item, url in shown
     ]
+
+
+@lru_cache(maxsize=2048)
+def _address(view: str, slug: str, urls: str, prefix: str) -> str:
+    """Kept, since each page asks for two dozen of them, and the same ones."""
+    return reverse(view, args=[slug])
 
 
 def in_sections(pages: Sequence[Link]) -> tuple[list[Link], list[Link]]:

@@ -17,16 +17,12 @@ from releases import access, reading, services
 from releases.forms import ReleaseForm
 from releases.models import Release
 from releases.preview import preview_of
-from rubrics.access import get_administered_benchmark, get_benchmark
-from rubrics.models import Benchmark, JobStatus
+from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
+from rubrics.models import JobStatus
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25
 OPEN = (JobStatus.PENDING, JobStatus.RUNNING)
-
-
-def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
-    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
 
 
 @require_safe
@@ -38,7 +34,7 @@ def releases(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "page_obj": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
-        "administers": _administers(request, benchmark),
+        "administers": is_admin(request.user, benchmark),
     }
     return render(request, "releases/releases.html", context)
 
@@ -81,7 +77,7 @@ def _context(request: SignedInRequest, release: Release) -> dict[str, Any]:
         "benchmark": release.benchmark,
         "release": release,
         "is_open": release.status in OPEN,
-        "administers": _administers(request, release.benchmark),
+        "administers": is_admin(request.user, release.benchmark),
     }
 
 

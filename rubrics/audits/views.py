@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
-from rubrics.access import get_administered_benchmark, get_benchmark
+from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.audits import access, report
 from rubrics.audits.forms import AuditForm
 from rubrics.audits.services import close_audit, confirm_removal, create_audit, plan_audit
@@ -36,14 +36,10 @@ def audits(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "page_obj": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
-        "administers": _administers(request, benchmark),
+        "administers": is_admin(request.user, benchmark),
         "auditors": _auditors(benchmark),
     }
     return render(request, "rubrics/audits.html", context)
-
-
-def _administers(request: SignedInRequest, benchmark: Benchmark) -> bool:
-    return Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
 
 
 def _auditors(benchmark: Benchmark) -> int:
@@ -122,7 +118,7 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         ],
         "defects": report.found_defects(found),
         "progress": report.counted(CaseAudit.objects.filter(pk=found.pk)).get(),
-        "administers": _administers(request, found.benchmark),
+        "administers": is_admin(request.user, found.benchmark),
         "auditors": _auditors(found.benchmark),
     }
     return render(request, "rubrics/audit.html", context)

@@ -55,7 +55,7 @@ class Frozen(DomainError):
 
 def why_frozen(case: Case) -> str:
     """Why the content of a case cannot change, or an empty text: ``published``, or ``in_review``."""
-    found = set(case.rubrics.values_list("status", flat=True))
+    found = {rubric.status for rubric in case.rubrics.all()}
     if found & {Status.PUBLISHED, Status.SUPERSEDED}:
         return "published"
     return "in_review" if Status.IN_REVIEW in found else ""
@@ -86,11 +86,13 @@ def suggested_key(benchmark: Benchmark) -> str:
 def suggested_erratum_key(case: Case) -> str:
     """The key of a case with the number of its erratum behind it."""
     stem = re.sub(r"-erratum-\d+$", "", case.key)[:180]
-    taken = set(Case.objects.filter(benchmark=case.benchmark_id, key__startswith=stem).values_list("key", flat=True))
     number = 1
-    while f"{stem}-erratum-{number}" in taken:
-        number += 1
-    return f"{stem}-erratum-{number}"
+    while True:
+        offered = [f"{stem}-erratum-{n}" for n in range(number, number + RECENT)]
+        taken = set(Case.objects.filter(benchmark=case.benchmark_id, key__in=offered).values_list("key", flat=True))
+        if free := next((key for key in offered if key not in taken), ""):
+            return free
+        number += RECENT
 
 
 @transaction.atomic

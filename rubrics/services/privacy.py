@@ -14,6 +14,7 @@ from rubrics.models import Case, PrivacyWaiver, Rubric
 from rubrics.privacy import all_findings
 
 LONGEST_REASON = 2_000
+OPEN = (Rubric.Status.DRAFT, Rubric.Status.IN_REVIEW)
 
 
 @transaction.atomic
@@ -40,9 +41,7 @@ def take_back_waiver(*, waiver: PrivacyWaiver) -> None:
 
 def draft_items(case: Case) -> list[DraftItem]:
     """The criteria of the version of the case's rubric that is being written or reviewed; none without one."""
-    rubric = (
-        Rubric.objects.filter(case=case, track="gold", status__in=["draft", "in_review"], draft__isnull=False)
-        .select_related("draft")
-        .first()
-    )
-    return items_of(rubric.draft.content) if rubric is not None else []
+    for rubric in case.rubrics.all():
+        if rubric.track == "gold" and rubric.status in OPEN and hasattr(rubric, "draft"):
+            return items_of(rubric.draft.content)
+    return []

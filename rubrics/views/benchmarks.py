@@ -71,7 +71,7 @@ def benchmark_overview(request: SignedInRequest, slug: str) -> HttpResponse:
         "candidates": Candidate.objects.filter(benchmark=benchmark).count(),
         "responses": Response.objects.filter(case__benchmark=benchmark).count(),
     }
-    is_admin = Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists()
+    is_admin = access.is_admin(request.user, benchmark)
     steps = overview.steps(benchmark, is_admin=is_admin)
     return render(
         request,

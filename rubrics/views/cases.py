@@ -12,7 +12,7 @@ from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, lists
 from rubrics.exclusion import record_of
 from rubrics.forms import CaseFilters
-from rubrics.models import Benchmark, Case, Response, Rubric
+from rubrics.models import Case, Response, Rubric
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25
@@ -28,12 +28,12 @@ def cases(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.get_benchmark(request.user, slug)
     form = CaseFilters(request.GET, benchmark=benchmark)
     chosen = form.cleaned_data if form.is_valid() else {}
-    rows = lists.narrowed(lists.listed_cases(benchmark), chosen)
-    if not form.is_valid():
-        rows = rows.none()
     sort = request.GET.get("sort", "")
+    rows = lists.narrowed(lists.sortable(benchmark, sort), chosen) if form.is_valid() else Case.objects.none()
     ordered = lists.in_order(rows, sort, lists.CASE_ORDERS, "key")
-    page = lists.paginated(ordered, PER_PAGE, chosen, sort).get_page(request.GET.get("page"))
+    total = None if any(chosen.values()) or not form.is_valid() else form.variety.total
+    pages = lists.CasePages(ordered, PER_PAGE, shown=lists.SHOWN, total=total)
+    page = pages.get_page(request.GET.get("page"))
     return render(
         request,
         "rubrics/cases.html",
@@ -106,7 +106,7 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             "responses": responses[:MOST_RESPONSES],
             "more_responses": len(responses) > MOST_RESPONSES,
             "exclusions": record_of(found),
-            "administers": Benchmark.objects.administered_by(request.user).filter(pk=found.benchmark_id).exists(),
+            "administers": access.is_admin(request.user, found.benchmark),
         },
     )
 

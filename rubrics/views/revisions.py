@@ -44,7 +44,7 @@ def _page(
         "total": counts[ALL],
         "page_obj": page,
         "lines": lines,
-        "administers": Benchmark.objects.administered_by(request.user).filter(pk=benchmark.pk).exists(),
+        "administers": access.is_admin(request.user, benchmark),
         "refused": refused,
         "answer": answer,
         "answered": set(request.POST.getlist("request")),

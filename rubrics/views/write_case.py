@@ -7,6 +7,7 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Prefetch, prefetch_related_objects
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -126,8 +127,9 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     benchmark = case.benchmark
+    prefetch_related_objects([case], Prefetch("rubrics", Rubric.objects.select_related("draft").order_by("version")))
     frozen = case_editing.why_frozen(case)
-    rubrics = list(case.rubrics.filter(track="gold").select_related("draft").order_by("version"))
+    rubrics = [rubric for rubric in case.rubrics.all() if rubric.track == "gold"]
     kinds = contents.tags_by_kind(content.tags)
     known = contents.tags_by_kind([tag for tag, _count in lists.tag_counts(benchmark, MOST_SUGGESTIONS)])
     context = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -15,11 +15,9 @@ from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, desk, lists
 from rubrics.forms import DeskFilters
 from rubrics.models import Benchmark, Case
-from rubrics.revisions import Status, requests_of
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25
-MOST_WAITING = 20
 CSV_COLUMNS = (
     *("key", "published_version", "criteria", "open_version", "open_status", "open_criteria", "excluded"),
     *("difficulty", "register", "language", "tags"),
@@ -34,8 +32,10 @@ def desk_page(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.get_written_benchmark(request.user, slug)
     form = DeskFilters(request.GET, benchmark=benchmark)
     chosen = form.cleaned_data if form.is_valid() else {}
-    rows = _cases(request, benchmark, form).order_by("key")
-    page = lists.paginated(rows, PER_PAGE, chosen).get_page(request.GET.get("page"))
+    rows = _narrowed(request, Case.objects.filter(benchmark=benchmark), form).order_by("key")
+    total = None if any(chosen.values()) or not form.is_valid() else form.variety.total
+    pages = lists.CasePages(rows, PER_PAGE, shown=lists.SHOWN_TO_AUTHORS, total=total)
+    page = pages.get_page(request.GET.get("page"))
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -47,33 +47,21 @@ def desk_page(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "rubrics/write.html", context)
 
 
-def _cases(request: SignedInRequest, benchmark: Benchmark, form: DeskFilters) -> QuerySet[Case]:
-    rows = lists.with_rubric_states(lists.listed_cases(benchmark))
+def _narrowed(request: SignedInRequest, cases: QuerySet[Case], form: DeskFilters) -> QuerySet[Case]:
     if not form.is_valid():
-        return rows.none()
-    rows = lists.narrowed(rows, form.cleaned_data)
+        return cases.none()
+    rows = lists.narrowed(cases, form.cleaned_data)
     return lists.of_author(rows, request.user) if form.cleaned_data.get("mine") else rows
 
 
 def _waiting(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
-    """Lists of what waits, each of at most `MOST_WAITING`; four queries."""
-    user = request.user
+    """Lists of what waits, none of them long; four queries."""
     waiting: dict[str, Any] = {
-        **desk.rubrics_waiting(user, benchmark.pk, MOST_WAITING),
-        "begun": list(
-            desk.cases_without_rubric(user, [benchmark.pk]).order_by("-pk").only("key", "public_id")[:MOST_WAITING]
-        ),
-        "rewordings": [],
+        **desk.rubrics_waiting(request.user, benchmark.pk),
+        "begun": desk.cases_begun(request.user, benchmark.pk),
+        "rewordings": desk.rewordings(request.user, benchmark),
     }
-    if access.may_see_what_graders_said(user, benchmark):
-        faulty = requests_of(benchmark, Status.OPEN).filter(rubric__case__excluded_at=None).order_by()
-        waiting["rewordings"] = list(
-            faulty.values("rubric__case__key", "rubric__case__public_id", "criterion__text")
-            .annotate(found=Count("pk"), latest=Max("created_at"))
-            .order_by("-found", "-latest", "criterion")[:MOST_WAITING]
-        )
-    waiting["waits"] = any(waiting.values())
-    return waiting
+    return {**waiting, "waits": any(waiting.values())}
 
 
 def _cells(rows: QuerySet[Case]) -> Iterator[tuple[Any, ...]]:
@@ -90,6 +78,7 @@ def _cells(rows: QuerySet[Case]) -> Iterator[tuple[Any, ...]]:
 def desk_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """The cases of the desk, all pages of it, as a file."""
     benchmark = access.get_written_benchmark(request.user, slug)
-    rows = _cases(request, benchmark, DeskFilters(request.GET, benchmark=benchmark)).order_by("key")
+    listed = lists.with_rubric_states(lists.listed_cases(benchmark))
+    rows = _narrowed(request, listed, DeskFilters(request.GET, benchmark=benchmark)).order_by("key")
     table = ((*row[:-2], "; ".join(dict.fromkeys([*row[-2], *row[-1]]))) for row in _cells(rows))
     return csv_response(f"{slug}-writing.csv", stream_csv(CSV_COLUMNS, table, text_columns=CSV_TEXT))

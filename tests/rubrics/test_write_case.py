@@ -233,7 +233,7 @@ def test_requests_to_reword_are_not_for_who_still_grades(client: Client, author:
         rubric=case.rubrics.get(), criterion=criterion, reason="Two things at once", created_at=timezone.now()
     )
     shown = client.get("/b/b/write/")
-    assert [row["rubric__case__key"] for row in shown.context["rewordings"]] == ["faulty"]
+    assert [row.key for row in shown.context["rewordings"]] == ["faulty"]
     assert "Two things at once" not in shown.text
     group = ExpertGroupFactory(benchmark=benchmark)
     member(group, user=author)

@@ -1,0 +1,82 @@
+"""A prepared query finds what the query finds, whatever it was asked before."""
+
+from __future__ import annotations
+
+import pytest
+from django.db.models import Count, F, QuerySet
+from django.db.models.functions import Upper
+
+from consilium.lib.prepared import Prepared, keyed
+from rubrics.models import Benchmark, Case
+from tests.factories import BenchmarkFactory, CaseFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def two() -> tuple[Benchmark, Benchmark]:
+    one = BenchmarkFactory(slug="one", maps={"task": {"a": "b"}})
+    other = BenchmarkFactory(slug="other")
+    for key in ("b", "a"):
+        CaseFactory(benchmark=one, key=key, tags=["x", "y"])
+    CaseFactory(benchmark=other, key="c")
+    return one, other
+
+
+def test_rows_objects_and_numbers_are_those_of_the_query(two, django_assert_num_queries) -> None:
+    one, other = two
+    cases = Prepared(
+        lambda benchmark: Case.objects.filter(benchmark=benchmark).order_by("key").annotate(loud=Upper("key")),
+        benchmark=int,
+    )
+    for benchmark, keys in ((one, ["a", "b"]), (other, ["c"]), (keyed(0), [])):
+        with django_assert_num_queries(1):
+            found = cases.objects(benchmark=benchmark.pk)
+        assert [case.key for case in found] == keys
+        assert [case.loud for case in found] == [key.upper() for key in keys]
+        assert found == list(Case.objects.filter(benchmark=benchmark.pk).order_by("key"))
+        assert cases.count(benchmark=benchmark.pk) == len(keys)
+        assert cases.exists(benchmark=benchmark.pk) is bool(keys)
+        assert cases.first(benchmark=benchmark.pk) == next(iter(found), None)
+    assert cases.objects(benchmark=one.pk)[0].tags == ["x", "y"]
+
+
+def test_columns_of_other_kinds_come_as_from_the_query(two) -> None:
+    by_name = Prepared(lambda slug: Benchmark.objects.filter(slug=slug), slug=str)
+    one = by_name.first(slug="one")
+    assert one is not None
+    assert one.maps == {"task": {"a": "b"}}
+    one.title = "changed"
+    one.save()
+    assert by_name.first(slug="one").title == "changed"
+    mapped = Prepared(lambda slug: Benchmark.objects.filter(slug=slug).values_list("maps", "slug"), slug=str)
+    assert mapped.rows(slug="one") == [({"task": {"a": "b"}}, "one")]
+    assert mapped.rows(slug="'; DROP TABLE rubrics_case; --") == []
+    assert by_name.first(slug=None) is None
+
+
+def test_what_was_left_out_is_read_when_it_is_asked_for(two, django_assert_num_queries) -> None:
+    small = Prepared(lambda key: Case.objects.filter(key=key).only("key"), key=str)
+    case = small.first(key="a")
+    assert case is not None
+    with django_assert_num_queries(1):
+        assert case.conversation
+
+
+def test_groups_and_two_values(two) -> None:
+    def numbers(benchmark: int, key: str) -> QuerySet[Case, object]:
+        rows = Case.objects.filter(benchmark=benchmark).exclude(key=key).order_by()
+        return rows.values_list("benchmark__slug").annotate(number=Count("pk"), same=F("benchmark__slug"))
+
+    asked = Prepared(numbers, benchmark=int, key=str)
+    assert asked.rows(benchmark=two[0].pk, key="a") == [("one", 1, "one")]
+    assert asked.rows(benchmark=two[0].pk, key="z") == [("one", 2, "one")]
+
+
+def test_what_it_cannot_do_it_refuses() -> None:
+    with pytest.raises(ValueError, match="key"):
+        Prepared(lambda key: Case.objects.filter(key__contains=key), key=str).count(key="a")
+    with pytest.raises(TypeError, match=r"\['slug'\], made for \['key'\]"):
+        Prepared(lambda key: Case.objects.filter(key=key), key=str).count(slug="a")
+    with pytest.raises(ValueError, match="come along"):
+        Prepared(lambda key: Case.objects.filter(key=key).select_related("benchmark"), key=str).first(key="a")
