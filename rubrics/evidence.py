@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from accounts.models import User
+from consilium.lib.prepared import Prepared
 from rubrics.access import may_see_what_graders_said
 from rubrics.models import Benchmark, Case, Criterion, RevisionRequest
 
@@ -35,8 +36,11 @@ class Found:
 
 
 def evidence_for(user: User, case: Case) -> dict[int, list[Found]]:
-    """Criterion → open requests to reword it, the latest first; empty for whoever may not read them. Three queries."""
-    if not may_see_what_graders_said(user, case.benchmark):
+    """Criterion → open requests to reword it, the latest first; empty for whoever may not read them.
+
+    At most four queries, and one where there are none.
+    """
+    if not _asked_for.exists(case=case.pk) or not may_see_what_graders_said(user, case.benchmark):
         return {}
     rows = list(
         RevisionRequest.objects.filter(rubric__case=case, status=RevisionRequest.Status.OPEN)
@@ -49,6 +53,12 @@ def evidence_for(user: User, case: Case) -> dict[int, list[Found]]:
         passages = marked.get((row.criterion_id, row.response_id or 0), [])
         found.setdefault(row.criterion_id, []).append(Found(row, passages[:MOST_PASSAGES]))
     return found
+
+
+_asked_for = Prepared(
+    lambda case: RevisionRequest.objects.filter(rubric__case=case, status=RevisionRequest.Status.OPEN).order_by(),
+    case=int,
+)
 
 
 def _passages(criteria: Iterable[int], responses: Iterable[int]) -> dict[tuple[int, int], list[str]]:

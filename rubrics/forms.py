@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from django import forms
 from django.forms.utils import flatatt
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
@@ -89,11 +89,12 @@ class FilterSelect(forms.Select):
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         """As the template would, of options without groups and attributes."""
         chosen = self.format_value(value)
-        plain, selected = '<option value="{}">{}</option>', '<option value="{}" selected>{}</option>'
-        options = SafeString(
-            "".join(format_html(selected if str(key) in chosen else plain, key, label) for key, label in self.choices)
+        words = {True: " selected", False: ""}
+        options = "".join(
+            f'<option value="{escape(str(key))}"{words[str(key) in chosen]}>{escape(str(label))}</option>'
+            for key, label in self.choices
         )
-        return format_html("<select{}>{}</select>", flatatt(self.build_attrs({"name": name}, attrs)), options)
+        return SafeString(f"<select{flatatt(self.build_attrs({'name': name}, attrs))}>{options}</select>")
 
 
 class CaseFilters(forms.Form):

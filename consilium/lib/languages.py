@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from django.utils.translation import get_language_info
 
 
+@lru_cache(maxsize=256)
 def language_name(code: str) -> str:
     """``zh`` → 简体中文, ``en`` → English; a code that nobody knows stays as it is."""
     try:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from django import template
@@ -189,10 +192,19 @@ def initials(name: Any) -> str:
 
 
 @register.filter
+@lru_cache(maxsize=256)
 def language_tag(language: str | None) -> str:
     """A stored language (``zh``, ``zh-hans``, ``en-GB``) as a value for ``lang``; empty stays empty."""
     parts = [part for part in str(language or "").replace("_", "-").split("-") if part.isalnum()]
     return "-".join([parts[0].lower(), *(p.title() if len(p) == 4 else p.upper() for p in parts[1:])]) if parts else ""
+
+
+@register.filter
+def tag_chips(tags: Sequence[str], most: int) -> SafeString:
+    """``{{ case.tags|tag_chips:4 }}``: the first of them as chips, and a sign that there are more."""
+    chips = "".join(f'<span class="tag">{escape(tag)}</span>' for tag in tags[:most])
+    more = '<span class="muted">…</span>' if len(tags) > most else ""
+    return SafeString(f'<span class="tags">{chips}{more}</span>')
 
 
 @register.filter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db.models import Prefetch
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -12,7 +13,7 @@ from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, lists
 from rubrics.exclusion import record_of
 from rubrics.forms import CaseFilters
-from rubrics.models import Case, Response, Rubric
+from rubrics.models import Case, Response, Rubric, RubricItem
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25
@@ -83,11 +84,12 @@ def cases_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
 def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """A case as a conversation, its rubric, and what candidates answered."""
     found = access.get_case(request.user, slug, public_id)
-    rubrics = list(found.rubrics.prefetch_related("items__criterion").order_by("track", "-version"))
+    items_with_texts = Prefetch("items", RubricItem.objects.select_related("criterion").order_by("position"))
+    rubrics = list(found.rubrics.prefetch_related(items_with_texts).order_by("track", "-version"))
     current = next((each for each in rubrics if each.status == Rubric.Status.PUBLISHED and each.track == "gold"), None)
     responses = list(
         Response.objects.filter(case=found)
-        .select_related("candidate", "author")
+        .select_related("candidate")
         .order_by("candidate__kind", "candidate__name", "sample", "pk")[: MOST_RESPONSES + 1]
     )
     items = list(current.items.all()) if current else []
