@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.models import ExpertGroup
+from annotation.models import Batch, ExpertGroup
 from annotation.regrading.form import RegradingForm
 from annotation.regrading.lacking import lacking_in, lacks_of
 from annotation.regrading.planning import create_regrading, plan_regrading
@@ -66,6 +66,7 @@ def _page(
     if form is None and chosen is not None and chosen.responses and administers:
         blank = RegradingForm(benchmark=benchmark)
         values = {name: blank.get_initial_for_field(field, name) for name, field in blank.fields.items()}
+        values |= _as_before(chosen.group)
         values |= {name: request.GET[name] for name in blank.fields if name in request.GET}
         form = RegradingForm(values, benchmark=benchmark)
     if form is not None:
@@ -77,6 +78,17 @@ def _page(
             except DomainError as error:
                 context["refused"] = refused or error
     return render(request, "annotation/regrading.html", context, status=status)
+
+
+def _as_before(group: ExpertGroup) -> dict[str, Any]:
+    """The secondary check of the group's latest batch: what is graded again is checked as it was the first time."""
+    batches = Batch.objects.filter(group=group, kind=Batch.Kind.GRADE, imported=False).order_by("-pk")
+    latest = batches.values("check_policy", "check_fraction").first()
+    if latest is None:
+        return {}
+    if latest["check_policy"] != Batch.CheckPolicy.SAMPLE:
+        return {"check_policy": latest["check_policy"]}
+    return {"check_policy": latest["check_policy"], "check_percent": 100 * latest["check_fraction"]}
 
 
 @require_safe

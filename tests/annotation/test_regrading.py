@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from annotation.models import Adjudication, Assignment, ExpertGroup, Membership
+from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership
 from annotation.ratings import group_ratings
 from annotation.regrading.lacking import consequences, lacking_in
 from annotation.regrading.planning import create_regrading, plan_regrading
@@ -212,3 +212,15 @@ def test_what_nobody_was_asked_about_is_lacking_as_well(group: ExpertGroup) -> N
     decide(row)
     rubric = reword(case, 0)
     assert [one.criteria for one in lacking_in(group)] == [(rubric.items.get(position=1).criterion_id, third)]
+
+
+def test_what_is_graded_again_is_checked_as_the_latest_batch_was(group: ExpertGroup, client: Client) -> None:
+    reword(first_case(group), 1)
+    client.force_login(group.benchmark.roles.get().user)
+    url = f"/b/{group.benchmark.slug}/regrading/?group={group.public_id}"
+    for policy, share in (("none", 0.0), ("sample", 0.35), ("all", 1.0)):
+        Batch.objects.filter(group=group).update(check_policy=policy, check_fraction=share)
+        form = client.get(url).context["form"]
+        assert form["check_policy"].value() == policy
+        assert policy != "sample" or form["check_percent"].value() == 35
+    assert client.get(f"{url}&check_policy=none").context["form"]["check_policy"].value() == "none"
