@@ -88,7 +88,7 @@ def _as_before(group: ExpertGroup) -> dict[str, Any]:
         return {}
     if latest["check_policy"] != Batch.CheckPolicy.SAMPLE:
         return {"check_policy": latest["check_policy"]}
-    return {"check_policy": latest["check_policy"], "check_percent": 100 * latest["check_fraction"]}
+    return {"check_policy": latest["check_policy"], "check_percent": round(100 * latest["check_fraction"], 4)}
 
 
 @require_safe
