@@ -51,6 +51,10 @@ def home_cards(user: User) -> Iterable[navigation.HomeCard]:
         load = workload(user, benchmark)
         here = parts[benchmark.pk]
         figures = []
+        if to_write := sum(work.open for work in load.writing if work.takes_work):
+            figures.append(
+                navigation.HomeFigure(_("To write"), to_write, reverse("annotation:work-in", args=[benchmark.slug]))
+            )
         if "checker" in here:
             waiting = load.checks_waiting + load.checks_held
             figures.append(navigation.HomeFigure(_("To check"), waiting, reverse("annotation:checks")))

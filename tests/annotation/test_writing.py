@@ -291,8 +291,13 @@ def test_my_work_offers_it_and_a_notice_tells_of_it(room: Room) -> None:
     assert "Responses to write, unaided" in page
     notice = Notification.objects.get(user=task.writer, kind="new_work")
     assert "to write" in words_of(notice).text
-    assert f"/writing/{task.public_id}/" in client.get("/").content.decode()
+    home = client.get("/")
+    assert f"/writing/{task.public_id}/" in home.content.decode()
+    (card,) = home.context["cards"]
+    waiting = WritingTask.objects.filter(writer=task.writer).count()
+    assert [(str(figure.label), figure.value) for figure in card.figures] == [("To write", waiting)]
     pause_batch(batch=batch)
+    assert not client.get("/").context["cards"][0].figures
     assert post(client, task, "save", draft=draft("x")).status_code == 409
     assert "paused by its admin" in client.get(f"/writing/{task.public_id}/").content.decode()
     close_batch(batch=batch, at=timezone.now())

@@ -1,0 +1,22 @@
+"""Sessions in the database, as Django keeps them; reading one, which every request does, is a prepared query."""
+
+from __future__ import annotations
+
+from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from consilium.lib.prepared import Prepared
+
+_by_key = Prepared(lambda key: Session.objects.filter(session_key=key), key=str)
+
+
+class SessionStore(db.SessionStore):
+    """Django's own in everything else."""
+
+    def _get_session_from_db(self) -> Session | None:
+        found = _by_key.first(key=self.session_key)
+        if found is not None and found.expire_date > timezone.now():
+            return found
+        self._session_key = None
+        return None
