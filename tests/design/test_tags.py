@@ -39,6 +39,17 @@ def render(source: str, **context: object) -> str:
         ("{{ x|language_tag }}", "zh_hans", "zh-Hans"),
         ("{{ x|language_tag }}", "en-gb", "en-GB"),
         ("{{ x|language_tag }}", 'en" onload="x', ""),
+        ("{{ x|tag_chips:2 }}", [], '<span class="tags"></span>'),
+        (
+            "{{ x|tag_chips:2 }}",
+            ["a", '<b c="d">'],
+            '<span class="tags"><span class="tag">a</span><span class="tag">&lt;b c=&quot;d&quot;&gt;</span></span>',
+        ),
+        (
+            "{{ x|tag_chips:1 }}",
+            ["a", "b"],
+            '<span class="tags"><span class="tag">a</span><span class="muted">…</span></span>',
+        ),
     ],
 )
 def test_values_are_written_as_people_read_them(source: str, value: object, written: str) -> None:
