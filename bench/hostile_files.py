@@ -131,7 +131,7 @@ def nul(door: Door, full: bool) -> Sent | None:
 
 def lone_surrogate(door: Door, full: bool) -> Sent | None:
     raw = b"\xed\xa0\xbd" if door.columns else rb"\ud83d"
-    return Sent(bytes_file(second(door, raw, door.text, quoted=True)), REFUSED, _bad_line(door), not door.columns)
+    return Sent(bytes_file(second(door, raw, door.text, quoted=True)), REFUSED, _bad_line(door), True)
 
 
 def _number(raw: bytes) -> Maker:
@@ -192,7 +192,7 @@ def long_line(door: Door, full: bool) -> Sent | None:
             yield b"x" * (1 << 20)
         yield rest
 
-    return Sent(made(pieces), REFUSED, _bad_line(door), not door.columns)
+    return Sent(made(pieces), REFUSED, _bad_line(door), True)
 
 
 @cache
@@ -275,7 +275,7 @@ def million_lines(door: Door, full: bool) -> Sent | None:
 
     # Some doors have had enough before the end: a rubric has 500 criteria, a bank 10,000, a verdict stands once.
     enough = door.kind in ("rubrics", "bank") or door.name == "verdicts"
-    return Sent(made(pieces), REFUSED, None if enough else lines + bool(door.columns))
+    return Sent(made(pieces), REFUSED, *((None, False) if enough else (lines + bool(door.columns), True)))
 
 
 def _texts(value: str) -> Maker:

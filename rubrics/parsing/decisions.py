@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from consilium.lib.csvfile import inert
 from consilium.lib.phrases import Phrase
+from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import KEY_LENGTH, Fields
 from rubrics.parsing.reader import BOM, Limits, LineReader, RecordReader
@@ -165,15 +166,27 @@ def read_table(
 
     A byte order mark is accepted here: spreadsheets write one.
     """
-    lines = LineReader(file, faults, limits=limits, progress=progress, accept_mark=True, keep_blank=True)
-    rows = csv.reader(_decoded(lines, faults), strict=True)
+    record = CsvRecord()
+    lines = LineReader(
+        file,
+        faults,
+        limits=limits,
+        progress=progress,
+        accept_mark=True,
+        keep_blank=True,
+        field_at=lambda start: record.column_at(start, MOST_COLUMNS),
+    )
+    rows = csv.reader(_decoded(lines, record, faults), strict=True)
     header: list[str] | None = None
     line = 1
     while True:
+        record.begin()
         try:
             row = next(rows, None)
+        except _Unreadable:
+            return
         except csv.Error as error:
-            faults.add(line, "", Phrase("This is not CSV: %(error)s.", error=error))
+            faults.add(line, record.column(), Phrase("This is not CSV: %(error)s.", error=error))
             return
         start, line = line, rows.line_num + 1
         if row is None:
@@ -184,6 +197,7 @@ def read_table(
             header = [name.strip() for name in row]
             if not _sound_header(header, columns, faults, start):
                 return
+            record.names = header
         elif len(row) != len(header):
             faults.add(
                 start,
@@ -197,9 +211,6 @@ def read_table(
 
 
 def _sound_header(header: list[str], columns: tuple[str, ...], faults: Faults, line: int) -> bool:
-    if len(header) > MOST_COLUMNS:
-        faults.add(line, "", Phrase("The header names more than %(n)s columns.", n=MOST_COLUMNS))
-        return False
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         faults.add(line, twice[0], Phrase("The header names this column twice."))
@@ -213,11 +224,29 @@ def _sound_header(header: list[str], columns: tuple[str, ...], faults: Faults, l
     return True
 
 
-def _decoded(lines: LineReader, faults: Faults) -> Iterator[str]:
+class _Unreadable(Exception):
+    """Nothing behind this place can be read; the fault is noted."""
+
+
+def _decoded(lines: LineReader, record: CsvRecord, faults: Faults) -> Iterator[str]:
+    """Lines as texts, while the record that they make stays within bounds."""
     for number, line in lines:
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:
-            faults.add(number, "", Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
-            return
+            field = record.column_at(line[: error.start], MOST_COLUMNS)
+            faults.add(number, field, Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
+            raise _Unreadable from error
+        if not record.add(text, MOST_COLUMNS):
+            message = (
+                Phrase("The row has more than %(n)s cells.", n=MOST_COLUMNS)
+                if record.names
+                else Phrase("The header names more than %(n)s columns.", n=MOST_COLUMNS)
+            )
+            faults.add(number, "", message)
+            raise _Unreadable
+        if record.length > lines.limits.line_bytes:
+            message = Phrase("The line is longer than %(longest)s MiB.", longest=lines.limits.line_bytes >> 20)
+            faults.add(number, record.column(), message)
+            raise _Unreadable
         yield f"{text}\n"

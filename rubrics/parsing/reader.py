@@ -50,7 +50,10 @@ class _Refused(ValueError):
 
 
 class LineReader:
-    """Yields (line number, bytes without the line end) and counts what it has read in ``bytes_read``."""
+    """Yields (line number, bytes without the line end) and counts what it has read in ``bytes_read``.
+
+    ``field_at`` says in which field a line breaks off that is too long, from its start; without it, the last key there.
+    """
 
     def __init__(
         self,
@@ -61,6 +64,7 @@ class LineReader:
         progress: Callable[[int], None] | None = None,
         accept_mark: bool = False,
         keep_blank: bool = False,
+        field_at: Callable[[bytes], str] | None = None,
     ) -> None:
         self.file = file
         self.faults = faults
@@ -68,6 +72,7 @@ class LineReader:
         self.progress = progress
         self.accept_mark = accept_mark
         self.keep_blank = keep_blank
+        self.field_at = field_at or key_before
         self.bytes_read = 0
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
@@ -82,7 +87,7 @@ class LineReader:
                     return
                 chunk = start
             if len(chunk) > longest and not (len(chunk) == longest + 1 and chunk.endswith(b"\n")):
-                field = key_before(chunk)
+                field = self.field_at(chunk)
                 self._skip_to_line_end(chunk)
                 message = Phrase("The line is longer than %(longest)s MiB.", longest=longest >> 20)
                 self.faults.add(number, field, message)

@@ -6,12 +6,14 @@ import csv
 import io
 import zipfile
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, BinaryIO
 
 from consilium.lib.phrases import Phrase
+from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.reader import archive_of
-from rubrics.tables.columns import Cell, Formula
+from rubrics.tables.columns import Cell, Formula, column_of
 
 MOST_BYTES = 64 << 20
 MOST_PACKED, MOST_UNPACKED, MOST_MEMBERS = 16 << 20, 64 << 20, 500
@@ -41,19 +43,21 @@ def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = _nobody_wa
     if start.startswith(b"\xd0\xcf\x11\xe0"):
         faults.add(0, "", Phrase("This is an old Excel file (XLS). Save it as XLSX or CSV."))
         return iter(())
-    return _records(_Lines(file, faults, progress), faults)
+    record = CsvRecord()
+    return _records(_Lines(file, record, faults, progress), record, faults)
 
 
 def rows_of_text(text: str, faults: Faults) -> Rows:
     """Rows of text that was pasted: tab-separated as spreadsheets copy it, or CSV, or a line each."""
-    return _records(iter(io.StringIO(text.replace("\r\n", "\n").replace("\r", "\n"), newline="")), faults, pasted=True)
+    lines = io.StringIO(text.replace("\r\n", "\n").replace("\r", "\n"), newline="")
+    return _records(iter(lines), CsvRecord(), faults, pasted=True)
 
 
 class _Lines:
     """Lines of UTF-8 with their ends; stops with a fault at the first that is none or too long."""
 
-    def __init__(self, file: BinaryIO, faults: Faults, progress: Progress) -> None:
-        self.file, self.faults, self.progress = file, faults, progress
+    def __init__(self, file: BinaryIO, record: CsvRecord, faults: Faults, progress: Progress) -> None:
+        self.file, self.record, self.faults, self.progress = file, record, faults, progress
 
     def __iter__(self) -> Iterator[str]:
         number = read = 0
@@ -66,7 +70,8 @@ class _Lines:
                     return
                 line = line.removeprefix(b"\xef\xbb\xbf")  # Excel writes one
             if len(line) > LONGEST_LINE:
-                self.faults.add(number, "", Phrase("The line is longer than %(n)s MiB.", n=LONGEST_LINE >> 20))
+                field = self.record.column_at(line, MOST_COLUMNS)
+                self.faults.add(number, field, Phrase("The line is longer than %(n)s MiB.", n=LONGEST_LINE >> 20))
                 return
             if read > MOST_BYTES:
                 self.faults.add(0, "", Phrase("The table is larger than %(n)s MiB.", n=MOST_BYTES >> 20))
@@ -74,43 +79,54 @@ class _Lines:
             try:
                 yield line.decode("utf-8")
             except UnicodeDecodeError as error:
-                self.faults.add(number, "", Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
+                field = self.record.column_at(line[: error.start], MOST_COLUMNS)
+                message = Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1)
+                self.faults.add(number, field, message)
                 return
             if number % 1000 == 0:
                 self.progress(read)
 
 
-def _records(lines: Any, faults: Faults, *, pasted: bool = False) -> Rows:
-    """Records of CSV; the line of one is where it begins."""
+class _TooWide(Exception):
+    """The record that is being read has too many cells."""
+
+
+def _records(lines: Any, record: CsvRecord, faults: Faults, *, pasted: bool = False) -> Rows:
+    """Rows of CSV; the line of one is where it begins. ``record`` keeps where it is, for faults to name the column."""
     source = iter(lines)
     first = next(source, "")
-    delimiter = _delimiter(first, pasted=pasted)
-    reader = csv.reader(_again(first, source), delimiter=delimiter, quotechar='"', strict=not pasted)
+    record.delimiter = _delimiter(first, pasted=pasted)
+    reader = csv.reader(_counted(first, source, record), delimiter=record.delimiter, quotechar='"', strict=not pasted)
     begin, rows = 1, 0
     while True:
+        record.begin()
         try:
-            record = next(reader, None)
-        except csv.Error as error:
-            faults.add(begin, "", Phrase("This cannot be read as CSV: %(why)s.", why=str(error)))
+            row = next(reader, None)
+        except _TooWide:
+            faults.add(begin, "", Phrase("The row has more than %(n)s cells.", n=MOST_COLUMNS))
             return
-        if record is None:
+        except csv.Error as error:
+            faults.add(begin, record.column(), Phrase("This cannot be read as CSV: %(why)s.", why=str(error)))
+            return
+        if row is None:
             return
         rows += 1
         if rows > MOST_ROWS:
             faults.add(begin, "", Phrase("The table has more than %(n)s rows.", n=MOST_ROWS))
             return
-        if len(record) > MOST_COLUMNS:
-            faults.add(begin, "", Phrase("The row has more than %(n)s cells.", n=MOST_COLUMNS))
-            return
-        if any(cell.strip() for cell in record):
-            yield begin, list(record)
+        if rows == 1:
+            record.names = [column_of(name) for name in row]
+        if any(cell.strip() for cell in row):
+            yield begin, list(row)
         begin = reader.line_num + 1
 
 
-def _again(first: str, source: Iterator[str]) -> Iterator[str]:
-    if first:
-        yield first
-    yield from source
+def _counted(first: str, source: Iterator[str], record: CsvRecord) -> Iterator[str]:
+    """The lines; stops where a record has too many cells, before they are taken apart."""
+    for line in chain([first] if first else [], source):
+        if not record.add(line, MOST_COLUMNS):
+            raise _TooWide
+        yield line
 
 
 def _delimiter(line: str, *, pasted: bool) -> str:
@@ -118,8 +134,6 @@ def _delimiter(line: str, *, pasted: bool) -> str:
 
     Pasted lines with commas are sentences, unless there is a heading that says otherwise.
     """
-    from rubrics.tables.columns import column_of
-
     if "\t" in line:
         return "\t"
     for delimiter in (",", ";"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilium.lib.errors import ImportRefused, LineError
+from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.decisions import DecisionReader
 from rubrics.parsing.faults import KEPT, Faults
 from rubrics.parsing.reader import Limits, RecordReader, too_deep
@@ -238,6 +240,38 @@ def test_faults_of_a_table_are_named_by_line_and_column() -> None:
 def test_tables_that_cannot_be_read(data, line, words) -> None:
     _rows, faults, _reader = decisions(data)
     assert (faults.first[0].line, words in faults.first[0].message) == (line, True), faults.first
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "field", "words"),
+    [
+        ('c,"two\nlines, ""and""","open', 2, "note", "not CSV"),
+        ('c,"shut"x,"n"\n', 2, "candidate", "not CSV"),
+        ('"c,1",' + "x" * 140_000 + ",n\n", 2, "candidate", "limit"),
+        (b'c,"a, b\n\xff', 3, "candidate", "not UTF-8"),
+        ('c,m,"' + "x," * (9 << 20), 2, "note", "longer than 16 MiB"),
+        ('c,m,"' + '","'.join(["x" * 100_000 + "\n"] * 170), 169, "", "longer than 16 MiB"),
+        ("ab," * 500 + "\n", 2, "", "more than 500 cells"),
+        ('"ab\n",' * 501, 502, "", "more than 500 cells"),
+        ('a"b,' * 500 + "\n", 2, "", "more than 500 cells"),
+    ],
+)
+def test_the_column_is_named_in_which_a_table_breaks(data: str | bytes, line: int, field: str, words: str) -> None:
+    _rows, faults, _reader = decisions(b"case,candidate,note\n" + (data.encode() if isinstance(data, str) else data))
+    found = [(fault.line, fault.field, words in fault.message) for fault in faults.first]
+    assert found == [(line, field, True)], faults.first
+
+
+@given(st.lists(st.text('a",;\n ', max_size=8), min_size=1, max_size=6))
+def test_cells_of_a_record_are_counted_as_csv_reads_them(cells: list[str]) -> None:
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerow(cells)
+    record = CsvRecord()
+    record.names = [f"column {number}" for number in range(9)]
+    enough = [record.add(line, len(cells)) for line in io.StringIO(written.getvalue(), newline="")]
+    assert enough[-1] and record.column() == f"column {len(cells) - 1}"
+    record.begin()
+    assert not all(record.add(line, len(cells) - 1) for line in io.StringIO(written.getvalue(), newline=""))
 
 
 @given(st.sampled_from("=+-@\t＝"), texts)
