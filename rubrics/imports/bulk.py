@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
@@ -18,6 +18,20 @@ def chunks(rows: Iterable[T], size: int) -> Iterator[list[T]]:
     """Lists of at most ``size`` rows, in order."""
     iterator = iter(rows)
     while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def weighed_chunks(rows: Iterable[T], size: int, *, weight: int, weigh: Callable[[T], int]) -> Iterator[list[T]]:
+    """Lists of at most ``size`` rows, in order, that end with the row that makes them weigh ``weight``."""
+    chunk: list[T] = []
+    load = 0
+    for row in rows:
+        chunk.append(row)
+        load += weigh(row)
+        if len(chunk) >= size or load >= weight:
+            yield chunk
+            chunk, load = [], 0
+    if chunk:
         yield chunk
 
 

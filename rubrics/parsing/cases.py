@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Literal
 from consilium.lib.phrases import Phrase
 from rubrics.parsing import as_imported
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import Fields, Ids, kind
+from rubrics.parsing.fields import Fields, Ids, kind, size_of
 from rubrics.parsing.language import detect_language
 from rubrics.parsing.reader import Limits, RecordReader
 
@@ -68,8 +68,9 @@ class CaseRecord:
     def weight(self) -> int:
         """About how many characters it holds."""
         texts = sum(len(turn["content"]) for turn in self.conversation) + len(self.reference_answer)
-        criteria = sum(len(criterion.text) for criterion in self.criteria)
-        return texts + criteria + sum(len(completion.text) for completion in self.completions)
+        criteria = sum(len(criterion.text) + sum(map(len, criterion.tags)) for criterion in self.criteria)
+        completions = sum(len(completion.text) for completion in self.completions)
+        return texts + criteria + completions + sum(map(len, self.tags)) + size_of(self.metadata)
 
     @property
     def canary(self) -> str:

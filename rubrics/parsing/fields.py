@@ -11,6 +11,7 @@ from consilium.lib.phrases import Phrase
 from rubrics.parsing.faults import Faults
 
 KEY_LENGTH = 200
+_EACH = 50  # bytes that a value takes, whatever it holds
 TAG_LENGTH = 300
 _64_BITS = (1 << 64) - 1
 
@@ -175,6 +176,15 @@ def kind(value: Any) -> str:
         dict: Phrase("an object"),
     }
     return names[type(value)]
+
+
+def size_of(value: Any) -> int:
+    """About how many bytes a JSON value takes in memory, texts counted by their characters."""
+    if isinstance(value, str):
+        return _EACH + len(value)
+    if isinstance(value, dict):
+        return _EACH + sum(size_of(name) + size_of(inner) for name, inner in value.items())
+    return _EACH + sum(map(size_of, value)) if isinstance(value, list | tuple) else _EACH
 
 
 class Ids:

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from consilium.lib.phrases import Phrase
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import KEY_LENGTH, Fields, Ids
+from rubrics.parsing.fields import KEY_LENGTH, Fields, Ids, size_of
 from rubrics.parsing.reader import Limits, RecordReader
 
 SETTING_LENGTH = 40
@@ -31,6 +31,10 @@ class ResponseRecord:
     external_id: str = ""
     writing_mode: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
+
+    def weight(self) -> int:
+        """About how many characters it holds."""
+        return len(self.text) + size_of(self.metadata)
 
 
 def read_responses(

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.lib.errors import DomainError
-from rubrics.imports.bulk import check_references_at_once, chunks
+from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.candidates import Candidates
+from rubrics.imports.first import read_first
 from rubrics.imports.registry import Counts, Progress
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
 from rubrics.models import Benchmark, Candidate, Case
@@ -20,6 +21,7 @@ from rubrics.parsing.faults import Faults
 from rubrics.parsing.responses import ResponseRecord, read_responses
 
 CHUNK = 500
+CHUNK_CHARACTERS = 4 << 20  # a response may be long
 
 
 @transaction.atomic
@@ -44,8 +46,10 @@ def import_responses(
     faults = Faults()
     candidates = Candidates(benchmark)
     writer = ResponseWriter(benchmark, faults, at)
-    records = read_responses(file, faults, candidate=options.get("candidate", ""), progress=progress)
-    for chunk in chunks(records, CHUNK):
+    candidate = options.get("candidate", "")
+    read_first(file, lambda first: read_responses(file, first, candidate=candidate), written=True)
+    records = read_responses(file, faults, candidate=candidate, progress=progress)
+    for chunk in weighed_chunks(records, CHUNK, weight=CHUNK_CHARACTERS, weigh=ResponseRecord.weight):
         writer.write(_resolve(chunk, benchmark, candidates, kind, faults))
     faults.refuse_if_any()
     return {

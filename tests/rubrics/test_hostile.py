@@ -95,11 +95,12 @@ def test_every_hostile_file_is_refused_whole_or_inert(benchmark: Benchmark, door
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("door", [door for door in DOORS if door.kind in ("decisions", "verdicts", "meta_eval")])
+@pytest.mark.parametrize("door", [door for door in DOORS if door.kind not in ("bank", "rubrics")])
 def test_a_large_file_is_looked_through_before_anything_of_it_is_kept(
     benchmark: Benchmark, door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rubrics.imports.first.LARGE_BYTES", 10)
+    monkeypatch.setattr("rubrics.imports.first.LARGE_BYTES_WRITTEN", 10)
     sent = HOSTILE["a million lines, the last bad"](door, False)
     assert sent
     looked_up: list[str] = []
@@ -107,6 +108,6 @@ def test_a_large_file_is_looked_through_before_anything_of_it_is_kept(
     with watched, pytest.raises(ImportRefused) as refused:
         send(benchmark, door.kind, sent.file, door.options)
     assert [fault.line for fault in refused.value.errors] == [600 + bool(door.columns)]
-    assert not any("rubrics_rubricitem" in sql for sql in looked_up)
+    assert not any("rubrics_rubricitem" in sql or "nextval" in sql for sql in looked_up)
     sound = io.BytesIO(plain(door, door.row(0), door.row(1)))
     assert send(benchmark, door.kind, sound, door.options)

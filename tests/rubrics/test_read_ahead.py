@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from rubrics.imports.ahead import read_ahead
-from rubrics.imports.bulk import array_literal
+from rubrics.imports.bulk import array_literal, weighed_chunks
+from rubrics.parsing.cases import CaseRecord
 from rubrics.parsing.faults import Faults
+from rubrics.parsing.responses import ResponseRecord
 
 
 def numbers(faults: Faults, *, until: int = 10, broken: int | None = None) -> Iterator[int]:
@@ -37,6 +40,14 @@ def test_rows_come_in_order_and_faults_with_the_chunk_in_which_they_stand() -> N
 def test_heavy_rows_come_in_smaller_chunks() -> None:
     found = read_ahead(lambda _heard: iter(range(6)), Faults(), rows=100, weight=4, weigh=lambda _row: 2)
     assert list(found) == [[0, 1], [2, 3], [4, 5]]
+    assert list(weighed_chunks(range(7), 3, weight=5, weigh=lambda row: row)) == [[0, 1, 2], [3, 4], [5], [6]]
+
+
+@pytest.mark.parametrize("record", [CaseRecord(1, "c", [], ()), ResponseRecord(1, "c", "m", 0, "")])
+def test_fields_that_nobody_knows_weigh_too(record: CaseRecord | ResponseRecord) -> None:
+    heavy = replace(record, metadata={"unknown": [{"deep": "x" * 1000}, *([0] * 100)]})
+    assert record.weight() < 100
+    assert heavy.weight() > 1000 + 100 * 8  # CPython: a pointer for each element
 
 
 def test_an_error_of_the_reader_is_raised_where_rows_are_taken() -> None:

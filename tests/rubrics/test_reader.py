@@ -98,6 +98,7 @@ POISON = {
     "5,000 digits": (GOOD + b'{"a": ' + b"9" * 5000 + b"}", 2, "a", "too large"),
     "a key twice": (GOOD + b'{"a": {"key": 1, "key": 2}}', 2, "key", "twice"),
     "100,000 brackets": (GOOD + b'{"a": ' + b"[" * 100_000, 2, "a", "nested"),
+    "more values than can be held": (GOOD + b'{"a": [' + b"[]," * 200_000 + b"[]]}", 2, "a", "200000 values"),
     "a list": (GOOD + b"[1]", 2, "", "one JSON object"),
     "a number": (GOOD + b"1", 2, "", "one JSON object"),
     "half a line": (GOOD + b'{"a": "b', 2, "a", "not JSON"),
@@ -118,6 +119,8 @@ def test_poison_is_refused_by_line_and_field(data, line, field, words) -> None:
 
 def test_what_only_looks_like_poison_is_taken() -> None:
     line = rb'{"a": "\\u0000 \\ud800 \ud83d\ude00 [[[[", "b": -12345678901234567, "c": "NaN"}'
+    commas = "[{," * 100_000
+    assert read(json.dumps({"a": f'"{commas}\\"'}).encode())[0] == [(1, {"a": f'"{commas}\\"'})]
     rows, faults = read(line)
     assert faults.first == []
     assert rows == [(1, {"a": "\\u0000 \\ud800 😀 [[[[", "b": -12345678901234567, "c": "NaN"})]
