@@ -12,13 +12,13 @@ from rubrics.drafting import DraftItem
 from rubrics.models import Case, Criterion, PrivacyWaiver, Rubric
 from rubrics.parsing.privacy import Finding, findings
 
-CONVERSATION, REFERENCE, CRITERION = "conversation", "reference", "criterion"
+KEY, CONVERSATION, REFERENCE, TAGS, CRITERION = "key", "conversation", "reference", "tags", "criterion"
 OF_AN_ITEM = ("text", "source", "element", "expectation")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A text of a case or of its draft: ``number`` of the turn or criterion from 1, ``item`` its id in the draft."""
+    """A text of a case or of its draft: ``number`` of the turn, tag or criterion from 1, ``item`` of the draft."""
 
     part: str
     number: int = 0
@@ -52,7 +52,9 @@ class PlacedFinding:
         place = {"n": self.place.number}
         if self.place.part == CONVERSATION:
             return _("Turn %(n)d") % place
-        return _("Criterion %(n)d") % place if self.place.part == CRITERION else _("Reference answer")
+        if self.place.part == CRITERION:
+            return _("Criterion %(n)d") % place
+        return {KEY: _("Key"), TAGS: _("Tags"), REFERENCE: _("Reference answer")}[self.place.part]
 
     def __str__(self) -> str:
         told = {"where": self.where, "quote": self.quote, "why": said(self.finding.why)}
@@ -68,10 +70,11 @@ def content_is_public(case: Case) -> bool:
 
 
 def all_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
-    """Findings in what is not published yet: conversation, reference answer and the criteria that are new; with their
-    waivers. At most three queries.
+    """Findings in what is not published yet: key, conversation, reference answer and the criteria that are new; and in
+    the tags, which may change at any time. With their waivers. At most three queries.
     """
     texts = [] if content_is_public(case) else list(_of_case(case))
+    texts += [(Place(TAGS, number), tag) for number, tag in enumerate(case.tags, start=1)]
     known = {item.criterion for item in items if item.criterion is not None}
     published = dict(Criterion.objects.filter(case=case, pk__in=known).values_list("pk", "text")) if known else {}
     texts += _of_items(items, published)
@@ -110,6 +113,7 @@ def open_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]
 
 
 def _of_case(case: Case) -> Iterator[tuple[Place, str]]:
+    yield Place(KEY), case.key
     for number, turn in enumerate(case.conversation, start=1):
         yield Place(CONVERSATION, number), str(turn.get("content", ""))
     yield Place(REFERENCE), case.reference_answer

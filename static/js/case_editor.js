@@ -336,8 +336,9 @@
   document.getElementById("privacy").addEventListener("click", (event) => {
     const button = event.target.closest("[data-find-part]");
     if (!button) return;
-    const texts = button.dataset.findPart === "reference" ? [document.getElementById("reference-answer")] : [...turns.querySelectorAll("textarea")];
-    const first = button.dataset.findPart === "reference" ? texts[0] : texts[Number(button.dataset.findNumber) - 1];
+    const places = { key: "#case-key", reference: "#reference-answer", tags: ".tag-field input", conversation: "#turns textarea" };
+    const texts = [...document.querySelectorAll(places[button.dataset.findPart])];
+    const first = texts[Number(button.dataset.findNumber) - 1];
     const area = [first, ...texts].find((text) => text?.value.includes(button.dataset.findQuote));
     if (!area) {
       window.consilium?.toast(words.textNowhere);

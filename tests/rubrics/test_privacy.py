@@ -71,6 +71,7 @@ NAMES_NOBODY = [
     "Dr. Google said so. The Smith-Magenis syndrome. Mr. Jones has chest pain.",
     "Drug name: Paracetamol Extra 500 mg. Take 2 Tablets By Mouth Every 6 Hours",
     "rs1801133, chr17:41196312-41277500, 5-HT2A, 1,25-(OH)2D3",
+    "29f836f4-7a99-4dce-a075-4429207be42b-erratum-1 and 63b1a22e-2334-4327-b63f-14109558247f",
     "Room 12, Bed 4; 3 Main Courses",
     "PaO2/FiO2 200-300, 300-400; A-a gradient 15-20-25; 1990-2000-2010",
 ]

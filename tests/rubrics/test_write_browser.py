@@ -34,6 +34,11 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     first.fill("My head hurts. Call 212-555-0143.")
     wait_until(lambda: turns()[0].endswith("0143."), message="it saves itself")
     page.locator("#privacy").get_by_text("It looks like a telephone number.").wait_for()
+    page.get_by_label("Key", exact=True).fill("MRN 00482913")
+    page.locator("#privacy li", has_text="Key · ").get_by_role("button", name="Show it in the text").click()
+    assert page.evaluate("[document.activeElement.id, String(getSelection())]") == ["case-key", "00482913"]
+    page.get_by_label("Key", exact=True).fill(case.key)
+    page.locator("#privacy li", has_text="Key · ").wait_for(state="detached")
     first.press("Alt+ArrowDown")
     wait_until(lambda: turns()[1].endswith("0143."), message="the turn is moved by the keyboard")
     page.get_by_role("button", name="Remove", exact=True).first.click()

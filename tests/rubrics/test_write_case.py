@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from accounts.identity import opaque_name
 from accounts.models import User
@@ -178,6 +178,27 @@ def test_what_may_name_a_person_blocks_until_it_is_gone_or_waived(
     assert old is not None
     texts = [DraftItem("a", old.text, 5, criterion=old.pk), DraftItem("b", "Calls 212-555-0143", 5, criterion=None)]
     assert [one.place.number for one in open_findings(published, texts)] == [2]
+
+
+@pytest.mark.parametrize(("language", "places"), [("en", ["Key", "Tags"]), ("zh-hans", ["编号", "标签"])])
+def test_key_and_tags_are_looked_through_for_persons_too(
+    client: Client, author: User, benchmark: Benchmark, language: str, places: list[str]
+) -> None:
+    said = [{"role": "user", "content": "I cough."}]
+    named = {"key": "MRN 00482913", "tags": ["theme:hedging", "患者李小明，男，45岁"], "conversation": said}
+    case = CaseFactory(benchmark=benchmark, rubric=0, **named)
+    found = open_findings(case, [])
+    assert [(one.kind, one.place.part, one.place.number, one.quote) for one in found] == [
+        ("record", "key", 0, "00482913"),
+        ("name", "tags", 2, "李小明"),
+    ]
+    with translation.override(language):
+        assert [one.where for one in found] == places
+    page = client.get(f"/b/b/write/{case.public_id}/").content.decode()
+    assert 'data-find-part="key"' in page and 'data-find-part="tags" data-find-number="2"' in page
+    # What is published is public, but tags may change after that.
+    published = CaseFactory(benchmark=benchmark, **{**named, "key": "MRN 00482914"})
+    assert [one.place.part for one in open_findings(published, [])] == ["tags"]
 
 
 def test_a_conversation_in_which_nobody_speaks_is_not_ready(benchmark: Benchmark) -> None:
