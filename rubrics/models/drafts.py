@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pgtrigger
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
@@ -9,6 +10,37 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.lib.audit import audited
 from rubrics.models.cases import Case, Rubric
+
+
+def _stays_with_its_rubric() -> list[pgtrigger.Trigger]:
+    """A row goes when its rubric goes, and never alone or to another rubric.
+
+    Whether somebody who did not write a rubric has approved it is told by its draft and by who wrote on it. Asked at
+    the end of the transaction: a draft that is discarded goes before its rubric.
+    """
+    return [
+        pgtrigger.Trigger(
+            name="stays_with_its_rubric",
+            when=pgtrigger.After,
+            operation=pgtrigger.Delete | pgtrigger.UpdateOf("rubric_id"),
+            timing=pgtrigger.Deferred,
+            func="""
+                IF (TG_OP = 'DELETE' OR NEW.rubric_id <> OLD.rubric_id)
+                   AND EXISTS (SELECT 1 FROM rubrics_rubric r WHERE r.id = OLD.rubric_id) THEN
+                    RAISE EXCEPTION 'The record of how a rubric was written stays with it'
+                        USING ERRCODE = 'check_violation', CONSTRAINT = 'rubrics_draft_stays';
+                END IF;
+                RETURN NULL;
+            """,
+        ),
+        pgtrigger.Trigger(
+            name="no_truncate",
+            level=pgtrigger.Statement,
+            when=pgtrigger.Before,
+            operation=pgtrigger.Truncate,
+            func="RAISE EXCEPTION 'The record of how rubrics were written cannot be truncated';",
+        ),
+    ]
 
 
 class RubricDraft(models.Model):
@@ -25,6 +57,9 @@ class RubricDraft(models.Model):
     saved_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     saved_at = models.DateTimeField()
 
+    class Meta:
+        triggers = _stays_with_its_rubric()
+
     def __str__(self) -> str:
         return f"Draft of {self.rubric}"
 
@@ -39,6 +74,12 @@ class RubricContributor(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["rubric", "user"], name="rubrics_contributor_once")]
+        triggers = [
+            *_stays_with_its_rubric(),
+            pgtrigger.Protect(
+                name="stays_the_same_person", operation=pgtrigger.Update, condition=pgtrigger.AnyChange("user")
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.user} on {self.rubric}"

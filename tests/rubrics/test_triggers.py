@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
 
-from rubrics.models import Case, Rubric, RubricItem
-from tests.factories import CaseFactory, ResponseFactory
+from rubrics.models import Case, Rubric, RubricContributor, RubricItem, RubricReview
+from rubrics.services.drafts import open_draft
+from tests.factories import CaseFactory, ResponseFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +72,40 @@ def test_a_draft_can_be_changed_and_published_over_the_old_one(case) -> None:
     assert case.rubrics.current().get().items.get().points == 3
     with pytest.raises(DatabaseError), transaction.atomic():
         Rubric.objects.filter(pk=old.pk).update(status="published")
+
+
+AROUND_TWO_PHYSICIANS = {
+    "deleting the draft": "DELETE FROM rubrics_rubricdraft",
+    "giving the draft to another rubric": "UPDATE rubrics_rubricdraft SET rubric_id = {other}",
+    "emptying the drafts": "TRUNCATE rubrics_rubricdraft",
+    "deleting who wrote it": "DELETE FROM rubrics_rubriccontributor WHERE user_id = {writer}",
+    "naming another writer": "UPDATE rubrics_rubriccontributor SET user_id = {bystander} WHERE user_id = {writer}",
+    "giving the writer to another rubric": "UPDATE rubrics_rubriccontributor SET rubric_id = {other}",
+    "emptying the writers": "TRUNCATE rubrics_rubriccontributor",
+}
+
+
+@pytest.mark.parametrize("statement", AROUND_TWO_PHYSICIANS.values(), ids=AROUND_TWO_PHYSICIANS.keys())
+def test_raw_sql_cannot_publish_what_only_its_writer_has_approved(statement: str) -> None:
+    at, writer = timezone.now(), UserFactory()
+    rubric = open_draft(case=CaseFactory(rubric=0), by=writer, at=at)
+    RubricContributor.objects.get_or_create(rubric=rubric, user=writer, defaults={"first_at": at, "last_at": at})
+    RubricReview.objects.create(
+        rubric=rubric, reviewer=writer, outcome="approved", digest=rubric.draft.digest, created_at=at
+    )
+    names = {"other": Rubric.objects.create(case=rubric.case, version=2).pk, "writer": writer.pk}
+    publish = f"UPDATE rubrics_rubric SET status = 'published' WHERE id = {rubric.pk}"
+    with pytest.raises(DatabaseError, match="somebody who did not write it"), transaction.atomic():
+        connection.cursor().execute(publish)
+    statement = statement.format(**names, bystander=UserFactory().pk)
+    connection.check_constraints()
+    # Constraints are checked at once here, as they are at the end of a transaction.
+    with pytest.raises(DatabaseError, match=r"stays with it|Cannot update|cannot be truncated"), transaction.atomic():
+        connection.cursor().execute(f"{statement}; {publish}; SET CONSTRAINTS ALL IMMEDIATE")
+    Rubric.objects.get(pk=rubric.pk).reviews.all().delete()
+    rubric.delete()  # a draft that is discarded takes with it how it was written
+    connection.check_constraints()
+    assert not RubricContributor.objects.exists()
 
 
 def event_tables() -> list[str]:
