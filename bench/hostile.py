@@ -61,7 +61,7 @@ def main() -> None:
     summary(found)
 
 
-def prepare() -> None:
+def prepare(slug: str = SLUG) -> Any:
     """A benchmark with what rows refer to, and somebody who uploads."""
     from django.db import transaction
     from django.utils import timezone
@@ -70,8 +70,10 @@ def prepare() -> None:
     from rubrics import imports
     from rubrics.models import Benchmark
 
-    user = User.objects.create_user(username="staff", email=EMAIL, name="Staff")
-    benchmark = Benchmark.objects.create(slug=SLUG, title="Hostile")
+    user = User.objects.filter(email=EMAIL).first() or User.objects.create_user(
+        username="staff", email=EMAIL, name="Staff"
+    )
+    benchmark = Benchmark.objects.create(slug=slug, title="Hostile")
     for kind, data in (("cases", base()), ("responses", base_responses())):
         with transaction.atomic():
             imports.find(kind).handler(
@@ -82,6 +84,7 @@ def prepare() -> None:
                 at=timezone.now(),
                 progress=lambda _n: None,
             )
+    return benchmark
 
 
 def inside(door: Door, names: list[str], *, full: bool) -> None:

@@ -275,7 +275,7 @@ def million_lines(door: Door, full: bool) -> Sent | None:
 
     # Some doors have had enough before the end: a rubric has 500 criteria, a bank 10,000, a verdict stands once.
     enough = door.kind in ("rubrics", "bank") or door.name == "verdicts"
-    return Sent(made(pieces), REFUSED, *((None, False) if enough else (lines + bool(door.columns), True)))
+    return Sent(made(pieces), REFUSED, None if enough else lines + bool(door.columns), True)
 
 
 def _texts(value: str) -> Maker:

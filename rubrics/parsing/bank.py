@@ -76,7 +76,7 @@ def read_bank(
     ids = Ids(Phrase("key"))
     for count, (line, record) in enumerate(records, start=1):
         if count > MOST_ITEMS:
-            faults.add(line, "", Phrase("A bank has at most %(n)s criteria.", n=MOST_ITEMS))
+            faults.add(line, "key", Phrase("A bank has at most %(n)s criteria.", n=MOST_ITEMS))
             return
         fields = Fields(line, record, faults)
         entry = _entry(fields, is_json)
