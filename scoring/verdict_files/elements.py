@@ -260,7 +260,7 @@ class ElementReader:
             if cursor.peek():
                 raise Broken(cursor.line, Phrase("Something stands behind the end of the JSON text."))
         except Broken as error:
-            self.faults.add(error.line, "", error.message)
+            self.faults.add(error.line, self._placed.place, error.message)
 
     def _descend(self, cursor: Cursor, level: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
         if level == len(self.path):
@@ -292,13 +292,14 @@ class ElementReader:
         while True:
             cursor.peek()
             line = cursor.line
-            raw = cursor.value(self.limits.line_bytes)
             self._placed.place = f"{place}[{number}]"
+            raw = cursor.value(self.limits.line_bytes)
             record = self._parse(line, raw)
             if record is not None:
                 yield line, self._placed.place, record
             number += 1
             if cursor.take(b",]") == b"]":
+                self._placed.place = ""
                 return
 
     def _parse(self, line: int, raw: bytes | None) -> dict[str, Any] | None:
