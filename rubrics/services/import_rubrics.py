@@ -50,10 +50,10 @@ def import_rubrics(
     file.seek(0)
     by_case: dict[str, list[Row]] = defaultdict(list)
     for row in rows_with_heading(rows_of_file(file, faults, progress), faults, with_case=True, exact=exact):
-        if row.case:
-            by_case[row.case].append(row)
-        else:
+        if not row.case:
             faults.add(row.line, "case", _("The row names no case."))
+        elif len(by_case[row.case]) <= MOST_ITEMS:  # one more than there may be is enough to refuse the case
+            by_case[row.case].append(row)
     rubrics = {"created": 0, "unchanged": 0}
     criteria = {"created": 0, "unchanged": 0}
     for keys in chunks(by_case, CHUNK):
