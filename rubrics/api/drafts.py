@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import uuid
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view, parser_classes
@@ -16,7 +18,7 @@ from rest_framework.response import Response
 from consilium.lib.api import StrictSerializer
 from consilium.lib.errors import ImportRefused
 from rubrics import access, editing
-from rubrics.drafting import read_items
+from rubrics.drafting import MOST_ITEMS, read_items
 from rubrics.models import Case, Rubric
 from rubrics.parsing.faults import Faults
 from rubrics.services.drafts import StaleDraft, put_draft
@@ -170,7 +172,10 @@ def draft_table(request: Request, slug: str, public_id: str) -> Response:
     file, faults = asked.validated_data["file"], Faults()
     exact = file.read(4) == ZIP
     file.seek(0)
-    rows = list(rows_with_heading(rows_of_file(file, faults), faults, with_case=False, exact=exact))
+    table = rows_with_heading(rows_of_file(file, faults), faults, with_case=False, exact=exact)
+    rows = list(islice(table, MOST_ITEMS + 1))
+    if len(rows) > MOST_ITEMS:
+        faults.add(rows[-1].line, "criterion", _("A rubric has at most %(n)d criteria.") % {"n": MOST_ITEMS})
     if faults.total:
         raise ImportRefused(faults.first, faults.total)
     items = [{"id": f"t{place}", **row.as_json()} for place, row in enumerate(rows, start=1)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from consilium.lib.phrases import Phrase
 from rubrics.drafting import LONGEST_TAG, LONGEST_TEXT, MOST_ITEMS, MOST_TAGS, TEXTS
@@ -130,13 +131,18 @@ def read_pasted(text: str, faults: Faults, *, columns: Sequence[str] | None = No
     if len(text) > LONGEST_TEXT * 50:
         faults.add(0, "", Phrase("This is too long to paste. Import it as a file."))
         return Pasted([], has_heading=False, rows=[])
-    return read_table(list(rows_of_text(text, faults)), faults, columns=columns)
+    return read_table(rows_of_text(text, faults), faults, columns=columns)
 
 
 def read_table(
-    found: list[tuple[int, list[Cell]]], faults: Faults, *, columns: Sequence[str] | None = None, exact: bool = False
+    table: Iterable[tuple[int, list[Cell]]],
+    faults: Faults,
+    *,
+    columns: Sequence[str] | None = None,
+    exact: bool = False,
 ) -> Pasted:
-    """As `read_pasted`, for rows of cells."""
+    """As `read_pasted`, for rows of cells, of which no more are taken than a rubric and its heading have."""
+    found = list(islice(table, MOST_ITEMS + 2))
     if len(found) > MOST_ITEMS + 1:
         faults.add(0, "", Phrase("A rubric has at most %(n)s criteria.", n=MOST_ITEMS))
         return Pasted([], has_heading=False, rows=[])

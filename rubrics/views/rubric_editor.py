@@ -180,7 +180,7 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     else:
         exact = upload.read(4) == ZIP
         upload.seek(0)
-        found = read_table(list(rows_of_file(cast(BinaryIO, upload), faults)), faults, columns=columns, exact=exact)
+        found = read_table(rows_of_file(cast(BinaryIO, upload), faults), faults, columns=columns, exact=exact)
     return JsonResponse(
         {
             "columns": found.columns,

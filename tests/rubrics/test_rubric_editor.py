@@ -159,6 +159,13 @@ def test_the_api_compares_versions_and_reads_tables(client: Any, benchmark: Benc
         2,
         "points",
     )
+    file = io.BytesIO(b"criterion,points\n" + b"Names the dose,5\n" * 501)
+    file.name = "rubric.csv"
+    answer = client.post(f"{place}table/", {"file": file})
+    assert [answer.status_code, *answer.json()["errors"]] == [
+        422,
+        {"line": 502, "field": "criterion", "message": "A rubric has at most 500 criteria."},
+    ]
 
 
 def test_the_page_asks_the_database_the_same_number_of_times_for_any_rubric(client: Any, benchmark: Benchmark) -> None:

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from rubrics.drafting import DraftItem
 from rubrics.parsing.faults import Faults
-from rubrics.tables import COLUMNS, csv_of, read_pasted, rows_of_file, rows_of_items, rows_with_heading, xlsx_of
+from rubrics.tables import (
+    COLUMNS,
+    csv_of,
+    read_pasted,
+    read_table,
+    rows_of_file,
+    rows_of_items,
+    rows_with_heading,
+    xlsx_of,
+)
 
 # Formula starts, apostrophes, separators, line ends of Unicode, Chinese, an emoji: what tables trip over.
 letters = st.text(alphabet="=+-@'＝;；\\,\t\n\"ab 是\u2028🙂_x0041", max_size=12).map(str.strip)
@@ -98,6 +107,13 @@ def workbook(rows: list[list[object]]) -> bytes:
     target = io.BytesIO()
     book.save(target)
     return target.getvalue()
+
+
+def test_of_a_table_no_more_is_read_than_a_rubric_has() -> None:
+    faults, taken = Faults(), iter([(number, ["Names the dose"]) for number in range(1, 1000)])
+    assert read_table(taken, faults).rows == []
+    assert [fault.message for fault in faults.first] == ["A rubric has at most 500 criteria."]
+    assert next(taken)[0] == 503  # the heading, 500 criteria, and one to see that there are more
 
 
 def test_a_formula_in_a_workbook_is_refused_and_a_number_is_read() -> None:
