@@ -14,7 +14,7 @@ from accounts.models import User
 from annotation.imports.votes import Vote, VoteWriter
 from annotation.models import ExpertGroup
 from consilium.lib.errors import DomainError
-from rubrics.imports.bulk import check_references_at_once, chunks
+from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.first import read_first
 from rubrics.imports.registry import Counts, Progress
 from rubrics.models import Benchmark, Response, RubricItem
@@ -22,6 +22,7 @@ from rubrics.parsing.decisions import DecisionReader, DecisionRecord
 from rubrics.parsing.faults import Faults
 
 CHUNK = 1000
+CHUNK_CHARACTERS = 4 << 20  # a text may be long, also one that is not kept
 GROUP_NAME_LENGTH = 100
 
 
@@ -146,7 +147,7 @@ def import_decisions(
     places = Places(benchmark, faults)
     read_first(file, lambda first: DecisionReader(file, first))
     reader = DecisionReader(file, faults, progress=progress)
-    for records in chunks(reader, CHUNK):
+    for records in weighed_chunks(reader, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
         places.learn(records)
         for record in records:
             found = places.find(record)

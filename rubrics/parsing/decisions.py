@@ -20,6 +20,7 @@ STAGES = ("annotator", "checker", "adjudicator")
 COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
 OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "prompt_id", "case_id", "model")
 LONGEST_POSITION = 6
+LONGEST_NOTE = 5_000  # as where physicians type it
 MOST_COLUMNS = 500
 
 
@@ -38,6 +39,10 @@ class DecisionRecord:
     note: str = ""
     explanation: str = ""
     setting: str = ""
+
+    def weight(self) -> int:
+        """About how many characters it holds."""
+        return len(self.note) + len(self.explanation) + (len(self.criterion) if isinstance(self.criterion, str) else 0)
 
 
 class DecisionReader:
@@ -92,7 +97,7 @@ class DecisionReader:
             outcome=self._outcome(fields),
             rater=fields.text("rater", required=self.rater, longest=KEY_LENGTH).strip(),
             stage=fields.choice("stage", STAGES, required=False) or "annotator",
-            note=fields.text("note", required=False),
+            note=fields.text("note", required=False, longest=LONGEST_NOTE if self.rater else None),
             explanation=fields.text("explanation", required=False),
             setting=fields.text("setting", required=False),
         )

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from consilium.lib.phrases import Phrase
 from rubrics.parsing.cases import CaseRecord, CriterionRecord, healthbench_case
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import KEY_LENGTH, Fields
+from rubrics.parsing.fields import KEY_LENGTH, Fields, size_of
 from rubrics.parsing.reader import Limits
 from rubrics.parsing.responses import LARGEST_SAMPLE
 from scoring.verdict_files.elements import PlacedFaults
@@ -49,6 +49,12 @@ class GradedResponse:
     stored_score: float | None = None
     external_id: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
+
+    def weight(self) -> int:
+        """About how many characters it holds."""
+        said = sum(len(grade.explanation) for grade in self.grades)
+        criteria = sum(len(criterion.text) for criterion in self.criteria)
+        return len(self.text) + said + criteria + size_of(self.metadata) + (self.case.weight() if self.case else 0)
 
     def score(self) -> float | None:
         """The rubric score of the grades: points of what is met by the positive points; None where none are positive.

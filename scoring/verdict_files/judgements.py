@@ -27,6 +27,10 @@ class JudgedResponse:
     grades: tuple[Grade, ...]
     case_field: str = "case_id"
 
+    def weight(self) -> int:
+        """About how many characters it holds."""
+        return sum(map(len, self.texts)) + sum(len(grade.explanation) for grade in self.grades)
+
     def field(self, index: int) -> str:
         """Where the text of a criterion stands."""
         return f"{self.place}criteria_results[{index}].criterion"

@@ -230,6 +230,13 @@ def test_faults_of_a_table_are_named_by_line_and_column() -> None:
     ]  # fmt: skip
 
 
+def test_a_note_is_no_longer_than_on_the_page() -> None:
+    header = "case,candidate,criterion,rater,outcome,note\n"
+    rows, faults, _reader = decisions(f"{header}c,m,1,P,met,{'x' * 5000}\nc,m,2,P,met,{'x' * 5001}\n")
+    assert [len(row.note) for row in rows] == [5000]
+    assert [(fault.line, fault.field) for fault in faults.first] == [(3, "note")]
+
+
 @pytest.mark.parametrize(
     ("data", "line", "words"),
     [

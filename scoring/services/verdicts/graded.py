@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from consilium.llm.parsing import storable
-from rubrics.imports.bulk import chunks
+from rubrics.imports.bulk import weighed_chunks
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.case_rows import CaseWriter
 from rubrics.imports.registry import Counts
@@ -23,6 +23,7 @@ from scoring.services.verdicts.sheets import Sheet, sheets_of
 from scoring.verdict_files import GradedResponse
 
 CHUNK = 500
+CHUNK_CHARACTERS = 4 << 20  # a response may be long
 SCORE_TOLERANCE = 1e-9
 NAMED = 10
 
@@ -95,7 +96,7 @@ def collect_graded_responses(
     scores = _StoredScores()
     made: set[str] = set()
     stood: set[str] = set()
-    for chunk in chunks(rows, CHUNK):
+    for chunk in weighed_chunks(rows, CHUNK, weight=CHUNK_CHARACTERS, weigh=GradedResponse.weight):
         rubrics = _rubrics_of(benchmark, chunk, cases, made, faults)
         stood |= rubrics.keys() - made
         new: list[tuple[GradedResponse, NewResponse]] = []

@@ -15,11 +15,11 @@ from accounts.models import User
 from annotation.imports.decisions import Places
 from consilium.lib.errors import DomainError
 from consilium.llm.parsing import storable
-from rubrics.imports.bulk import check_references_at_once, chunks, copy_rows, reserve_ids
+from rubrics.imports.bulk import check_references_at_once, copy_rows, reserve_ids, weighed_chunks
 from rubrics.imports.first import read_first
 from rubrics.imports.registry import Counts, Progress
 from rubrics.models import Benchmark, RubricItem
-from rubrics.parsing.decisions import DecisionReader
+from rubrics.parsing.decisions import DecisionReader, DecisionRecord
 from rubrics.parsing.faults import Faults
 from scoring.judge_config import check_judge_name
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
@@ -31,6 +31,7 @@ from scoring.verdict_files import OUTCOMES, Shape, graded_responses, layout_of, 
 from scoring.verdict_files.inspect_logs import LibraryMissing, inspect_records
 
 CHUNK = 500
+CHUNK_CHARACTERS = 4 << 20  # an explanation may be long before it is cut
 VERDICT_COLUMNS = (
     *("id", "run", "response", "criterion", "replicate", "outcome", "probability", "explanation", "call"),
     "created_at",
@@ -122,7 +123,7 @@ def _rows(benchmark: Benchmark, file: BinaryIO, candidate: str, collected: Colle
     options: dict[str, Any] = {"outcomes": OUTCOMES, "candidate": candidate, "rater": False}
     read_first(file, lambda first: DecisionReader(file, first, **options))
     reader = DecisionReader(file, collected.faults, **options, progress=progress)
-    for records in chunks(reader, CHUNK):
+    for records in weighed_chunks(reader, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
         places.learn(records)
         for record in records:
             found = places.find(record)

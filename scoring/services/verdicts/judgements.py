@@ -8,7 +8,7 @@ from typing import BinaryIO
 from django.utils.translation import gettext as _
 
 from consilium.llm.parsing import storable
-from rubrics.imports.bulk import chunks
+from rubrics.imports.bulk import weighed_chunks
 from rubrics.imports.registry import Counts, Progress
 from rubrics.models import Benchmark, Response
 from scoring.services.verdicts.collected import Collected, Said
@@ -16,6 +16,7 @@ from scoring.services.verdicts.sheets import Sheet, sheets_of
 from scoring.verdict_files import Container, JudgedResponse, read_judgements
 
 CHUNK = 200
+CHUNK_CHARACTERS = 4 << 20  # an explanation may be long before it is cut
 # (case, candidate's name, sample) to the response of each setting.
 Responses = Mapping[tuple[int, str, int], Mapping[str, int]]
 
@@ -32,7 +33,7 @@ def collect_judgements(
     faults = collected.faults
     lines: dict[int, int] = {}
     elements = read_judgements(file, faults, container, candidate=candidate, progress=progress)
-    for chunk in chunks(elements, CHUNK):
+    for chunk in weighed_chunks(elements, CHUNK, weight=CHUNK_CHARACTERS, weigh=JudgedResponse.weight):
         sheets = sheets_of(benchmark, {element.case for element in chunk})
         responses = _responses(sheets, chunk)
         for element in chunk:
