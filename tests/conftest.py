@@ -7,6 +7,7 @@ import gc
 import os
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ from tests.template import ensure_template
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+gc.disable()  # until all modules are there: what is imported stays, and looking through it takes a fifth of the time
 
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright's synchronous API runs inside an event loop
 
@@ -41,8 +44,9 @@ def pytest_configure(config: pytest.Config) -> None:
         root.mkdir(parents=True, exist_ok=True)
         (root / "throwaway").touch()
         ensure(settings.CONSILIUM_HOME)
-        database = settings.DATABASES["default"]
-        ensure_template(database["TEST"]["TEMPLATE"], database=database, home=settings.CONSILIUM_HOME)
+        if not hasattr(config, "workerinput"):
+            # Migrating takes longest of all that comes before the first test, so it is begun first of all.
+            threading.Thread(target=ensure_template, args=[settings], daemon=True).start()
 
 
 # What these modules set up, their tests share; it takes longer than the tests do.
@@ -53,13 +57,15 @@ TOGETHER = (
     "tests/demo/test_load.py",
     "tests/infra/test_up.py",
 )
+# These start processes and servers of their own, and need no database of the tests, which is not there yet.
+BEFORE_THE_DATABASE = ("tests/infra/test_embedded.py", "tests/infra/test_secret_key.py")
 # These hold the longest tests. Begun last, one of them would run alone while the other process has nothing left.
 FIRST = ("tests/e2e/", "tests/chaos/", "tests/access/", "tests/infra/", "tests/scoring/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest tests."""
-    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
+    """Begin with what need not wait for the database, then with the longest tests."""
+    items.sort(key=lambda item: (not item.nodeid.startswith(BEFORE_THE_DATABASE), not item.nodeid.startswith(FIRST)))
 
 
 @pytest.hookimpl(trylast=True)
@@ -68,6 +74,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -93,6 +100,18 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 # Database ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def template_database() -> None:
+    """The migrated database that others are copied from, as soon as it is whole."""
+    if settings.EMBEDDED:
+        ensure_template(settings)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, template_database: None) -> None:
+    """What pytest-django asks for before it makes the database of this process."""
 
 
 KEPT_TABLES = ("django_migrations", "django_content_type", "auth_permission")

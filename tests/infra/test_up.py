@@ -85,7 +85,7 @@ class Up:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
+def home(tmp_path_factory, template_database):
     """One home for the module: the second start finds what the first one made. The server's user may enter it.
 
     All migrations one after the other take as long as all these tests; they are run where the tests' own template of a
