@@ -103,12 +103,14 @@ class CaseFactory(DjangoModelFactory[Case]):
 def publish_rubric(case: Case, points: list[int], *, texts: list[str] | None = None, track: str = "gold") -> Rubric:
     """Give ``case`` a published rubric with one criterion for each of ``points``; its items are in ``rubric.items``."""
     rubric = Rubric.objects.create(case=case, track=track, provenance="test")
-    for position, value in enumerate(points, start=1):
-        text = texts[position - 1] if texts else f"Criterion {position} of {case.key}"
-        criterion = Criterion.objects.create(case=case, text=text)
-        RubricItem.objects.create(
-            rubric=rubric, criterion=criterion, position=position, points=value, tags=["axis:accuracy"]
-        )
+    criteria = Criterion.objects.bulk_create(
+        Criterion(case=case, text=texts[position] if texts else f"Criterion {position + 1} of {case.key}")
+        for position in range(len(points))
+    )
+    RubricItem.objects.bulk_create(
+        RubricItem(rubric=rubric, criterion=criterion, position=position, points=value, tags=["axis:accuracy"])
+        for position, (criterion, value) in enumerate(zip(criteria, points, strict=True), start=1)
+    )
     rubric.status, rubric.published_at = Rubric.Status.PUBLISHED, timezone.now()
     rubric.save(update_fields=["status", "published_at"])
     return rubric
