@@ -153,11 +153,11 @@ def new_pseudonym() -> str:
 
 def physician_of(*, benchmark: Benchmark, user: User) -> Physician:
     """The person's pseudonym in the benchmark, made on first use: ``P-`` and six characters of base 32."""
-    known = Physician.objects.filter(benchmark=benchmark, user=user).first()
+    row = Physician.objects.filter(benchmark=benchmark, user=user)
+    known = row.first()
     while known is None:
-        pseudonym = new_pseudonym()
-        if not Physician.objects.filter(benchmark=benchmark, pseudonym=pseudonym).exists():
-            known, _made = Physician.objects.get_or_create(
-                benchmark=benchmark, user=user, defaults={"pseudonym": pseudonym}
-            )
+        # Left out where another request made the row meanwhile, or somebody has that pseudonym.
+        made = Physician(benchmark=benchmark, user=user, pseudonym=new_pseudonym())
+        Physician.objects.bulk_create([made], ignore_conflicts=True)
+        known = row.first()
     return known

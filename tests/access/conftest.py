@@ -27,17 +27,6 @@ def world(built_world: World, db: None) -> World:
 
 
 @pytest.fixture(autouse=True)
-def _sessions_in_memory(request: pytest.FixtureRequest, settings: Any) -> None:
-    """One query less in each of thousands of requests; nothing here is about sessions.
-
-    Not for a browser: the live server was built before, and would know nobody of those who are signed in.
-    """
-    if "live_server" in request.fixturenames:
-        return
-    settings.SESSION_ENGINE = "django.contrib.sessions.backends.cache"
-
-
-@pytest.fixture(autouse=True)
 def _only_what_is_looked_at(settings: Any) -> Iterator[None]:
     """No look through the folders of static files in each request, and no log line of each refusal."""
     settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if "whitenoise" not in name]
