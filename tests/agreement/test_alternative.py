@@ -47,8 +47,8 @@ def physicians(study: Study, group: str, outcomes: list[Callable[[Pair], str]]) 
     return said
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
     made = make_study(cases=12, candidates=("one", "two"))
     made.group("truth", coin(1, "met", "not_met", "met"))
     return made

@@ -29,8 +29,8 @@ pytestmark = pytest.mark.django_db
 HITS = {"one": 5, "two": 3, "three": 1}
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
     """Ten cases of six criteria; physicians meet two of them, three models five, three and one. The judge ``sharp``
     says what the group says; ``blunt`` calls the first criterion not met throughout and is invalid on the last.
     """

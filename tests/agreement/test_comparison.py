@@ -25,8 +25,8 @@ FLIPPED = {"not_met": 1, "met": 0}
 GIVEN = {"reference": "group:A", "judge_a": "good", "judge_b": "poor"}
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
     made = make_study(cases=14, candidates=("one", "two", "three"))
     made.group("A", coin(1, "met", "not_met", "met", "not_met", "cannot_assess"))
     good, broken = noisy(made, "A", 3, 0.1), coin(4, *[""] * 9, "invalid", "missing")

@@ -19,8 +19,8 @@ from tests.agreement.study import Study, coin, make_study, noisy
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
     made = make_study(cases=12, points=(1, 1, 1, -2, 5))
     made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
     made.group("B", noisy(made, "A", 2, 0.3))

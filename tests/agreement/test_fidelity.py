@@ -38,8 +38,8 @@ def rows(report: Report, table: str) -> list[dict[str, object]]:
     return table_of(report, table).dicts()
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
     made = make_study(cases=12, candidates=("one", "two", "three", "four"))
     made.group("A", coin(1, "met", "not_met", "met", "not_met", "cannot_assess"))
     made.group("B", noisy(made, "A", 2, 0.15))

@@ -35,8 +35,8 @@ pytestmark = pytest.mark.django_db
 POINTS = (1, 3, 1, -2, 5)
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
     made = make_study(cases=12, points=POINTS, candidates=("alpha", "beta", "gamma"))
     made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
     made.group("B", noisy(made, "A", 2, 0.3))

@@ -21,8 +21,8 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
     made = make_study(cases=12)
     made.group("A", coin(1, "met", "not_met", "cannot_assess"))
     for name, seed in (("B", 2), ("C", 3)):

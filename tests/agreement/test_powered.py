@@ -29,8 +29,8 @@ pytestmark = pytest.mark.django_db
 CASES, DRAWN = 24, 30
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
     """A judge on 24 cases of both candidates; a group grades 30 of the 48 responses, and differs on a fifth."""
     made = make_study(cases=CASES, points=(3, 1, 1, 2, -2))
     made.judge("Judge", coin(1, "met", "met", "not_met"))

@@ -29,8 +29,8 @@ CRITERIA = 5
 NAMES = ("alpha", "beta", "gamma", "delta")
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
     made = make_study(cases=24, points=(1,) * CRITERIA, candidates=NAMES)
     for n, case in enumerate(Case.objects.filter(benchmark=made.benchmark).order_by("pk")):
         register = "professional" if n % 2 else "lay"

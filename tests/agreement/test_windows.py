@@ -111,8 +111,8 @@ def test_windows_hold_whole_responses_and_leave_none_out() -> None:
 # From the database ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
     made = make_study(cases=11, points=(1, 1, 1))
     made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
     made.group("B", noisy(made, "A", 2, 0.25))
