@@ -64,8 +64,16 @@ FIRST = ("tests/e2e/", "tests/chaos/", "tests/access/", "tests/infra/", "tests/s
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what need not wait for the database, then with the longest tests."""
-    items.sort(key=lambda item: (not item.nodeid.startswith(BEFORE_THE_DATABASE), not item.nodeid.startswith(FIRST)))
+    """Begin with what need not wait for the database, then with tests that share a worker, then with the longest."""
+
+    def turn(item: pytest.Item) -> int:
+        if item.nodeid.startswith(BEFORE_THE_DATABASE):
+            return 0
+        if "celery_worker" in getattr(item, "fixturenames", ()):
+            return 1
+        return 2 if item.nodeid.startswith(FIRST) else 3
+
+    items.sort(key=turn)
 
 
 @pytest.hookimpl(trylast=True)
@@ -196,12 +204,27 @@ def start_worker(
 
 
 @pytest.fixture(scope="session")
-def celery_worker(start_worker: Callable[..., Worker]) -> Worker:
-    """One real Celery worker for all tests of this process. The test itself needs ``transactional_db``.
+def _worker_at_hand() -> list[Worker]:
+    """The shared worker of this process, where there is one now."""
+    return []
+
+
+@pytest.fixture
+def celery_worker(start_worker: Callable[..., Worker], _worker_at_hand: list[Worker]) -> Worker:
+    """One real Celery worker for the tests of this process that want one. The test itself needs ``transactional_db``.
 
     Its tasks see only what is committed. A test that kills its worker takes ``start_worker``.
     """
-    return start_worker()
+    if not _worker_at_hand:
+        _worker_at_hand.append(start_worker())
+    return _worker_at_hand[0]
+
+
+@pytest.fixture(autouse=True)
+def _no_idle_worker(request: pytest.FixtureRequest, _worker_at_hand: list[Worker]) -> None:
+    """It would ask the broker ten times a second to the end of all tests, and take what they send to nobody."""
+    if _worker_at_hand and "celery_worker" not in request.fixturenames:
+        _worker_at_hand.pop().kill()
 
 
 # Browser ----------------------------------------------------------------------------------------------------------
