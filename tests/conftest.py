@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.cache import caches
 from django.core.management.commands.flush import Command as FlushCommand
 from django.db import connection, transaction
+from django.utils import timezone, translation
 
 from consilium.embedded import ensure
 from tests.processes import Worker
@@ -153,6 +154,13 @@ def _empty_caches() -> None:
     """No test sees the rates that another one used up."""
     for cache in caches.all(initialized_only=True):
         cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _language_and_zone_of_nobody() -> None:
+    """A request leaves its reader's behind, which the next test would speak."""
+    translation.deactivate()
+    timezone.deactivate()
 
 
 @pytest.fixture(autouse=True)
