@@ -97,6 +97,16 @@ class FilterSelect(forms.Select):
         return SafeString(f"<select{flatatt(self.build_attrs({'name': name}, attrs))}>{options}</select>")
 
 
+class FilterText(forms.TextInput):
+    """A `TextInput` that is put together here, as the fields beside it."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        """As the template would."""
+        text = self.format_value(value)
+        given = {"type": self.input_type, "name": name} | ({} if text is None else {"value": text})
+        return SafeString(f"<input{flatatt(given | self.build_attrs(self.attrs, attrs))}>")
+
+
 class CaseFilters(forms.Form):
     """The filters of the list of cases; anything that is not offered is refused."""
 
@@ -104,7 +114,7 @@ class CaseFilters(forms.Form):
         label=_("Search"),
         max_length=200,
         required=False,
-        widget=forms.TextInput(attrs={"type": "search", "placeholder": _("Key or words of the conversation")}),
+        widget=FilterText(attrs={"type": "search", "placeholder": _("Key or words of the conversation")}),
     )
     difficulty = forms.ChoiceField(label=_("Difficulty"), required=False, widget=FilterSelect)
     register = forms.ChoiceField(label=_("Register"), required=False, widget=FilterSelect)

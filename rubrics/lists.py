@@ -87,22 +87,28 @@ def listed_cases(benchmark: Benchmark) -> QuerySet[Case]:
 
 def sortable(benchmark: Benchmark, sort: str) -> QuerySet[Case]:
     """The cases with no more than an order by ``sort`` needs."""
-    counted = CASE_ORDERS.get(sort.removeprefix("-"), "") in ("criterion_count", "response_count")
-    return listed_cases(benchmark) if counted else Case.objects.filter(benchmark=benchmark)
+    cases = Case.objects.filter(benchmark=benchmark)
+    counted = {"criterion_count": _with_criteria, "response_count": _with_responses}
+    order = counted.get(CASE_ORDERS.get(sort.removeprefix("-"), ""))
+    return order(cases) if order else cases
 
 
 def listed(cases: QuerySet[Case]) -> QuerySet[Case]:
     """``cases`` with ``criterion_count`` (published), ``response_count`` and ``opening`` (of the first turn)."""
+    opening = Substr(KT("conversation__0__content"), 1, EXCERPT)
+    shown = _with_responses(_with_criteria(cases)).annotate(opening=opening)
+    return shown.defer("conversation", "reference_answer", "metadata")
+
+
+def _with_criteria(cases: QuerySet[Case]) -> QuerySet[Case]:
     published = Q(rubrics__status="published", rubrics__track="gold")  # at most one of a case: nothing is multiplied
-    return (
-        cases.annotate(published=FilteredRelation("rubrics", condition=published))
-        .annotate(
-            criterion_count=_count(RubricItem.objects.filter(rubric=OuterRef("published__pk"))),
-            response_count=_count(Response.objects.filter(case=OuterRef("pk"))),
-            opening=Substr(KT("conversation__0__content"), 1, EXCERPT),
-        )
-        .defer("conversation", "reference_answer", "metadata")
+    return cases.annotate(published=FilteredRelation("rubrics", condition=published)).annotate(
+        criterion_count=_count(RubricItem.objects.filter(rubric=OuterRef("published__pk")))
     )
+
+
+def _with_responses(cases: QuerySet[Case]) -> QuerySet[Case]:
+    return cases.annotate(response_count=_count(Response.objects.filter(case=OuterRef("pk"))))
 
 
 def narrowed(cases: QuerySet[Case], chosen: Mapping[str, Any]) -> QuerySet[Case]:

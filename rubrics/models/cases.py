@@ -156,7 +156,8 @@ class Rubric(models.Model):
         PUBLISHED = "published", _("Published")
         SUPERSEDED = "superseded", _("Superseded")
 
-    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="rubrics")
+    # Found by the indexes of the constraints below, which begin with it.
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="rubrics", db_index=False)
     track = models.CharField(max_length=40, default="gold")
     version = models.PositiveIntegerField(default=1)
     status = models.CharField(max_length=15, choices=Status.choices, default=Status.DRAFT)
@@ -252,7 +253,8 @@ def _only_in_drafts(name: str, operation: pgtrigger.Operation, referencing: pgtr
 class RubricItem(models.Model):
     """A criterion's place in a rubric, with its points."""
 
-    rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="items")
+    # Found by the indexes of the constraints below, which begin with it.
+    rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="items", db_index=False)
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="items")
     position = models.PositiveIntegerField(_("position"))  # from 1
     points = models.SmallIntegerField(_("points"))

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertHTMLEqual
 
 from rubrics import lists
-from rubrics.forms import FilterSelect
+from rubrics.forms import FilterSelect, FilterText
 from rubrics.models import Benchmark, Case
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 
@@ -241,4 +241,9 @@ def test_a_filter_is_drawn_as_any_other_select() -> None:
     for value in (None, "", "a", "other"):
         drawn = FilterSelect(choices=choices).render("tag", value, {"id": "id_tag"})
         usual = forms.Select(choices=choices).render("tag", value, {"id": "id_tag"})
+        assertHTMLEqual(drawn, usual)
+    for value in (None, "", 'a "<b>&'):
+        given = {"type": "search", "placeholder": "Key"}
+        drawn = FilterText(attrs=given).render("q", value, {"id": "id_q", "maxlength": "200", "required": False})
+        usual = forms.TextInput(attrs=given).render("q", value, {"id": "id_q", "maxlength": "200", "required": False})
         assertHTMLEqual(drawn, usual)
