@@ -24,6 +24,7 @@ CASE_COLUMNS = (
     *("id", "public_id", "benchmark", "key", "conversation", "reference_answer", "difficulty", "register"),
     *("language", "tags", "label_tags", "metadata", "created_at"),
 )
+REGISTERS = frozenset(Register.values)
 RUBRIC_COLUMNS = ("id", "case", "track", "version", "status", "provenance", "published_at")
 ITEM_COLUMNS = (
     *("rubric", "criterion", "position", "points", "tags"),
@@ -34,7 +35,7 @@ ITEM_COLUMNS = (
 def register_of(user_role: str, mapped: dict[str, str]) -> str:
     """The register of a case: by the benchmark's map; a role that is itself the name of a register needs none."""
     found = mapped.get(user_role) or user_role.strip().lower()
-    return found if found in Register.values else ""
+    return found if found in REGISTERS else ""
 
 
 class CaseWriter:

@@ -22,7 +22,7 @@ from rubrics.models import Benchmark, Candidate
 from rubrics.parsing.cases import FORMATS, CaseRecord, read_cases
 from rubrics.parsing.faults import Faults
 
-CHUNK = 500
+CHUNK = 1000
 CHUNK_CHARACTERS = 4 << 20  # a line may be long, and three chunks are in memory at a time
 # The candidates that completions inside a case file belong to.
 KINDS = {"physician": Candidate.Kind.PHYSICIAN, "reference": Candidate.Kind.REFERENCE}
