@@ -215,7 +215,7 @@ def test_a_fault_of_our_own_leaves_nothing_and_says_so(benchmark: Benchmark, mon
 def test_kill_nine_in_the_middle_and_another_worker_finishes(
     benchmark: Benchmark, process_environment: dict[str, str]
 ) -> None:
-    content = lines([healthbench(n) for n in range(4000)])
+    content = lines([healthbench(n) for n in range(12_000)])  # enough to be met on the way
     # Without a bell: only the process below shall work on it.
     job = ImportJob(
         benchmark=benchmark, kind="cases", file_name="f.jsonl", bytes_total=len(content), created_by=UserFactory()
@@ -240,7 +240,7 @@ def test_kill_nine_in_the_middle_and_another_worker_finishes(
     ImportJob.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=2))
     assert import_jobs.unfinished(at=timezone.now()) == [job.pk]
     assert work(job).status == "done"
-    assert Case.objects.count() == 4000
+    assert Case.objects.count() == 12_000
     assert job.attempts == 2
 
 
