@@ -41,7 +41,7 @@ _case = Prepared(
 
 def _or_404(row: Row | None) -> Row:
     if row is None:
-        raise Http404("No such object, or not for this user.")
+        raise Http404
     return row
 
 
