@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from rubrics.imports.bulk import reserve_ids
 from rubrics.models import Benchmark, Candidate, Case, Criterion, Response, Rubric, RubricItem
 from tests.rubrics.files import CANARY, clinconsensus, healthbench, write
 
@@ -267,3 +268,18 @@ def test_who_imported_stands_in_the_audit_trail(tmp_path) -> None:
         assert cursor.fetchall() == [
             ("insert", "published", "command import cases"),
         ]
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_reserved_ids_are_those_of_the_sequence_also_where_others_take_some_between(step: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_get_serial_sequence('rubrics_criterion', 'id')")
+        sequence = cursor.fetchone()[0]
+        # Steps of three stand for what others take meanwhile; the transaction ends without it.
+        cursor.execute(f"ALTER SEQUENCE {sequence} INCREMENT BY {step}")
+        cursor.execute(f"SELECT nextval('{sequence}')")
+        before = cursor.fetchone()[0]
+        assert reserve_ids(Criterion, 4) == [before + step * n for n in range(1, 5)]
+        cursor.execute(f"SELECT nextval('{sequence}')")
+        assert cursor.fetchone()[0] == before + step * 5
+    assert reserve_ids(Criterion, 0) == []
