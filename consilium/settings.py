@@ -146,6 +146,8 @@ _database.setdefault("OPTIONS", {})
 _database["TEST"] = {"NAME": _test_database}
 if WEB_PROCESS:
     _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 10, "timeout": 10}
+    # A connection keeps the plans of what every page asks from the second time on (consilium.lib.prepared).
+    _database["OPTIONS"]["prepare_threshold"] = 1 if env.bool("DATABASE_PREPARE", default=True) else None
 else:
     _database["CONN_MAX_AGE"] = 60
     _database["CONN_HEALTH_CHECKS"] = True

@@ -29,7 +29,7 @@ from django.db.models.functions import Coalesce, Length, Substr
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from consilium.lib.prepared import Prepared
+from consilium.lib.prepared import Prepared, kept
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor, RubricItem
 
 EXCERPT = 220
@@ -56,17 +56,19 @@ MOST_PAGES = 1_000_000  # what the database can count to has an end; an address 
 KEPT_S = 60
 # The latest event of a case, how many there are, and the languages: one step of the index for each of them.
 VARIETY = """
-    WITH RECURSIVE used AS (
-        (SELECT language FROM rubrics_case WHERE benchmark_id = %(benchmark)s AND language > ''
-         ORDER BY language LIMIT 1)
-        UNION ALL
-        SELECT (SELECT language FROM rubrics_case WHERE benchmark_id = %(benchmark)s AND language > used.language
-                ORDER BY language LIMIT 1)
-        FROM used WHERE used.language IS NOT NULL
-    )
     SELECT (SELECT max(pgh_id) FROM rubrics_caselabelsevent),
            (SELECT count(*) FROM rubrics_case WHERE benchmark_id = %(benchmark)s),
-           ARRAY(SELECT language FROM used WHERE language IS NOT NULL)
+           ARRAY(
+               WITH RECURSIVE used AS (
+                   (SELECT language FROM rubrics_case WHERE benchmark_id = %(benchmark)s AND language > ''
+                    ORDER BY language LIMIT 1)
+                   UNION ALL
+                   SELECT (SELECT language FROM rubrics_case
+                           WHERE benchmark_id = %(benchmark)s AND language > used.language ORDER BY language LIMIT 1)
+                   FROM used WHERE used.language IS NOT NULL
+               )
+               SELECT language FROM used WHERE language IS NOT NULL
+           )
 """
 # Benchmark and limit → what the cases were like then, when that was, and the counts (`variety_of`).
 _tag_counts: dict[tuple[int, int], tuple[Any, float, list[tuple[str, int]]]] = {}
@@ -239,13 +241,12 @@ def variety_of(benchmark: Benchmark, limit: int = 300) -> Variety:
     This process keeps the tags until a case comes, goes or changes them, which the audit trail tells; and for a minute
     at most, since a long transaction may end after the event that was the last.
     """
+    latest, total, languages = kept(VARIETY, {"benchmark": benchmark.pk})[0]
+    now = time.monotonic()
+    known = _tag_counts.get((benchmark.pk, limit))
+    if known and known[0] == (latest, total) and now - known[1] < KEPT_S:
+        return Variety(total, languages, known[2])
     with connection.cursor() as cursor:
-        cursor.execute(VARIETY, {"benchmark": benchmark.pk})
-        latest, total, languages = cursor.fetchone()
-        now = time.monotonic()
-        kept = _tag_counts.get((benchmark.pk, limit))
-        if kept and kept[0] == (latest, total) and now - kept[1] < KEPT_S:
-            return Variety(total, languages, kept[2])
         cursor.execute(
             "SELECT tag, count(*) FROM rubrics_case, unnest("
             "CASE WHEN label_tags = '{}' THEN tags ELSE ARRAY(SELECT DISTINCT unnest(tags || label_tags)) END"

@@ -1,16 +1,20 @@
 """Queries that every page asks, put together once: later calls fill in their values.
 
-Django writes the SQL of a query anew each time, which takes longer than PostgreSQL needs to answer a small one.
+Django writes the SQL of a query anew each time, which takes longer than PostgreSQL needs to answer a small one. That
+in turn is mostly planning, so web processes have their connections keep the plans as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Model, QuerySet
+
+if TYPE_CHECKING:
+    from consilium.postgres.base import DatabaseWrapper
 
 Row = TypeVar("Row", bound=Model)
 # In the place of each value while the query is put together; nothing else in a query looks like them.
@@ -36,9 +40,7 @@ class Prepared(Generic[Row]):
     def rows(self, **values: Any) -> list[tuple[Any, ...]]:
         """What a query of ``values_list`` finds."""
         compiler, sql, parameters = self._statement(values)
-        with connection.cursor() as cursor:
-            cursor.execute(sql, parameters)
-            return list(_converted(cursor.fetchall(), compiler))
+        return list(_converted(kept(sql, parameters), compiler))
 
     def column(self, **values: Any) -> list[Any]:
         """The first column of `rows`."""
@@ -74,9 +76,7 @@ class Prepared(Generic[Row]):
 
     def _scalar(self, around: str, values: dict[str, Any]) -> Any:
         _compiler, sql, parameters = self._statement(values)
-        with connection.cursor() as cursor:
-            cursor.execute(around.format(sql), parameters)
-            return cursor.fetchone()[0]
+        return kept(around.format(sql), parameters)[0][0]
 
     def _statement(self, values: dict[str, Any]) -> tuple[Any, str, list[Any]]:
         if self._made is None:
@@ -90,6 +90,8 @@ class Prepared(Generic[Row]):
         """The compiler (for the columns), its SQL, and for each parameter whether it is a value's name, and which."""
         compiler = self._build(**self._marks).query.get_compiler(DEFAULT_DB_ALIAS)
         sql, parameters = compiler.as_sql()
+        if not sql.startswith("SELECT"):  # a union: the audit trail puts its setting before all but plain reading
+            sql = f"SELECT * FROM ({sql}) AS found"
         places = []
         for each in parameters:
             name = next((name for name, mark in self._marks.items() if each == mark), None)
@@ -97,6 +99,13 @@ class Prepared(Generic[Row]):
         if missing := self._marks.keys() - {name for given, name in places if given}:
             raise ValueError(f"not compared as they are: {', '.join(sorted(missing))}")
         return compiler, sql, places
+
+
+def kept(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """What ``sql``, always the same text that begins with SELECT, finds; the connection keeps its plan."""
+    with cast("DatabaseWrapper", connection).kept_cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return list(cursor.fetchall())
 
 
 def keyed(key: Any) -> Any:

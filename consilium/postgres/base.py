@@ -44,3 +44,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 raise
             server.ensure(force=True)
             return super().get_new_connection(conn_params)
+
+    @async_unsafe
+    def kept_cursor(self) -> Any:
+        """A cursor whose statements the server keeps with their plans, where ``OPTIONS["prepare_threshold"]`` allows.
+
+        It binds values in the server: one statement at a time, and a value only where its type is plain.
+        """
+        self.ensure_connection()
+        with self.wrap_database_errors:
+            cursor = base.ServerBindingCursor(self.connection)  # type: ignore[call-arg]
+            return self._prepare_cursor(cursor)  # type: ignore[attr-defined]

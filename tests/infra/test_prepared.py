@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
 import pytest
+from django.db import connection
 from django.db.models import Count, F, QuerySet
 from django.db.models.functions import Upper
+from django.test import Client
 
 from consilium.lib.prepared import Prepared, keyed
 from rubrics.models import Benchmark, Case
-from tests.factories import BenchmarkFactory, CaseFactory
+from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, CaseFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -80,3 +87,65 @@ def test_what_it_cannot_do_it_refuses() -> None:
         Prepared(lambda key: Case.objects.filter(key=key), key=str).count(slug="a")
     with pytest.raises(ValueError, match="come along"):
         Prepared(lambda key: Case.objects.filter(key=key).select_related("benchmark"), key=str).first(key="a")
+
+
+@pytest.fixture
+def keeps_plans() -> Iterator[None]:
+    """A connection that keeps plans from the first time on, as those of web processes do from the second."""
+    connection.ensure_connection()
+    before, connection.connection.prepare_threshold = connection.connection.prepare_threshold, 0
+    yield
+    connection.connection.prepare_threshold = before
+
+
+def test_the_connection_keeps_the_plan_and_finds_what_is_there_now(two, keeps_plans) -> None:
+    runs = Prepared(
+        lambda key, title: (
+            Benchmark.objects.filter(slug=key)
+            .order_by()
+            .values_list("slug")
+            .union(Benchmark.objects.filter(title=title).order_by().values_list("slug"))
+        ),
+        key=str,
+        title=str,
+    )
+    cases = Prepared(lambda benchmark: Case.objects.filter(benchmark=benchmark), benchmark=int)
+    for title in ("nothing", two[1].title):
+        assert set(runs.column(key="one", title=title)) == {
+            "one",
+            *Benchmark.objects.filter(title=title).values_list("slug", flat=True),
+        }
+    for number in (2, 3, 4):
+        assert len(cases.objects(benchmark=two[0].pk)) == number
+        CaseFactory(benchmark=two[0])
+    assert cases.objects(benchmark=2**40) == []  # a larger number is another kind to the database
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement, generic_plans + custom_plans FROM pg_prepared_statements")
+        kept = cursor.fetchall()
+    assert [times for sql, times in kept if "UNION" in sql] == [2]
+    assert sorted(times for sql, times in kept if '"rubrics_case"."benchmark_id" = $1' in sql) == [1, 3]
+
+
+def test_what_every_page_asks_binds_its_values_in_the_server(keeps_plans) -> None:
+    """A value whose kind the server cannot tell would be refused there, and only there."""
+    benchmark = BenchmarkFactory(slug="one")
+    admin = BenchmarkRoleFactory(benchmark=benchmark, role="admin").user
+    case = CaseFactory(benchmark=benchmark)
+    client = Client()
+    client.force_login(admin)
+    for path in ("cases/", "cases/?sort=-criteria&q=a", f"cases/{case.public_id}/", "write/", "write/?mine=on&q=a"):
+        for _ in range(2):
+            assert client.get(f"/b/one/{path}").status_code == 200
+    for place in ("", "rubric/"):
+        assert client.get(f"/b/one/write/{case.public_id}/{place}").status_code == 200
+
+
+@pytest.mark.parametrize(("asked", "kept"), [({}, "1"), ({"DATABASE_PREPARE": "0"}, "None")])
+def test_web_processes_keep_plans_unless_told_otherwise(asked: dict[str, str], kept: str, tmp_path) -> None:
+    program = (
+        "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'].get('prepare_threshold'))"
+    )
+    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "x" * 50, "CONSILIUM_HOME": str(tmp_path), **asked}
+    environment |= {"DJANGO_SETTINGS_MODULE": "consilium.settings", "CONSILIUM_WEB": "1"}
+    found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == kept
