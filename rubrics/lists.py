@@ -30,7 +30,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from consilium.lib.prepared import Prepared, kept
-from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor, RubricItem
+from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor
 
 EXCERPT = 220
 # Key and texts of the turns in lower case, a column that only PostgreSQL knows (migration 0009).
@@ -105,7 +105,7 @@ def listed(cases: QuerySet[Case]) -> QuerySet[Case]:
 def _with_criteria(cases: QuerySet[Case]) -> QuerySet[Case]:
     published = Q(rubrics__status="published", rubrics__track="gold")  # at most one of a case: nothing is multiplied
     return cases.annotate(published=FilteredRelation("rubrics", condition=published)).annotate(
-        criterion_count=_count(RubricItem.objects.filter(rubric=OuterRef("published__pk")))
+        criterion_count=Coalesce("published__criterion_count", 0)
     )
 
 

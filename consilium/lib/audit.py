@@ -12,21 +12,53 @@ import pghistory
 import pgtrigger
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
+from pghistory.trigger import Event
 
 Model = TypeVar("Model", bound=type[models.Model])
 
 
 def audited(model: Model) -> Model:
     """Track inserts and updates of ``model`` in an ``…Event`` table that refuses UPDATE, DELETE and TRUNCATE."""
-    return _tracking()(model)
+    return _tracking(pghistory.InsertEvent())(model)
 
 
-def audited_fields(event: str, *fields: str) -> Callable[[Model], Model]:
+def audited_in_bulk(model: Model) -> Model:
+    """The same where files bring thousands of rows: one statement makes the events of all that another one inserts."""
+    return _tracking(_InsertsTogether())(model)
+
+
+def audited_fields(event: str, *fields: str, in_bulk: bool = False) -> Callable[[Model], Model]:
     """The same of some fields only, in a table named ``event``."""
-    return _tracking(fields=fields, model_name=event, obj_field=pghistory.ObjForeignKey(related_name="events"))
+    inserts = _InsertsTogether() if in_bulk else pghistory.InsertEvent()
+    obj_field = pghistory.ObjForeignKey(related_name="events")
+    return _tracking(inserts, fields=fields, model_name=event, obj_field=obj_field)
 
 
-def _tracking(**options: Any) -> Callable[[Model], Model]:
+class _EventsTogether(Event):
+    """pghistory's trigger for a statement, which would also write to the table of contexts, unused here, each time."""
+
+    def get_func(self, model: models.Model) -> pgtrigger.Func:
+        made = super().get_func(model).func
+        plain = made.replace("WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) ", "")
+        plain = plain.replace(", _pgh_attached_context;", ";")
+        if "attach" in plain:
+            raise NotImplementedError("pghistory writes its trigger in another way")
+        return pgtrigger.Func(plain)
+
+
+class _InsertsTogether(pghistory.InsertEvent):
+    def add_event_trigger(self, event_model: type[Any]) -> None:
+        trigger = _EventsTogether(
+            event_model=event_model,
+            label=self.label,
+            name=self.trigger_name,
+            operation=self.operation,
+            level=pgtrigger.Statement,
+        )
+        pgtrigger.register(trigger)(event_model.pgh_tracked_model)
+
+
+def _tracking(inserts: pghistory.InsertEvent, **options: Any) -> Callable[[Model], Model]:
     # `Protect` covers rows only; a TRUNCATE would empty the table without firing it.
     no_truncate = pgtrigger.Trigger(
         name="no_truncate",
@@ -36,7 +68,7 @@ def _tracking(**options: Any) -> Callable[[Model], Model]:
         func="RAISE EXCEPTION 'The audit trail cannot be truncated';",
     )
     track: Callable[[Model], Model] = pghistory.track(
-        pghistory.InsertEvent(),
+        inserts,
         pghistory.UpdateEvent(),
         append_only=True,
         context_field=pghistory.ContextJSONField(),

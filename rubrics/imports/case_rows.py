@@ -25,7 +25,7 @@ CASE_COLUMNS = (
     *("language", "tags", "label_tags", "metadata", "created_at"),
 )
 REGISTERS = frozenset(Register.values)
-RUBRIC_COLUMNS = ("id", "case", "track", "version", "status", "provenance", "published_at")
+RUBRIC_COLUMNS = ("id", "case", "track", "version", "status", "criterion_count", "provenance", "published_at")
 ITEM_COLUMNS = (
     *("rubric", "criterion", "position", "points", "tags"),
     *("source_note", "case_element", "expectation", "bank_item"),
@@ -44,8 +44,8 @@ class CaseWriter:
     def __init__(self, benchmark: Benchmark, faults: Faults, at: datetime, *, provenance: str) -> None:
         self.benchmark = benchmark
         self.faults = faults
-        self.at = at
         self.provenance = provenance
+        self._at_text = at.isoformat()  # written once, not for every row
         self.cases: Counter[str] = Counter(created=0, unchanged=0)
         self.criteria: Counter[str] = Counter(created=0, unchanged=0)
         self.unknown_roles: Counter[str] = Counter()
@@ -114,8 +114,8 @@ class CaseWriter:
                 Rubric,
                 RUBRIC_COLUMNS,
                 (
-                    (pk, case, "gold", 1, "published", self.provenance, self.at)
-                    for pk, case in zip(rubrics, cases, strict=True)
+                    (pk, case, "gold", 1, "published", len(record.criteria), self.provenance, self._at_text)
+                    for pk, case, record in zip(rubrics, cases, records, strict=True)
                 ),
             )
 
@@ -125,7 +125,8 @@ class CaseWriter:
             self.unknown_roles[record.user_role] += 1
         return (
             *(pk, new_public_id(), self.benchmark.pk, record.key, Jsonb(record.conversation), record.reference_answer),
-            *(record.difficulty, register, record.language, list(record.tags), [], Jsonb(record.metadata), self.at),
+            *(record.difficulty, register, record.language, array_literal(record.tags), "{}"),
+            *(Jsonb(record.metadata), self._at_text),
         )
 
     def _items(

@@ -9,7 +9,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.audit import audited, audited_fields
+from consilium.lib.audit import audited_fields, audited_in_bulk
 from consilium.lib.identifiers import new_public_id
 from rubrics.models.benchmarks import Benchmark
 
@@ -34,7 +34,9 @@ class CaseQuerySet(models.QuerySet["Case"]):
         return self.filter(excluded_at=None)
 
 
-@audited_fields("CaseLabelsEvent", "benchmark", "difficulty", "register", "tags", "label_tags", "excluded_at")
+@audited_fields(
+    *("CaseLabelsEvent", "benchmark", "difficulty", "register", "tags", "label_tags", "excluded_at"), in_bulk=True
+)
 class Case(models.Model):
     """One clinical situation. Its content is frozen once a rubric of it is published.
 
@@ -47,7 +49,8 @@ class Case(models.Model):
         DECISION = "decision", _("Decision of an admin")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
-    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="cases")
+    # Found by the indexes below, which begin with it.
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="cases", db_index=False)
     key = models.CharField(_("key"), max_length=200)
     conversation = models.JSONField(_("conversation"))  # [{"role": "user"|"assistant"|"system", "content": text}, …]
     reference_answer = models.TextField(_("reference answer"), blank=True)
@@ -146,7 +149,7 @@ class RubricQuerySet(models.QuerySet["Rubric"]):
         return self.filter(status=Rubric.Status.PUBLISHED, track="gold")
 
 
-@audited
+@audited_in_bulk
 class Rubric(models.Model):
     """A version of the criteria of a case on one track: draft → in review → published → superseded."""
 
@@ -162,6 +165,8 @@ class Rubric(models.Model):
     version = models.PositiveIntegerField(default=1)
     status = models.CharField(max_length=15, choices=Status.choices, default=Status.DRAFT)
     provenance = models.CharField(max_length=200, blank=True)
+    # How many items it has, from the day it is published, when they stand: lists are sorted by it.
+    criterion_count = models.PositiveIntegerField(null=True, editable=False)
     based_on = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     note = models.TextField(_("what changed, and why"), blank=True, default="", db_default="")
     created_by = models.ForeignKey(
@@ -193,6 +198,31 @@ class Rubric(models.Model):
                         RAISE EXCEPTION 'A published rubric can only be superseded'
                             USING ERRCODE = 'check_violation', CONSTRAINT = 'rubrics_rubric_published_stays';
                     END IF;
+                    RETURN NEW;
+                """,
+            ),
+            pgtrigger.Trigger(
+                name="counted_when_published",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(new__status__in=["published", "superseded"]),
+                func="""
+                    IF OLD.status IN ('published', 'superseded') THEN
+                        NEW.criterion_count := OLD.criterion_count;
+                    ELSE
+                        NEW.criterion_count := (SELECT count(*) FROM rubrics_rubricitem i WHERE i.rubric_id = NEW.id);
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+            pgtrigger.Trigger(
+                # An import has counted them already.
+                name="counted_where_it_arrives",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert,
+                condition=pgtrigger.Q(new__status__in=["published", "superseded"], new__criterion_count__isnull=True),
+                func="""
+                    NEW.criterion_count := (SELECT count(*) FROM rubrics_rubricitem i WHERE i.rubric_id = NEW.id);
                     RETURN NEW;
                 """,
             ),
@@ -253,9 +283,9 @@ def _only_in_drafts(name: str, operation: pgtrigger.Operation, referencing: pgtr
 class RubricItem(models.Model):
     """A criterion's place in a rubric, with its points."""
 
-    # Found by the indexes of the constraints below, which begin with it.
+    # Both are found by the indexes of the constraints below, which begin with them.
     rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="items", db_index=False)
-    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="items")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="items", db_index=False)
     position = models.PositiveIntegerField(_("position"))  # from 1
     points = models.SmallIntegerField(_("points"))
     tags = ArrayField(models.CharField(max_length=300), default=list, blank=True)
@@ -269,7 +299,7 @@ class RubricItem(models.Model):
         ordering = ["rubric_id", "position"]
         constraints = [
             models.UniqueConstraint(fields=["rubric", "position"], name="rubrics_item_position_once"),
-            models.UniqueConstraint(fields=["rubric", "criterion"], name="rubrics_item_criterion_once"),
+            models.UniqueConstraint(fields=["criterion", "rubric"], name="rubrics_item_criterion_once"),
             models.CheckConstraint(
                 condition=models.Q(points__gte=-10, points__lte=10) & ~models.Q(points=0), name="rubrics_item_points"
             ),

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pghistory.models import Context
 
 from rubrics.imports.bulk import reserve_ids
 from rubrics.models import Benchmark, Candidate, Case, Criterion, Response, Rubric, RubricItem
@@ -268,6 +269,17 @@ def test_who_imported_stands_in_the_audit_trail(tmp_path) -> None:
         assert cursor.fetchall() == [
             ("insert", "published", "command import cases"),
         ]
+    # The context stands with each event, and nowhere else.
+    assert Context.objects.count() == 0
+
+
+def test_each_case_and_rubric_of_a_file_has_its_event(tmp_path) -> None:
+    run(write(tmp_path / "f.jsonl", [healthbench(number) for number in range(250)]))
+    for model in (Case, Rubric):
+        told = {event.pgh_obj_id: event for event in model.events.rel.related_model.objects.filter(pgh_label="insert")}
+        assert told.keys() == set(model.objects.values_list("pk", flat=True))
+    for rubric in Rubric.objects.all():
+        assert rubric.criterion_count == rubric.items.count() == told[rubric.pk].criterion_count
 
 
 @pytest.mark.parametrize("step", [1, 3])

@@ -47,6 +47,32 @@ def test_raw_sql_cannot_change_what_decisions_rest_on(case, statement, words) ->
         cursor.execute(statement)
 
 
+def test_the_number_of_criteria_is_that_of_the_items_from_the_day_of_publishing(case) -> None:
+    first = case.rubrics.get()
+    assert first.criterion_count == first.items.count() > 0
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE rubrics_rubric SET criterion_count = 99, note = 'mistaken'")
+    first.refresh_from_db()
+    assert (first.criterion_count, first.note) == (first.items.count(), "mistaken")
+    Rubric.objects.update(status="superseded")
+    draft = Rubric.objects.create(case=case, version=2)
+    for position, text in enumerate("abc", start=1):
+        RubricItem.objects.create(
+            rubric=draft, criterion=case.criteria.create(text=text), position=position, points=position
+        )
+    assert draft.criterion_count is None
+    Rubric.objects.filter(pk=draft.pk).update(status="published")
+    draft.refresh_from_db()
+    assert draft.criterion_count == 3
+    draft.criterion_count = None  # whoever holds an older copy does not take the number away
+    draft.save()
+    first.refresh_from_db()
+    draft.refresh_from_db()
+    assert (first.criterion_count, draft.criterion_count) == (first.items.count(), 3)
+    assert Rubric.objects.create(case=CaseFactory(), track="other", status="published").criterion_count is None
+    assert Rubric.objects.get(track="other").criterion_count == 0
+
+
 @pytest.mark.parametrize("points", [0, 11, -11])
 def test_points_are_from_minus_ten_to_ten_and_never_zero(case, points) -> None:
     draft = Rubric.objects.create(case=case, version=2)
