@@ -107,6 +107,15 @@ class FilterText(forms.TextInput):
         return SafeString(f"<input{flatatt(given | self.build_attrs(self.attrs, attrs))}>")
 
 
+class FilterCheck(forms.CheckboxInput):
+    """A `CheckboxInput` that is put together here, as the fields beside it."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        """As the template would."""
+        given = {"type": self.input_type, "name": name, **self.build_attrs(self.attrs, attrs)}
+        return SafeString(f"<input{flatatt(given | ({'checked': True} if self.check_test(value) else {}))}>")
+
+
 class CaseFilters(forms.Form):
     """The filters of the list of cases; anything that is not offered is refused."""
 
@@ -143,7 +152,7 @@ class CaseFilters(forms.Form):
 class DeskFilters(CaseFilters):
     """The filters of the authors' desk."""
 
-    mine = forms.BooleanField(label=_("Mine only"), required=False)
+    mine = forms.BooleanField(label=_("Mine only"), required=False, widget=FilterCheck)
     field_order = ("q", "state", "difficulty", "language", "tag", "mine")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

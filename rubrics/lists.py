@@ -33,8 +33,10 @@ from consilium.lib.prepared import Prepared, kept
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor
 
 EXCERPT = 220
-# Key and texts of the turns in lower case, a column that only PostgreSQL knows (migration 0009).
-SAYS = """strpos("rubrics_case"."words", lower(%(expressions)s COLLATE "default") COLLATE "C") > 0"""
+# Key and texts of the turns in lower case, a column that only PostgreSQL knows (migration 0009). What stands before the
+# first place where they say it is shorter than all; `strpos` would count the characters of it, a quarter of its time.
+SAYS = """octet_length(split_part("rubrics_case"."words", lower(%(expressions)s COLLATE "default") COLLATE "C", 1))
+    < octet_length("rubrics_case"."words")"""
 # What a list of cases may be sorted by; the key breaks ties.
 CASE_ORDERS = {
     "key": "key",
