@@ -5,6 +5,7 @@ import string
 
 ALPHABET = string.ascii_letters + string.digits
 LENGTH = 14
+_PAIRS = [first + second for first in ALPHABET for second in ALPHABET]
 
 
 def new_public_id() -> str:
@@ -13,7 +14,7 @@ def new_public_id() -> str:
     # bits are as even as anybody can tell (the excess of one digit over another is below 2 to the minus 40).
     number = int.from_bytes(secrets.token_bytes(16))
     letters = []
-    for _ in range(LENGTH):
-        number, place = divmod(number, len(ALPHABET))
-        letters.append(ALPHABET[place])
+    for _ in range(LENGTH // 2):
+        number, place = divmod(number, len(_PAIRS))
+        letters.append(_PAIRS[place])
     return "".join(letters)

@@ -16,6 +16,7 @@ from rubrics.parsing.faults import Faults
 T = TypeVar("T")
 
 AHEAD = 2  # chunks that were read and wait to be written
+FIRST = 500  # rows of the first chunk: until it is there, nothing can be written
 WAIT_SECONDS = 0.2
 # Whoever writes waits for the interpreter after each answer of the database, while the other thread reads: by default
 # 5 ms, several times for each statement, a fifth of an import.
@@ -41,6 +42,8 @@ def read_ahead(
 ) -> Iterator[list[T]]:
     """Lists of what ``read(faults)`` yields: at most ``rows`` of them, or as many as weigh ``weight`` in all.
 
+    The first ones are shorter, each twice as long as the one before, so that writing begins soon.
+
     A thread of its own reads, so ``read`` must not touch the database. Faults arrive in ``faults`` with the chunk in
     which they stand, as they would without the thread; what ``read`` raises is raised here.
     """
@@ -60,16 +63,16 @@ def read_ahead(
         # One object takes the faults of the whole file; what is handed over is what came since the last time.
         heard, told = Faults(), 0
         chunk: _Chunk[T] = _Chunk()
-        load = 0
+        load, most = 0, min(rows, FIRST)
         try:
             for row in read(heard):
                 chunk.rows.append(row)
                 load += weigh(row)
-                if len(chunk.rows) >= rows or load >= weight:
+                if len(chunk.rows) >= most or load >= weight:
                     chunk.faults, told = heard.since(told), heard.total
                     if not hand_over(chunk):
                         return
-                    chunk, load = _Chunk(), 0
+                    chunk, load, most = _Chunk(), 0, min(rows, 2 * most)
         except BaseException as error:  # raised where the rows are taken
             chunk.error = error
         chunk.faults, chunk.last = heard.since(told), True

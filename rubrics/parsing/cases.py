@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from dataclasses import field as made_by
+from functools import lru_cache
 from typing import Any, BinaryIO, Literal
 
 from consilium.lib.phrases import Phrase
 from rubrics.parsing import as_imported
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import Fields, Ids, kind, size_of
+from rubrics.parsing.fields import TAG_LENGTH, Fields, Ids, kind, size_of
 from rubrics.parsing.language import detect_language
 from rubrics.parsing.reader import Limits, RecordReader
 
 CaseFormat = Literal["healthbench", "clinconsensus"]
 FORMATS: tuple[CaseFormat, ...] = ("healthbench", "clinconsensus")
 ROLES = ("user", "assistant", "system", "developer", "tool")
+MOST_POINTS = 10
+_PLAIN = {"criterion", "points", "tags"}
 DIFFICULTIES = ("low", "medium", "high")
 # HealthBench: physicians of group 1 wrote unaided, those of groups 2 and 3 saw completions of models.
 WRITING_MODES = {"Group 1": "unaided", "Group 2": "aided", "Group 3": "aided"}
@@ -177,15 +180,35 @@ def conversation_of(fields: Fields, name: str) -> tuple[list[dict[str, str]], li
     return turns, value if more else None
 
 
+def _plain(element: Any) -> CriterionRecord | None:
+    """A criterion that is as almost all are, seen at a glance; any other is read field by field, which takes longer."""
+    if type(element) is not dict or element.keys() != _PLAIN:
+        return None
+    text, points, tags = element["criterion"], element["points"], element["tags"]
+    if type(text) is not str or not text.strip() or type(points) is not int or not 0 < abs(points) <= MOST_POINTS:
+        return None
+    if type(tags) is not list or not {str}.issuperset(map(type, tags)) or not _sound_tags(found := tuple(tags)):
+        return None
+    return CriterionRecord(text, points, found)
+
+
+@lru_cache(maxsize=4096)
+def _sound_tags(tags: tuple[str, ...]) -> bool:
+    return all(tag.strip() and len(tag) <= TAG_LENGTH for tag in tags)
+
+
 def _healthbench_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:
     criteria = []
     extras: dict[str, Any] = {}
     for index, element in enumerate(fields.objects("rubrics", what=Phrase("criterion"))):
+        if plain := _plain(element):
+            criteria.append(plain)
+            continue
         inner = fields.within(f"rubrics[{index}]", element)
         if inner is None:
             continue
         text = inner.text("criterion")
-        points = inner.integer("points", low=-10, high=10)
+        points = inner.integer("points", low=-MOST_POINTS, high=MOST_POINTS)
         if points == 0 and inner.sound:
             inner.fault("points", Phrase("A criterion is worth at least one point, or costs one."))
         tags = inner.texts("tags")

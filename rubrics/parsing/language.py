@@ -29,13 +29,14 @@ _ENGLISH = frozenset(
     )
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_PLAIN_WORD = re.compile(r"[a-z]+")  # the same in ASCII, found in half the time
 SAMPLE = 2000
 
 
 def detect_language(text: str) -> str:
     """``zh``, ``en``, or empty where the text is too short or mixed, or in another language."""
-    text = text[:SAMPLE]
-    words = _WORD.findall(text)
+    text = text[:SAMPLE].lower()
+    words = (_PLAIN_WORD if text.isascii() else _WORD).findall(text)
     letters = sum(map(len, words))
     if letters < 4:
         return ""
@@ -45,5 +46,5 @@ def detect_language(text: str) -> str:
             return "" if len(_KANA_HANGUL.findall(text)) / letters > 0.05 else "zh"
         if han == 0 and sum(not word.isascii() for word in words) / len(words) > 0.1:
             return ""
-    english = sum(word in _ENGLISH for word in map(str.lower, words))
+    english = sum(map(_ENGLISH.__contains__, words))
     return "en" if len(words) >= 3 and english / len(words) > 0.15 else ""

@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilium.lib.errors import ImportRefused, LineError
+from rubrics.parsing import cases as rubrics_parsing_cases
+from rubrics.parsing.cases import read_cases
 from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.decisions import DecisionReader
 from rubrics.parsing.faults import KEPT, Faults
@@ -290,3 +292,28 @@ def test_a_cell_that_was_made_inert_is_read_as_it_was(start, rest) -> None:
     from rubrics.parsing.decisions import typed
 
     assert typed(inert(start + rest)) == start + rest
+
+
+nearly_plain = st.fixed_dictionaries(
+    {
+        "criterion": st.sampled_from(["States the dose.", "Names the risk.", "", " ", None, 5]),
+        "points": st.integers(-12, 12) | st.sampled_from([True, 2.0, 2.5, "3", None]),
+        "tags": st.lists(st.sampled_from(["level:example", "axis:x", " ", "x" * 301, 7, None]), max_size=2) | st.none(),
+    }
+)
+with_more = st.builds(lambda plain, more: {**plain, **more}, nearly_plain, st.dictionaries(texts, values, max_size=1))
+
+
+@given(st.lists(nearly_plain | with_more | values, max_size=4))
+def test_criteria_seen_at_a_glance_are_those_that_are_read_field_by_field(rubrics) -> None:
+    line = {"prompt_id": "c", "prompt": [{"role": "user", "content": "x"}], "rubrics": rubrics, "example_tags": []}
+
+    def read_once() -> tuple[Any, ...]:
+        faults = Faults()
+        found = list(read_cases(io.BytesIO(json.dumps(line).encode()), faults))
+        return found, [(fault.line, fault.field, str(fault.message)) for fault in faults.first]
+
+    at_a_glance = read_once()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rubrics_parsing_cases, "_plain", lambda _element: None)
+        assert read_once() == at_a_glance
