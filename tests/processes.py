@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from consilium.guard import stop_groups
+from consilium.processes import CELERY
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,7 +32,7 @@ class Worker:
         self._stream = log.open("ab")
         self.process = subprocess.Popen(
             [
-                sys.executable, "-m", "celery", "--app", "consilium", "worker",
+                sys.executable, *CELERY, "worker",
                 "--concurrency", str(concurrency), "--queues", queue,
                 "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
             ],
