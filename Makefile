@@ -14,7 +14,8 @@ export CONSILIUM_REAL_DATA
 # Else every process of the tests compiles all that it imports, each time anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-TEST_PROCESSES ?= 2
+# Every sixth second of a test is waiting, so two cores have room for a third process.
+TEST_PROCESSES ?= 3
 PYTEST_ARGS ?=
 
 .PHONY: up test lint lock audit browser clean

@@ -114,7 +114,8 @@ def test_open_doors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def made_once(report: Report, make: Callable[[Report], IO[bytes]] = files.archive) -> IO[bytes]:
         if report.pk not in archives:
-            archives[report.pk] = make(report).read()
+            with make(report) as made:
+                archives[report.pk] = made.read()
         return io.BytesIO(archives[report.pk])
 
     # It is the same whoever asks, by whatever door, and takes longer than twenty pages.
@@ -137,6 +138,8 @@ def test_open_doors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
             if html:
                 read += 1
                 english |= {f"{name} as {role}: {text}" for text in english_in(answer, stored)}
+            for close in answer._resource_closers:  # `close` itself would end the test's connection as well
+                close()
     assert not wrong, "\n" + "\n".join(wrong)
     assert not english, "\n" + "\n".join(sorted(english))
     assert read > 150
