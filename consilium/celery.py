@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +12,6 @@ from celery.signals import beat_init, celeryd_init, setup_logging
 from django.db import transaction
 
 from consilium.broker.address import register_transport
-
-gc.set_threshold(50_000, 20, 50)  # else a fifth of a worker's start is looking for garbage among what stays
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "consilium.settings")
 register_transport()

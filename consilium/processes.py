@@ -28,13 +28,11 @@ def web(*, bind: str) -> Process:
     )
 
 
-# Django's checks would import every page, half of the time that a worker needs to start; `migrate` has run them.
-CELERY = ("-m", "celery", "--app", "consilium", "--skip-checks")
 WORKER = Process(
     "worker",
     (
-        *(*CELERY, "worker", "--concurrency", "2"),
+        *("-m", "celery", "--app", "consilium", "worker", "--concurrency", "2"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO"),
     ),
 )
-BEAT = Process("beat", (*CELERY, "beat", "--pidfile=", "--loglevel", "INFO"))
+BEAT = Process("beat", ("-m", "celery", "--app", "consilium", "beat", "--pidfile=", "--loglevel", "INFO"))

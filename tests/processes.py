@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from consilium.guard import stop_groups
-from consilium.processes import CELERY
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,7 +31,7 @@ class Worker:
         self._stream = log.open("ab")
         self.process = subprocess.Popen(
             [
-                sys.executable, *CELERY, "worker",
+                sys.executable, "-m", "celery", "--app", "consilium", "worker",
                 "--concurrency", str(concurrency), "--queues", queue,
                 "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
             ],

@@ -43,7 +43,7 @@ class Command(BaseCommand):
     """Starts database, web server, Celery worker and beat, and stays in the foreground."""
 
     help = "Start everything on this machine: database, web server, Celery worker and beat. Ctrl-C stops all."
-    requires_system_checks: list[str] = []  # migrate runs them
+    requires_system_checks: list[str] = []  # worker and beat run them as they start
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to listen."""
