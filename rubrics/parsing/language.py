@@ -35,8 +35,9 @@ SAMPLE = 2000
 
 def detect_language(text: str) -> str:
     """``zh``, ``en``, or empty where the text is too short or mixed, or in another language."""
-    text = text[:SAMPLE].lower()
-    words = (_PLAIN_WORD if text.isascii() else _WORD).findall(text)
+    text = text[:SAMPLE]
+    # Elsewhere a letter may become two in lower case, and a word fall apart: the Turkish İ.
+    words = _PLAIN_WORD.findall(text.lower()) if text.isascii() else list(map(str.lower, _WORD.findall(text)))
     letters = sum(map(len, words))
     if letters < 4:
         return ""
