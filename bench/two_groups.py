@@ -80,9 +80,9 @@ def populate(*, cases: int, candidates: int, criteria: int, slug: str = "bench-a
         )
         cursor.execute(
             """
-            INSERT INTO rubrics_rubric (case_id, track, version, status, provenance, published_at)
-            SELECT id, 'gold', 1, 'published', 'bench', now() FROM rubrics_case WHERE benchmark_id = %(benchmark)s
-            ORDER BY id
+            INSERT INTO rubrics_rubric (case_id, track, version, status, criterion_count, provenance, published_at)
+            SELECT id, 'gold', 1, 'published', %(criteria)s, 'bench', now() FROM rubrics_case
+            WHERE benchmark_id = %(benchmark)s ORDER BY id
             """,
             size,
         )

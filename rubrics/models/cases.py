@@ -210,6 +210,9 @@ class Rubric(models.Model):
                     IF OLD.status IN ('published', 'superseded') THEN
                         NEW.criterion_count := OLD.criterion_count;
                     ELSE
+                        NEW.criterion_count := NULL;
+                    END IF;
+                    IF NEW.criterion_count IS NULL THEN
                         NEW.criterion_count := (SELECT count(*) FROM rubrics_rubricitem i WHERE i.rubric_id = NEW.id);
                     END IF;
                     RETURN NEW;
