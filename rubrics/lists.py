@@ -57,8 +57,7 @@ STATES = {
 MOST_PAGES = 1_000_000  # what the database can count to has an end; an address has none
 KEPT_S = 60
 # The latest event of a case, how many there are, and the languages: one step of the index for each of them.
-VARIETY = """
-    SELECT (SELECT max(pgh_id) FROM rubrics_caselabelsevent),
+VARIETY = """SELECT (SELECT max(pgh_id) FROM rubrics_caselabelsevent),
            (SELECT count(*) FROM rubrics_case WHERE benchmark_id = %(benchmark)s),
            ARRAY(
                WITH RECURSIVE used AS (

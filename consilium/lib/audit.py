@@ -41,8 +41,8 @@ class _EventsTogether(Event):
         made = super().get_func(model).func
         plain = made.replace("WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) ", "")
         plain = plain.replace(", _pgh_attached_context;", ";")
-        if "attach" in plain:
-            raise NotImplementedError("pghistory writes its trigger in another way")
+        if "_pgh_attach" in plain:
+            raise NotImplementedError("pghistory writes its trigger in another way than up to 3.9")
         return pgtrigger.Func(plain)
 
 

@@ -103,6 +103,8 @@ class Prepared(Generic[Row]):
 
 def kept(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """What ``sql``, always the same text that begins with SELECT, finds; the connection keeps its plan."""
+    if not sql.startswith("SELECT"):  # the audit trail would put a statement before it
+        raise ValueError(f"does not begin with SELECT: {sql[:40]}")
     with cast("DatabaseWrapper", connection).kept_cursor() as cursor:
         cursor.execute(sql, parameters)
         return list(cursor.fetchall())

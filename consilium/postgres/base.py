@@ -51,7 +51,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
         It binds values in the server: one statement at a time, and a value only where its type is plain.
         """
+        self.close_if_health_check_failed()
         self.ensure_connection()
-        with self.wrap_database_errors:
-            cursor = base.ServerBindingCursor(self.connection)  # type: ignore[call-arg]
-            return self._prepare_cursor(cursor)  # type: ignore[attr-defined]
+        raw: Any = self.connection
+        usual, raw.cursor_factory = raw.cursor_factory, base.ServerBindingCursor
+        try:
+            return self.cursor()
+        finally:
+            raw.cursor_factory = usual

@@ -126,8 +126,7 @@ def test_the_connection_keeps_the_plan_and_finds_what_is_there_now(two, keeps_pl
     assert sorted(times for sql, times in kept if '"rubrics_case"."benchmark_id" = $1' in sql) == [1, 3]
 
 
-def test_what_every_page_asks_binds_its_values_in_the_server(keeps_plans) -> None:
-    """A value whose kind the server cannot tell would be refused there, and only there."""
+def test_the_pages_of_cases_are_made_with_kept_plans(keeps_plans) -> None:
     benchmark = BenchmarkFactory(slug="one")
     admin = BenchmarkRoleFactory(benchmark=benchmark, role="admin").user
     case = CaseFactory(benchmark=benchmark)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from rubrics.imports import ahead
 from rubrics.imports.ahead import read_ahead
 from rubrics.imports.bulk import array_literal, weighed_chunks
 from rubrics.parsing.cases import CaseRecord
@@ -76,3 +77,9 @@ def test_texts_of_an_array_arrive_as_they_are() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT %s::text::text[]", [array_literal(texts)])
         assert tuple(cursor.fetchone()[0]) == texts
+
+
+def test_the_first_chunks_are_short_and_each_is_twice_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ahead, "FIRST", 2)
+    found = read_ahead(lambda _heard: iter(range(24)), Faults(), rows=8, weight=100, weigh=lambda _row: 1)
+    assert [len(chunk) for chunk in found] == [2, 4, 8, 8, 2]
