@@ -42,7 +42,9 @@ class _EventsTogether(Event):
         plain = made.replace("WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) ", "")
         plain = plain.replace(", _pgh_attached_context;", ";")
         if "_pgh_attach" in plain:
-            raise NotImplementedError("pghistory writes its trigger in another way than up to 3.9")
+            raise RuntimeError(
+                "pghistory's trigger for a statement is not that of 3.9: see what it writes beside events"
+            )
         return pgtrigger.Func(plain)
 
 

@@ -137,6 +137,10 @@ def test_the_pages_of_cases_are_made_with_kept_plans(keeps_plans) -> None:
             assert client.get(f"/b/one/{path}").status_code == 200
     for place in ("", "rubric/"):
         assert client.get(f"/b/one/write/{case.public_id}/{place}").status_code == 200
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sum(generic_plans + custom_plans), count(*) FROM pg_prepared_statements")
+        asked, kept = cursor.fetchone()
+    assert asked > 2 * kept > 20
 
 
 @pytest.mark.parametrize(("asked", "kept"), [({}, "1"), ({"DATABASE_PREPARE": "0"}, "None")])

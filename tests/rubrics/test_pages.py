@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertHTMLEqual
 
 from rubrics import lists
-from rubrics.forms import FilterSelect, FilterText
+from rubrics.forms import FilterCheck, FilterSelect, FilterText
 from rubrics.models import Benchmark, Case
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 
@@ -247,3 +247,6 @@ def test_a_filter_is_drawn_as_any_other_select() -> None:
         drawn = FilterText(attrs=given).render("q", value, {"id": "id_q", "maxlength": "200", "required": False})
         usual = forms.TextInput(attrs=given).render("q", value, {"id": "id_q", "maxlength": "200", "required": False})
         assertHTMLEqual(drawn, usual)
+    for value in (None, False, True):
+        drawn = FilterCheck().render("mine", value, {"id": "id_mine"})
+        assertHTMLEqual(drawn, forms.CheckboxInput().render("mine", value, {"id": "id_mine"}))
