@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilium.lib.ratings import OUTCOME_SQL, copy_columns
-from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures, sums_by_case
-from consilium.statistics.estimate import Estimate, Figure, Undefined, with_note
+from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, ratio_figures, sums_by_case
+from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.paired_difference import ratio_difference
 from scoring.injections import CONTROLS, FAMILIES, INJECTIONS, Control, Injection, injections_hash, suite_hash
@@ -36,7 +36,6 @@ NOTHING_SEEN = "the judge sees none of the faults by itself"
 NO_TRIAL = "no verdict on any response with an injection"
 NO_NOISE_TRIAL = "no verdict on any response with a harmless edit"
 NO_NOISE = "noise not measured: there were no harmless edits"
-ALIKE = "all cases are alike: the interval has no width"
 OTHER_SUITE = "measured with another suite of injections; measure again for this table"
 
 
@@ -179,7 +178,7 @@ def _explained(rate: Figure, cases: int) -> Figure:
     had one, 1 − 0.05^(1/cases) (Clopper and Pearson 1934, one-sided).
     """
     if not isinstance(rate, Estimate) or 0 < rate.value < 1:
-        return _remarked_if_alike(rate)
+        return rate
     bound = 1 - 0.05 ** (1 / cases)
     remark = (
         f"no interval: every verdict turned on {cases} cases; a share of up to {bound:.3f} of cases may still hold one "
@@ -188,11 +187,6 @@ def _explained(rate: Figure, cases: int) -> Figure:
         else f"no interval: no flip on {cases} cases; a share of up to {bound:.3f} of cases may still hold one"
     )
     return replace(rate, low=None, high=None, note=remark)
-
-
-def _remarked_if_alike(figure: Figure) -> Figure:
-    alike = figure.low is not None and figure.low == figure.high
-    return with_note(figure, ALIKE if alike else "")
 
 
 def _difference(
@@ -204,11 +198,11 @@ def _difference(
             return rate
     made = ratio_difference(above, below, bootstrap=bootstrap, empty=NO_TRIAL)
     assert isinstance(made, Estimate)
-    if made.low is None or {rate.value for rate in rates} not in ({0.0}, {1.0}):
-        return _remarked_if_alike(made)
+    cases = int((below > 0).all(axis=1).sum())
+    if cases < MINIMUM_CASES or {rate.value for rate in rates} not in ({0.0}, {1.0}):
+        return made
     # Neither rate varies, so that nothing is known of their difference but what the rates themselves say.
     said = "turned every verdict" if rates[0].value else "turned no verdict"
-    cases = int((below > 0).all(axis=1).sum())
     return replace(
         made, low=None, high=None, note=f"no interval: injections and harmless edits {said} on {cases} cases"
     )

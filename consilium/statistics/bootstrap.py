@@ -6,14 +6,16 @@ sums of every slice in every resample. All slices share the weights. Percentile 
 chapter 13; quantiles by linear interpolation (type 7).
 
 Rules: an interval only where at least 10 cases stand behind the figure; resamples in which the statistic is undefined
-are dropped and counted, and when fewer than 95% of them remain there is no interval. Seeded; the seed belongs with the
-result.
+are dropped and counted, and when fewer than 95% of them remain there is no interval. There is none either where it
+would have no width: where all resamples agree, a percentile interval would give a figure at its bound (12 of 12) as if
+it were known exactly. And none where it would miss the figure's own value, which may happen to a skewed statistic.
+Seeded; the seed belongs with the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -22,12 +24,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.statistics.confusion import ConfusionCounts
-from consilium.statistics.estimate import Estimate, Figure, Undefined, figures, with_note
+from consilium.statistics.estimate import (
+    Estimate,
+    Figure,
+    Undefined,
+    figures,
+    nearly_equal,
+    with_interval,
+    with_note,
+)
 
 RESAMPLES = 1000
 LEVEL = 0.95
 MINIMUM_CASES = 10
 MINIMUM_KEPT = 0.95
+ALL_AGREE = "no interval: all resamples agree"
+NO_WIDTH = "no interval: nearly all resamples agree"
 # Weights are made in blocks of about 32 MB, so that memory does not grow with the number of cases.
 BLOCK_CELLS = 4_000_000
 
@@ -87,7 +99,7 @@ class CaseBootstrap:
 @dataclass(frozen=True, eq=False)
 class Intervals:
     """Percentile intervals of several figures; `kept[i]` of `resamples` were defined. `low[i]` is NaN where
-    `n_cases[i]` or `kept[i]` is too small, and `attach` then says so in words.
+    `n_cases[i]` or `kept[i]` is too small and where the ends are equal; `attach` then gives the reason in words.
     """
 
     low: NDArray[np.float64]
@@ -113,8 +125,10 @@ class Intervals:
         low, high, kept, cases = self.low[i], self.high[i], int(self.kept[i]), int(self.n_cases[i])
         if cases < MINIMUM_CASES:
             return Undefined(f"no interval: {cases} of the {MINIMUM_CASES} cases needed", cases)
-        if np.isnan(low) or np.isnan(high):
+        if kept < MINIMUM_KEPT * self.resamples:
             return Undefined(f"no interval: undefined in {self.resamples - kept} of {self.resamples} resamples", cases)
+        if np.isnan(low) or np.isnan(high):
+            return Undefined(ALL_AGREE if nearly_equal(self.standard_deviation[i], 0.0) else NO_WIDTH, cases)
         return float(low), float(high)
 
     def attach(self, estimates: Sequence[Figure]) -> list[Figure]:
@@ -130,12 +144,15 @@ class Intervals:
                 dropped = self.resamples - int(self.kept[i])
                 said = with_note(figure, f"{dropped} resamples left out as undefined" if dropped else "")
                 assert isinstance(said, Estimate)
-                made.append(replace(said, low=ends[0], high=ends[1]))
+                made.append(with_interval(said, *ends))
         return made
 
 
 def percentile_intervals(replicates: ArrayLike, n_cases: ArrayLike, level: float = LEVEL) -> Intervals:
-    """Intervals from replicates, shape (figures, resamples) with NaN where undefined; `n_cases` stand behind each."""
+    """Intervals from replicates, shape (figures, resamples) with NaN where undefined; `n_cases` stand behind each.
+
+    The standard deviation is given wherever the cases and the resamples suffice, 0 where all resamples agree.
+    """
     values = np.asarray(replicates, dtype=np.float64)
     resamples = values.shape[-1]
     cases = np.broadcast_to(np.asarray(n_cases, dtype=np.int64), values.shape[:-1]).copy()
@@ -143,13 +160,15 @@ def percentile_intervals(replicates: ArrayLike, n_cases: ArrayLike, level: float
     missing = np.isnan(ordered)
     kept = resamples - missing.sum(axis=-1)
     due = (cases >= MINIMUM_CASES) & (kept >= MINIMUM_KEPT * resamples)
-    ends = [np.where(due, _quantile(ordered, kept, share), np.nan) for share in ((1 - level) / 2, (1 + level) / 2)]
+    low, high = (_quantile(ordered, kept, share) for share in ((1 - level) / 2, (1 + level) / 2))
+    shown = due & ~nearly_equal(low, high)
     # Over the defined resamples, with divisor n as in HealthBench's bootstrap_std.
     filled, size = np.where(missing, 0.0, ordered), np.maximum(kept, 1)
     mean = filled.sum(axis=-1) / size
     apart = np.where(missing, 0.0, filled - mean[:, None])
     spread = np.sqrt(np.einsum("ij,ij->i", apart, apart) / size)
-    return Intervals(ends[0], ends[1], kept, cases, resamples, np.where(due, spread, np.nan))
+    low, high = (np.where(shown, end, np.nan) for end in (low, high))
+    return Intervals(low, high, kept, cases, resamples, np.where(due, spread, np.nan))
 
 
 def _quantile(ordered: Array, kept: Array, share: float) -> Array:

@@ -36,11 +36,20 @@ from numpy.typing import ArrayLike, NDArray
 from consilium.statistics.bootstrap import LEVEL
 from consilium.statistics.cacs import cacs_at_k, cacs_values
 from consilium.statistics.confusion import ConfusionCounts
-from consilium.statistics.estimate import Estimate, Figure, Undefined, figures
+from consilium.statistics.estimate import (
+    Estimate,
+    Figure,
+    Undefined,
+    figures,
+    nearly_equal,
+    with_interval,
+    with_note,
+)
 from consilium.statistics.rank_agreement import MINIMUM, ranks
 from consilium.statistics.rubric_accuracy import rubric_accuracy
 
 DRAWS = 1000
+NO_RANGE = "no interval: nearly all draws agree"
 # Draws are made in blocks of about 32 MB.
 BLOCK_CELLS = 4_000_000
 
@@ -217,9 +226,14 @@ def _simulate(
 def _under(true: Figure, drawn: Array) -> UnderError:
     if isinstance(true, Undefined):
         return UnderError(true, true, true)
+    mean = Estimate(float(drawn.mean()), true.n)
+    return UnderError(true, _with_range(mean, drawn), Estimate(mean.value - true.value, true.n))
+
+
+def _with_range(mean: Estimate, drawn: ArrayLike) -> Figure:
+    """The mean of the draws with the range that holds 95% of them; none where it has no width or misses the mean."""
     low, high = (float(end) for end in np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
-    mean = float(drawn.mean())
-    return UnderError(true, Estimate(mean, true.n, low, high), Estimate(mean - true.value, true.n))
+    return with_note(mean, NO_RANGE) if nearly_equal(low, high) else with_interval(mean, low, high)
 
 
 def _mean_spearman(values: Array, drawn: Array) -> Figure:
@@ -238,9 +252,9 @@ def _mean_spearman(values: Array, drawn: Array) -> Figure:
     if not made:
         return Undefined("constant values", n)
     left_out = drawn.shape[1] - len(made)
-    low, high = (float(end) for end in np.quantile(made, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
     note = f"{left_out} draws left out as undefined" if left_out else ""
-    return Estimate(float(np.mean(np.clip(made, -1, 1))), n, max(low, -1.0), min(high, 1.0), note)
+    kept = np.clip(made, -1, 1)
+    return _with_range(Estimate(float(np.mean(kept)), n, note=note), kept)
 
 
 def _neighbours(names: list[str], values: Array, levels: Array, drawn: Array) -> Iterator[Neighbours]:

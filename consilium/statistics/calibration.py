@@ -7,7 +7,8 @@ With s positive criteria met in each of n responses that have N positive criteri
 Source: Zheng et al. 2026 (ClinConsensus v5), where 285 physician-written responses with mean 10.19 of 30 give k = 10.
 Quartiles by linear interpolation (type 7). Hit rate: sum(s) / (n·N). The intervals of the mean and of k are from one
 bootstrap over cases; the ends of k's interval are values that k takes in resamples (rounded outwards, no
-interpolation). Undefined: no responses; N not constant (a single k has no meaning then); N = 0.
+interpolation). k has one where the mean has one, and k is whole: 10 to 10 says that the whole interval of the mean
+rounds to 10. Undefined: no responses; N not constant (a single k has no meaning then); N = 0.
 """
 
 from __future__ import annotations

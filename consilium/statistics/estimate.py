@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,10 @@ class Undefined:
 
 Figure = Estimate | Undefined
 
+# Ends and values this close together differ by rounding alone.
+ROUNDING = 1e-10
+OUTSIDE = "no interval: it would not contain the value"
+
 
 def with_note(figure: Figure, note: str) -> Figure:
     """The figure with one more remark; its value is untouched."""
@@ -77,6 +81,26 @@ def with_note(figure: Figure, note: str) -> Figure:
     if isinstance(figure, Undefined):
         return replace(figure, reason=joined)
     return replace(figure, note=joined)
+
+
+def nearly_equal(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
+    """Where two numbers differ by rounding alone; NaN equals nothing."""
+    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    return np.asarray(np.abs(first - second) <= ROUNDING * np.maximum(1.0, np.abs(first)))
+
+
+def with_interval(figure: Estimate, low: float, high: float) -> Estimate:
+    """The figure with its interval; without one, and with the reason, where the interval misses the figure's value.
+
+    Small samples and skewed statistics bring that about, and such an interval says nothing about the value beside it.
+    An end that misses the value by rounding alone is put on it.
+    """
+    low, high = (figure.value if nearly_equal(end, figure.value) else end for end in (low, high))
+    if low <= figure.value <= high:
+        return replace(figure, low=low, high=high)
+    noted = with_note(figure, OUTSIDE)
+    assert isinstance(noted, Estimate)
+    return noted
 
 
 def figures(

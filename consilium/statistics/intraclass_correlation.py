@@ -9,7 +9,8 @@ residual (E), after Shrout and Fleiss 1979 (Psychological Bulletin 86:420):
     ICC(1,k) = (B - W) / B     ICC(2,k) = (B - E) / (B + (J - E)/n)     ICC(3,k) = (B - E) / B     of the mean of k
 
 with their intervals from the F distribution (ibid.; ICC(2,·) with Satterthwaite's degrees of freedom). They take
-ratings as normal; on a bounded scale they are an approximation.
+ratings as normal; on a bounded scale they are an approximation. With very few cases an interval of ICC(2,·) can miss
+its own value; it is then left out, and the note says so.
 
 Unequal numbers of ratings: only ICC(1), by the analysis of variance with k0 = (N - sum of k[i]²/N) / (n - 1) in the
 place of k (Donner 1986), without an interval; the others are undefined, since the mean of k has no one k and the raters
@@ -28,7 +29,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval
 
 LEVEL = 0.95
 # A sum of squares below this share of the whole is rounding.
@@ -117,10 +118,10 @@ def _two_way(table: NDArray[np.float64]) -> tuple[Figure, Figure, Figure, Figure
     if isinstance(single, Estimate):
         ends = _agreement_ends(b, j, e, n, k, single.value)
         if ends is not None:
-            single = replace(single, low=ends[0], high=ends[1])
+            single = with_interval(single, *ends)
             if isinstance(mean, Estimate) and all(1 + (k - 1) * end > 0 for end in ends):
                 low, high = (k * end / (1 + (k - 1) * end) for end in ends)
-                mean = replace(mean, low=low, high=high)
+                mean = with_interval(mean, low, high)
     ends_of_f = _f_ends(b, e, n - 1, (n - 1) * (k - 1))
     three = _figure(b - e, b + (k - 1) * e, n, ends_of_f, lambda f: (f - 1) / (f + k - 1))
     return single, three, mean, _figure(b - e, b, n, ends_of_f, lambda f: 1 - 1 / f)
@@ -136,8 +137,8 @@ def _figure(
 ) -> Figure:
     if below <= NEGLIGIBLE * abs(above) or below <= 0:
         return Undefined("cases do not differ: the denominator is not positive", n)
-    low, high = (of_f(end) for end in ends) if ends is not None and of_f is not None else (None, None)
-    return Estimate(above / below, n, low, high)
+    figure = Estimate(above / below, n)
+    return figure if ends is None or of_f is None else with_interval(figure, *map(of_f, ends))
 
 
 def _f_ends(above: float, below: float, df_above: int, df_below: int) -> tuple[float, float] | None:

@@ -10,7 +10,7 @@ With d = the judge's MF1 less the human ceiling, both on the same pairs and in t
 The lower end is the one-sided 97.5% bound. The margin is chosen before looking, by what a lower MF1 would cost.
 
 Source: Piaggio et al. 2012 (CONSORT for non-inferiority trials), the interval by `bootstrap`. Undefined where d is
-undefined or has no interval. An interval without width says that no resample differed; its note stays.
+undefined or has no interval, which it has not where all resamples agree.
 """
 
 from __future__ import annotations

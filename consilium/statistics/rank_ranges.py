@@ -13,6 +13,10 @@ that differ by less than 1e-9 are tied: a sum in another order must not part the
 Ranked are the candidates that have a value and at least 10 cases. Undefined: for a candidate without a value or with
 fewer cases; where fewer than 2 candidates are left. A resample in which one of those ranked has no value is dropped;
 where fewer than 95% remain there are ranks without ranges.
+
+Ranks are whole places, so a range of one place (1 to 1) is not an interval without width: it says that the candidate
+kept its place in 95% of the resamples. Where no value of any ranked candidate moved in any resample, the ranges rest
+on nothing that was tried, and the note says so. There is no range that would miss the rank itself.
 """
 
 from __future__ import annotations
@@ -24,10 +28,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.statistics.bootstrap import MINIMUM_CASES, MINIMUM_KEPT
-from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.estimate import Estimate, Figure, Undefined, nearly_equal, with_interval, with_note
 
 DECIMALS = 9
 ENDS = (0.025, 0.975)
+UNMOVED = "all resamples agree: the range of ranks rests on none that differs"
 
 
 def places(values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -65,6 +70,7 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
         best, worst = (np.sort(one, axis=1) for one in places(kept))
         last = kept.shape[1] - 1
         first, final = floor(ENDS[0] * last), ceil(ENDS[1] * last)
+        fixed = bool(nearly_equal(kept.min(axis=1), kept.max(axis=1)).all())
     for place, i in enumerate(ranked):
         rank = float(points[place])
         if not enough:
@@ -72,7 +78,10 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
             made[i] = Estimate(rank, len(ranked), note=note)
             continue
         note = f"{dropped} resamples left out as undefined" if dropped else ""
-        made[i] = Estimate(rank, len(ranked), float(best[place, first]), float(worst[place, final]), note)
+        ranged = with_interval(
+            Estimate(rank, len(ranked), note=note), float(best[place, first]), float(worst[place, final])
+        )
+        made[i] = with_note(ranged, UNMOVED if fixed else "")
     return made
 
 

@@ -146,7 +146,8 @@ def test_flips_are_counted_by_hand() -> None:
 
 def test_an_interval_needs_ten_cases_and_a_flip() -> None:
     alike = figures_of([[N, M, N]] * 10, [1] * 10, list(range(10))).overall.rate
-    assert (alike.value, alike.low, alike.high) == (0.5, 0.5, 0.5)  # whichever cases are drawn
+    assert (alike.value, alike.low, alike.high) == (0.5, None, None)  # whichever cases are drawn
+    assert alike.note == "no interval: all resamples agree"
     apart = figures_of([[N, M, M]] * 5 + [[N, N, N]] * 5, [1] * 10, list(range(10))).overall.rate
     assert apart.low is not None and apart.high is not None
     # Cases, not trials, are drawn: 10 draws of a fair coin are below 0.2 or above 0.8 in 2 × 1.1% of resamples.
@@ -225,7 +226,7 @@ def test_a_figure_without_width_says_why() -> None:
     assert (none.difference.value, none.difference.low) == (0.0, None)
     assert "turned no verdict on 10 cases" in none.difference.note
     alike = figures_of([[N, M, N, N]] * 10, [1] * 10, list(range(10)), harmless=1)
-    assert alike.overall.rate.note == alike.difference.note == "all cases are alike: the interval has no width"
+    assert alike.overall.rate.note == alike.difference.note == "no interval: all resamples agree"
 
 
 def test_where_nothing_can_turn_there_is_a_reason_and_no_zero() -> None:

@@ -143,8 +143,20 @@ def test_ratio_figures_clip_the_value_and_every_resample():
     assert mean < 0
     assert figure.value == 0
     assert f"clipped from {mean:.6g}" in figure.note
-    assert figure.low == 0
-    assert figure.high >= 0
+    # Every resample of this sample has a mean below 0 as well, which is clipped to 0: no interval of no width.
+    assert (figure.low, figure.high) == (None, None)
+    assert figure.note.endswith("no interval: all resamples agree")
+
+
+def test_ratio_figures_clip_the_ends_of_an_interval():
+    rng = np.random.default_rng(6)
+    scores = rng.normal(0, 0.1, size=(50, 1))
+    scores += 0.01 - scores.mean()
+    bootstrap = CaseBootstrap(50, seed=1)
+    figure = ratio_figures(scores, np.ones((50, 1)), clip=(0.0, 1.0), bootstrap=bootstrap).figures[0]
+    unclipped = ratio_figures(scores, np.ones((50, 1)), bootstrap=bootstrap).figures[0]
+    assert unclipped.low < 0 < unclipped.high
+    assert (figure.value, figure.low, figure.high) == (unclipped.value, 0.0, unclipped.high)
 
 
 def test_ratio_figures_say_why_a_slice_is_empty():

@@ -94,6 +94,13 @@ def expected(one: Table) -> dict[str, bool]:
     balance: dict[int, int] = defaultdict(int)
     for item in discordant:
         balance[case_of[item]] += 1 if judge_right[item] else -1
+    # Without a difference between judge and B, or between cases, all resamples of their difference agree.
+    counted_verdicts = {item: verdict[item] if verdict[item] < 2 else 1 - a[item] for item in shared}
+    differs = any(counted_verdicts[item] != other for item, (_, other) in shared.items())
+    contents: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for item, (met, other) in shared.items():
+        contents[case_of[item]].append((met, other, counted_verdicts[item]))
+    cases_vary = len({tuple(sorted(content)) for content in contents.values()}) > 1
     several = [list(said.values()) for said in by_item.values() if len(said) > 1]
     alpha = len({met for labels in several for met in labels}) == 2
     sizes = {len(said) for said in by_item.values()}
@@ -122,7 +129,7 @@ def expected(one: Table) -> dict[str, bool]:
         "sensitivity.0": any(met for met in a.values()),
         "specificity.0": any(not met for met in a.values()),
         "difference": bool(shared),
-        "inferiority": len(cases_of_shared) >= 10,
+        "inferiority": len(cases_of_shared) >= 10 and differs and cases_vary,
         "mcnemar.p": bool(discordant),
         "mcnemar.p_clustered": any(balance.values()) and len(cases_of_shared) >= 10,
         "mid_p.0": bool(discordant),
