@@ -169,7 +169,7 @@ def _computation(report: Report) -> Iterator[str]:
         yield (
             f"Intervals are 95% percentile intervals of a bootstrap over cases (Efron and Tibshirani 1993) with "
             f"{counted(resamples, 'resample')} and seed {report.seed}, given only where at least {MINIMUM_CASES} cases "
-            "stand behind a figure."
+            "stand behind a figure, the resamples do not all agree, and the interval contains the figure."
         )
     else:
         yield f"The seed was {report.seed}."

@@ -219,7 +219,9 @@ def figures(report: Report) -> Iterator[Figure]:
             _("Agreement on each candidate"),
             _("Macro-F1 with 95% bootstrap intervals over cases; the dashed line is the figure over all candidates.")
             if any(row["mf1_low"] is not None for row in own)
-            else _("Macro-F1; the dashed line is the figure over all candidates. Fewer than 10 cases: no intervals."),
+            else _(
+                "Macro-F1; the dashed line is the figure over all candidates. No intervals: fewer than 10 cases, or all resamples agree."
+            ),
             "candidates",
             by_candidate,
         )

@@ -295,7 +295,9 @@ def figures(report: Report) -> Iterator[Figure]:
     caption = (
         _("ρ of the judge and of each physician that was tested, with 95% bootstrap intervals over cases.")
         if any(row["rho_judge_low"] is not None for row in kept)
-        else _("ρ of the judge and of each physician that was tested. Fewer than 10 cases: no intervals.")
+        else _(
+            "ρ of the judge and of each physician that was tested. No intervals: fewer than 10 cases, or all resamples agree."
+        )
     )
     caption += " " + _("On a tie both are at least as close, so that the two shares add up to more than 1.")
     if len(kept) < len(rows):

@@ -275,7 +275,7 @@ def figures(report: Report) -> Iterator[Figure]:
         _("Both judges on each candidate"),
         _("Macro-F1 on the same pairs, with 95% bootstrap intervals over cases.")
         if with_interval
-        else _("Macro-F1 on the same pairs. Fewer than 10 cases: no intervals."),
+        else _("Macro-F1 on the same pairs. No intervals: fewer than 10 cases, or all resamples agree."),
         "comparison",
         side_by_side,
     )

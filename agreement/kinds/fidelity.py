@@ -279,7 +279,7 @@ def figures(report: Report) -> Iterator[Figure]:
         _("The judge beside the human ceiling"),
         _("Macro-F1 on the same pairs, with 95% bootstrap intervals over cases.")
         if rows[0]["mf1_mean_low"] is not None
-        else _("Macro-F1 on the same pairs. Fewer than 10 cases: no intervals."),
+        else _("Macro-F1 on the same pairs. No intervals: fewer than 10 cases, or all resamples agree."),
         "fidelity",
         drawing,
     )

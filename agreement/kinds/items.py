@@ -296,7 +296,9 @@ def figures(report: Report) -> Iterator[Figure]:
         % {"n": len(first)},
         _("Valid pairs, with 95% bootstrap intervals over cases; the dashed line is the rate over all pairs.")
         if any(one.low is not None for one in points)
-        else _("Valid pairs; the dashed line is the rate over all. Fewer than 10 cases: no intervals."),
+        else _(
+            "Valid pairs; the dashed line is the rate over all. No intervals: fewer than 10 cases, or all resamples agree."
+        ),
         "where",
         rates,
     )

@@ -161,7 +161,9 @@ def _registers(report: Report) -> Iterator[Figure]:
         _("Lay and professional cases"),
         _("Figures on lay cases less those on professional ones, with 95% bootstrap intervals over cases.")
         if any(one.low is not None for one in points)
-        else _("Figures on lay cases less those on professional ones. Fewer than 10 cases: no intervals."),
+        else _(
+            "Figures on lay cases less those on professional ones. No intervals: fewer than 10 cases, or all resamples agree."
+        ),
         "registers",
         drawing,
     )

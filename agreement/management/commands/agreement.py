@@ -99,7 +99,7 @@ class Command(BaseCommand):
             )
         console.print(
             f"Intervals: bootstrap over cases, {compare.RESAMPLES} resamples, seed {seed}; "
-            "only where 10 cases stand behind a figure.",
+            "only where 10 cases stand behind a figure and not all resamples agree.",
             soft_wrap=True,
         )
         return text.getvalue()

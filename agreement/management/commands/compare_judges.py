@@ -84,7 +84,7 @@ class Command(BaseCommand):
             console.print(rows[0]["note"], soft_wrap=True)
         console.print(
             f"Intervals: paired bootstrap over cases, {RESAMPLES} resamples, seed {seed}; p over cases: McNemar's test "
-            "after Obuchowski; both only where 10 cases stand behind a figure.",
+            "after Obuchowski; both only where 10 cases stand behind a figure, intervals only where resamples differ.",
             soft_wrap=True,
         )
         return text.getvalue()
