@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from agreement.earlier import as_written_now
 from agreement.models import Report, ReportRows, ReportTable
 from agreement.tables import MadeRows, Table
 
@@ -53,7 +54,7 @@ def table_of(report: Report, name: str) -> Table:
     """
     known: dict[str, Table] = report.__dict__.setdefault("_tables", {})
     if name not in known:
-        known[name] = _read(report, name)
+        known[name] = as_written_now(report, name, _read(report, name))
     return known[name]
 
 

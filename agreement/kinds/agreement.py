@@ -220,7 +220,8 @@ def figures(report: Report) -> Iterator[Figure]:
             _("Macro-F1 with 95% bootstrap intervals over cases; the dashed line is the figure over all candidates.")
             if any(row["mf1_low"] is not None for row in own)
             else _(
-                "Macro-F1; the dashed line is the figure over all candidates. No intervals: fewer than 10 cases, or all resamples agree."
+                "Macro-F1; the dashed line is the figure over all candidates. "
+                "No intervals: fewer than 10 cases, or all resamples agree."
             ),
             "candidates",
             by_candidate,

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agreement.compare import Progress, unheard
+from agreement.earlier import DIFFERENCE_FACT, JUDGE_LESS_PHYSICIAN
 from agreement.forms import ReportForm, choose
 from agreement.judged import many_raters
 from agreement.judged.alternative import ALL, alternative, checked_group, read_bench, tables_of
@@ -132,6 +133,7 @@ def compute(
             "n_undecided": bench.n_undecided,
             "n_unanswered": int((bench.labelled.judge < 0).sum()),
             "resamples": RESAMPLES,
+            DIFFERENCE_FACT: JUDGE_LESS_PHYSICIAN,
             "headline": {
                 "value": summary["winning_rate"],
                 "low": None,
@@ -296,7 +298,8 @@ def figures(report: Report) -> Iterator[Figure]:
         _("ρ of the judge and of each physician that was tested, with 95% bootstrap intervals over cases.")
         if any(row["rho_judge_low"] is not None for row in kept)
         else _(
-            "ρ of the judge and of each physician that was tested. No intervals: fewer than 10 cases, or all resamples agree."
+            "ρ of the judge and of each physician that was tested. No intervals: fewer than 10 cases, or all "
+            "resamples agree."
         )
     )
     caption += " " + _("On a tie both are at least as close, so that the two shares add up to more than 1.")

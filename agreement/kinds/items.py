@@ -297,7 +297,8 @@ def figures(report: Report) -> Iterator[Figure]:
         _("Valid pairs, with 95% bootstrap intervals over cases; the dashed line is the rate over all pairs.")
         if any(one.low is not None for one in points)
         else _(
-            "Valid pairs; the dashed line is the rate over all. No intervals: fewer than 10 cases, or all resamples agree."
+            "Valid pairs; the dashed line is the rate over all. "
+            "No intervals: fewer than 10 cases, or all resamples agree."
         ),
         "where",
         rates,

@@ -162,7 +162,8 @@ def _registers(report: Report) -> Iterator[Figure]:
         _("Figures on lay cases less those on professional ones, with 95% bootstrap intervals over cases.")
         if any(one.low is not None for one in points)
         else _(
-            "Figures on lay cases less those on professional ones. No intervals: fewer than 10 cases, or all resamples agree."
+            "Figures on lay cases less those on professional ones. "
+            "No intervals: fewer than 10 cases, or all resamples agree."
         ),
         "registers",
         drawing,

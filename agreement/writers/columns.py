@@ -6,7 +6,7 @@ is empty or zero throughout and, where it would be too wide, what matters least;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -113,6 +113,8 @@ _HEADINGS = {
     "top5": "Top 5",
     "worst_at_k": "Worst-at-k",
 }
+# Of what a difference is, by a column that stands beside it.
+_DIFFERENCES = {"rho_judge": "Judge less physician", "mf1_a": "A less B", "bound": "Judge less ceiling"}
 REMARKS = "note"
 _COUNTS = ("n", "n_pairs", "n_cases", "n_responses")  # those that a reader misses first
 # Text columns whose values are names of figures.
@@ -148,7 +150,7 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
         found.append(
             PrintedColumn(
                 name=name,
-                heading=_heading(name),
+                heading=_heading(name, place_of),
                 place=place,
                 low=low,
                 high=high,
@@ -186,7 +188,9 @@ def _rank_of_count(column: PrintedColumn) -> int:
     return _COUNTS.index(column.name) if column.name in _COUNTS else len(_COUNTS)
 
 
-def _heading(name: str) -> str:
+def _heading(name: str, beside: Iterable[str]) -> str:
+    if name == "difference":
+        return next((heading for other, heading in _DIFFERENCES.items() if other in beside), "Difference")
     if name in _HEADINGS:
         return _HEADINGS[name]
     if len(name) == 1:

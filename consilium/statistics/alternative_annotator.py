@@ -70,7 +70,7 @@ class Compared:
     n_cases: int
     advantage: Figure  # ρ_f
     annotators_advantage: Figure  # ρ_h
-    difference: Figure  # ρ_h − ρ_f
+    difference: Figure  # ρ_f − ρ_h: the judge less the annotator, as every difference of a judge and a physician
     test: str
     p: Figure
     p_adjusted: Figure
@@ -230,9 +230,9 @@ def _instances(
 def _shares(
     made: _Instances, n_annotators: int, n_cases: int, bootstrap: CaseBootstrap | None
 ) -> dict[str, list[Figure]]:
-    """Both shares and their difference, for each annotator."""
+    """Both shares and the judge's less the annotator's, for each annotator."""
     instances = made.summed(None, n_cases, n_annotators)
-    values = {"advantage": made.judge_wins, "annotators_advantage": made.annotator_wins, "difference": made.d}
+    values = {"advantage": made.judge_wins, "annotators_advantage": made.annotator_wins, "difference": -made.d}
     return {
         name: ratio_figures(
             made.summed(one, n_cases, n_annotators), instances, bootstrap=bootstrap, empty=NO_INSTANCES

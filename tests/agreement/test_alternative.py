@@ -103,7 +103,7 @@ def test_every_figure_is_that_of_the_definition(study: Study, client: Client) ->
         row = found[name]
         assert (row["n_instances"], row["test"]) == (len(d), "t")
         assert row["rho_judge"] == pytest.approx(np.mean(ahead), abs=1e-12)
-        assert row["difference"] == pytest.approx(np.mean(d), abs=1e-12)
+        assert row["difference"] == pytest.approx(-np.mean(d), abs=1e-12)
         assert row["p"] == pytest.approx(p[name], rel=1e-9)
         assert row["rho_judge_low"] < row["rho_judge"] < row["rho_judge_high"]
     adjusted = dict(zip(p, false_discovery_control(list(p.values()), method="by"), strict=True))

@@ -90,7 +90,7 @@ def test_it_is_the_procedure_of_the_paper(seed: int, judge_noise: float, epsilon
         assert (one.n_instances, one.test) == (n, "t")
         assert one.advantage.value == pytest.approx(rho_f, abs=1e-12)
         assert one.annotators_advantage.value == pytest.approx(rho_h, abs=1e-12)
-        assert one.difference.value == pytest.approx(d, abs=1e-12)
+        assert one.difference.value == pytest.approx(-d, abs=1e-12)
         assert one.p.value == pytest.approx(expected["p"][j], rel=1e-9)
         assert one.p_adjusted.value == pytest.approx(expected["adjusted"][j], rel=1e-9)
         assert one.wins is bool(expected["adjusted"][j] <= 0.05)
@@ -122,8 +122,8 @@ def test_by_hand() -> None:
     ]
     assert shares == [
         (3, 1, 1, 0),
-        (3, 1, pytest.approx(2 / 3), pytest.approx(-1 / 3)),
-        (2, 1, 0.5, -0.5),
+        (3, 1, pytest.approx(2 / 3), pytest.approx(1 / 3)),
+        (2, 1, 0.5, 0.5),
     ]
     # h1: all three d − 0.2 are −0.2, so that all signs must fall below: 1/8. h2: the same, −1.2 and two −0.2.
     assert [one.p.value for one in made.annotators] == [1 / 8, 1 / 8, 1 / 4]

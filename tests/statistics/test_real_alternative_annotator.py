@@ -32,7 +32,7 @@ def test_on_the_published_labels() -> None:
         n, rho_f, rho_h, d = expected["found"][j]
         assert (one.n_instances, one.test) == (n, "wilcoxon")
         shown = (one.advantage.value, one.annotators_advantage.value, one.difference.value)
-        assert shown == pytest.approx((rho_f, rho_h, d), abs=1e-12)
+        assert shown == pytest.approx((rho_f, rho_h, -d), abs=1e-12)
     assert made.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["found"].values()]))
     # Nobody labelled thirty of them, and one physician ten: no verdict.
     assert run(labels, judge).winning_rate == Undefined("1 of the 3 tested annotators needed", 1)

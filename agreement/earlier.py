@@ -1,0 +1,39 @@
+"""Stored tables of earlier versions, read as this version would have written them.
+
+A stored number keeps its value; where its meaning changed under the same column name, it is brought to the new one
+here, so that pages, files and the API never show it under a heading that it does not fit.
+"""
+
+from __future__ import annotations
+
+from agreement.models import Report
+from agreement.tables import Table
+
+# In the facts of a report on the alternative annotator test: which way its column ``difference`` goes. Reports without
+# it are from when the difference was physician less judge.
+DIFFERENCE_FACT = "difference"
+JUDGE_LESS_PHYSICIAN = "judge less physician"
+
+
+def as_written_now(report: Report, name: str, table: Table) -> Table:
+    """The table, with its numbers in their present meaning."""
+    if (
+        report.kind == Report.Kind.ALTERNATIVE
+        and name == "physicians"
+        and report.result.get("facts", {}).get(DIFFERENCE_FACT) != JUDGE_LESS_PHYSICIAN
+    ):
+        return _with_sign_turned(table, "difference")
+    return table
+
+
+def _with_sign_turned(table: Table, name: str) -> Table:
+    """The column and the ends of its interval for b less a where they are for a less b."""
+    place, low, high = (table.columns.index(f"{name}{end}") for end in ("", "_low", "_high"))
+    rows = []
+    for stored in table.rows:
+        row = list(stored)
+        row[place], row[low], row[high] = (
+            None if value is None else 0.0 - value for value in (stored[place], stored[high], stored[low])
+        )
+        rows.append(row)
+    return Table(table.columns, rows, table.text)
