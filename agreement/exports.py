@@ -15,6 +15,7 @@ from django.http import StreamingHttpResponse
 from django.utils.text import slugify
 
 from annotation.models import Decision
+from annotation.ratings import faulty_pairs, with_faulty
 from consilium.lib.csvfile import beginning
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome, Ratings, copy_columns, windows
@@ -57,14 +58,17 @@ class _Window:
 
 @dataclass
 class DecisionExport:
-    """What one rater decided. ``left_out`` counts pairs without an outcome that a row can hold: ties of a group, and
-    criteria found to be faulty; it and ``written`` are complete once `rows` or `csv` has run to its end.
+    """What one rater decided. ``left_out`` counts pairs without an outcome that a row can hold (ties of a group),
+    ``n_faulty`` those whose criterion an adjudicator found faulty on the response: no score and no agreement takes
+    them, whatever the rater decided, so that a file with them would give other figures elsewhere. Both and ``written``
+    are complete once `rows` or `csv` has run to its end.
     """
 
     benchmark: Benchmark
     rater: Rater
     window: int = WINDOW
     left_out: int = 0
+    n_faulty: int = 0
     written: int = 0
     columns: tuple[str, ...] = field(init=False)
 
@@ -126,11 +130,14 @@ class DecisionExport:
 
     def _windows(self) -> Iterator[_Window]:
         sizes = copy_columns(_SIZES, {"benchmark": self.benchmark.pk}, types={"id": "int8", "n": "int8"})
+        faulty = faulty_pairs(self.benchmark)
         for span, _done in windows(sizes["id"], sizes["n"], self.window):
-            read = self.rater.ratings(span)
+            read = with_faulty(self.rater.ratings(span), faulty.within(span))
             kept = np.isin(read.outcome, list(WORDS))
             ratings = Ratings(read.response[kept], read.criterion[kept], read.outcome[kept])
-            self.left_out += len(read) - len(ratings)
+            n_faulty = int((read.outcome == Outcome.FAULTY).sum())
+            self.n_faulty += n_faulty
+            self.left_out += len(read) - len(ratings) - n_faulty
             self.written += len(ratings)
             if len(ratings):
                 ends = int(ratings.response[0]), int(ratings.response[-1])

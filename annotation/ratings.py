@@ -126,6 +126,12 @@ def faulty_pairs(benchmark: Benchmark) -> Ratings:
     return counting(found, benchmark.pk)
 
 
+def with_faulty(ratings: Ratings, faulty: Ratings) -> Ratings:
+    """The ratings, in which pairs of ``faulty`` carry `Outcome.FAULTY` instead of their own outcome."""
+    outcome = np.where(np.isin(ratings.keys(), faulty.keys()), np.int8(Outcome.FAULTY), ratings.outcome)
+    return Ratings(ratings.response, ratings.criterion, outcome.astype(np.int8))
+
+
 def consensus_ratings(group: ExpertGroup, other: ExpertGroup, within: Span | None = None) -> Ratings:
     """What two groups agree on at stage ``final``, and the ruling between them where they differ.
 

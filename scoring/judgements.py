@@ -13,6 +13,7 @@ import numpy as np
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from annotation.ratings import faulty_pairs, with_faulty
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome, Ratings
 from rubrics.models import Benchmark, Candidate, Case, Response, RubricItem
@@ -38,6 +39,8 @@ class JudgementExport:
     """The list of one rater, candidate and sample. The counts are complete once `elements` has run to its end.
 
     ``left_out`` counts criteria of responses by why they are not in the list; ``unanswered`` cases without a response.
+    A criterion that an adjudicator found faulty on a response is left out whatever the rater said of it, as scores do:
+    who computes a score from the list gets that of ``scores``.
     """
 
     benchmark: Benchmark
@@ -51,15 +54,18 @@ class JudgementExport:
 
     def elements(self) -> Iterator[dict[str, Any]]:
         """One element for each case with a published rubric, in the order in which the cases were made."""
-        ratings = self.rater.ratings()
+        faulty = faulty_pairs(self.benchmark)
+        ratings = with_faulty(self.rater.ratings(), faulty)
         published = RubricItem.objects.filter(rubric__status="published", rubric__track="gold")
         cases = Case.objects.included().filter(benchmark=self.benchmark, pk__in=published.values("rubric__case"))
         last = 0
         while chunk := list(cases.filter(pk__gt=last).order_by("pk").values_list("pk", "key")[:CHUNK]):
             last = chunk[-1][0]
-            yield from self._chunk(dict(chunk), published.filter(rubric__case__in=dict(chunk)), ratings)
+            yield from self._chunk(dict(chunk), published.filter(rubric__case__in=dict(chunk)), ratings, faulty)
 
-    def _chunk(self, cases: dict[int, str], items: QuerySet[RubricItem], ratings: Ratings) -> Iterator[dict[str, Any]]:
+    def _chunk(
+        self, cases: dict[int, str], items: QuerySet[RubricItem], ratings: Ratings, faulty: Ratings
+    ) -> Iterator[dict[str, Any]]:
         rubrics: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
         columns = ("rubric__case_id", "criterion_id", "criterion__text")
         for case, criterion, text in items.order_by("position").values_list(*columns):
@@ -73,8 +79,12 @@ class JudgementExport:
             if response is None:
                 self.unanswered += 1
             else:
-                outcomes = _outcomes(ratings, response, [criterion for criterion, _text in rubrics[case]])
-                for (criterion, text), outcome in zip(rubrics[case], outcomes, strict=True):
+                criteria = [criterion for criterion, _text in rubrics[case]]
+                outcomes = _outcomes(ratings, response, criteria)
+                rulings = _outcomes(faulty, response, criteria)
+                for (criterion, text), own, ruling in zip(rubrics[case], outcomes, rulings, strict=True):
+                    # A verdict that never came on a faulty criterion is none that is missed.
+                    outcome = own if ruling is None else ruling
                     if outcome not in WORDS:
                         self.left_out[MISSING if outcome is None else LEFT_OUT[outcome]] += 1
                         continue

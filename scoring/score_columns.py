@@ -13,7 +13,7 @@ from scoring.score_sheet import Array, Row, Sheet
 FIGURES = ("rubric_score", "rubric_accuracy", "pass_at_k", "cacs_at_k")
 CLIP = (0.0, 1.0)
 MEAN_OF_REPLICATES = "mean of the valid replicates"
-_COUNTS = ("n_invalid", "n_missing", "n_cannot", "n_undecided", "n_criteria")
+_COUNTS = ("n_invalid", "n_missing", "n_cannot", "n_faulty", "n_undecided", "n_criteria")
 
 
 class Columns:
@@ -99,6 +99,8 @@ class Columns:
             made[name] = int(count[column])
         if undecided and not told:
             notes.append(undecided)
+        if made["n_faulty"]:
+            notes.append(f"{made['n_faulty']} pairs left out: criterion faulty")
         if self.unscored[column]:
             notes.append(f"{self.unscored[column]} responses without a score")
         if self.short[column]:

@@ -26,6 +26,7 @@ class Grid:
     n_missing: Array
     n_cannot: Array
     n_undecided: Array
+    n_faulty: Array
     n_criteria: Array
 
 
@@ -39,13 +40,16 @@ def grid_of(sheet: Sheet, slices: Sequence[Slice], rules: CountingRules) -> Grid
         for name, kind in (
             *(("inside", bool), ("has_score", bool), ("score", np.float64), ("has_hits", bool), ("hits", np.int64)),
             *(("n_positive", np.int64), ("n_invalid", np.int64), ("n_missing", np.int64), ("n_cannot", np.int64)),
-            *(("n_undecided", np.int64), ("n_criteria", np.int64)),
+            *(("n_undecided", np.int64), ("n_faulty", np.int64), ("n_criteria", np.int64)),
         )
     }
 
     def put(where: Any, scores: ResponseScores, inside: Array, open_: Array, shape: tuple[int, ...]) -> None:
         made["inside"][where] = inside
-        for name in ("has_score", "score", "has_hits", "hits", "n_positive", "n_invalid", "n_undecided", "n_criteria"):
+        for name in (
+            *("has_score", "score", "has_hits", "hits", "n_positive", "n_invalid"),
+            *("n_undecided", "n_faulty", "n_criteria"),
+        ):
             made[name][where] = getattr(scores, name).reshape(shape)
         made["n_missing"][where] = scores.n_missing.reshape(shape) + open_
         made["n_cannot"][where] = scores.n_cannot.reshape(shape) - open_

@@ -64,9 +64,10 @@ class Sheet:
     """One row for each criterion of each response that is scored.
 
     ``response``, ``case``, ``candidate`` are places in the lists of the same plural; ``answer`` holds the codes of
-    `consilium.statistics.outcomes.Outcome`. ``open`` marks physicians' decisions that were not made yet: they stand as
-    CANNOT_ASSESS in ``answer``, so that their response has no score. ``share`` is the mean of a run's replicates, NaN
-    in rows without a valid one; None where no mean is taken.
+    `consilium.statistics.outcomes.Outcome`; a criterion that an adjudicator found faulty on a response is there as
+    FAULTY, so that it is counted although no score takes it. ``open`` marks physicians' decisions that were not made
+    yet: they stand as CANNOT_ASSESS in ``answer``, so that their response has no score. ``share`` is the mean of a
+    run's replicates, NaN in rows without a valid one; None where no mean is taken.
     """
 
     response: Array
@@ -119,9 +120,8 @@ def read_sheet(benchmark: Benchmark, rater: Rater) -> Sheet:
         wanted = np.isin(keys, due.keys()) | there
     else:
         wanted = np.isin(items["response"], np.unique(ratings.response))
-    faulty = faulty_pairs(benchmark)
-    wanted &= ~np.isin(keys, faulty.keys()) & (outcome != Outcome.FAULTY)
     answer = np.where(outcome >= 0, _ANSWERS[outcome], int(Answer.MISSING))
+    answer[np.isin(keys, faulty_pairs(benchmark).keys()) | (outcome == Outcome.FAULTY)] = Answer.FAULTY
     still_open = (answer == Answer.MISSING) & (not rater.is_judge)
     answer = np.where(still_open, int(Answer.CANNOT_ASSESS), answer)
 

@@ -22,7 +22,7 @@ __all__ = ["FIGURES", "MEAN_OF_REPLICATES", "Scores", "compute_scores", "digest_
 
 SCORES_COLUMNS = (
     *("rater", "candidate", "slice", "n", "rubric_score", "rubric_score_se", "rubric_accuracy", "pass_at_k"),
-    *("cacs_at_k", "k", "n_invalid", "n_missing", "n_cannot", "note"),
+    *("cacs_at_k", "k", "n_invalid", "n_missing", "n_cannot", "n_faulty", "note"),
 )
 SCORES_TEXT = ("rater", "candidate", "slice", "note")
 RESPONSES_COLUMNS = ("candidate", "case", "sample", "n_criteria", "hits", "rubric_score", "cacs_at_k")
@@ -32,7 +32,7 @@ WORST_TEXT = ("candidate", "slice")
 SCOREBOARD_COLUMNS = (
     *("candidate", "kind", "n", "n_cases"),
     *(f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high")),
-    *("k", "n_invalid", "n_missing", "n_cannot", "note", "n_undecided", "n_criteria"),
+    *("k", "n_invalid", "n_missing", "n_cannot", "n_faulty", "note", "n_undecided", "n_criteria"),
 )
 
 

@@ -79,7 +79,7 @@ def calibrate_group(
 
     Left out, and counted in ``notes``: responses written with model references on the screen (unless
     ``include_aided``), those that a physician graded who wrote any of the candidate's responses, and those with a
-    positive criterion that is not decided.
+    positive criterion that is not decided, or that an adjudicator found faulty.
     """
     inputs = read_inputs(benchmark, group=group, candidate=candidate, include_aided=include_aided, judges=judges)
     progress(0.4)
@@ -124,7 +124,10 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples:
     _note(notes, len(touched.response) - len(graded.response), "graded by one of their authors left out")
     _note(notes, len(inputs.chosen) - len(touched.response), "not graded by the group left out")
     complete = graded.only_complete()
-    _note(notes, len(graded.response) - len(complete.response), "with an undecided positive criterion left out")
+    n_faulty = int(graded.faulty.sum())
+    _note(notes, n_faulty, "with a faulty positive criterion left out")
+    n_undecided = len(graded.response) - len(complete.response) - n_faulty
+    _note(notes, n_undecided, "with an undecided positive criterion left out")
     made = calibrate(
         complete.hits, complete.n_criteria, case=inputs.case_of(complete.response), seed=seed, resamples=resamples
     )

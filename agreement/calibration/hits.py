@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,24 +23,27 @@ _POSITIVE = f"""
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """One entry a response that the rater decided anything of, by ascending id: s, N, and whether every positive
-    criterion was answered met or not met.
+    """One entry a response that the rater decided anything of, by ascending id: s, N, whether every positive criterion
+    was answered met or not met, and whether one of them was ruled faulty on the response (it is not complete then: with
+    one criterion fewer it would have another N than the others).
     """
 
     response: NDArray[np.int64]
     hits: NDArray[np.int64]
     n_criteria: NDArray[np.int64]
     complete: NDArray[np.bool_]
+    faulty: NDArray[np.bool_]
 
     def of(self, responses: NDArray[np.int64]) -> Hits:
         """The entries of some responses."""
-        kept = np.isin(self.response, responses)
-        return Hits(self.response[kept], self.hits[kept], self.n_criteria[kept], self.complete[kept])
+        return self._at(np.isin(self.response, responses))
 
     def only_complete(self) -> Hits:
         """The entries whose positive criteria were all answered."""
-        kept = self.complete
-        return Hits(self.response[kept], self.hits[kept], self.n_criteria[kept], self.complete[kept])
+        return self._at(self.complete)
+
+    def _at(self, kept: NDArray[np.bool_]) -> Hits:
+        return Hits(*(getattr(self, field.name)[kept] for field in fields(self)))
 
 
 def positive_pairs(benchmark: Benchmark) -> Ratings:
@@ -66,4 +69,5 @@ def count_hits(positive: Ratings, ratings: Ratings, faulty: Ratings | None = Non
     present = np.bincount(place, minlength=size)
     answered = np.bincount(place[said <= Outcome.MET], minlength=size)
     touched = np.bincount(place[there], minlength=size) > 0
-    return Hits(ids[touched], hits[touched], present[touched], (answered == present)[touched])
+    at_fault = np.bincount(place[said == Outcome.FAULTY], minlength=size) > 0
+    return Hits(ids[touched], hits[touched], present[touched], (answered == present)[touched], at_fault[touched])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from agreement.frame import Frame, read_frame
 from agreement.inputs import digest_of
 from agreement.label_files import JudgeFile, LabelFile
-from agreement.pairs import Pairs, pair, positions
+from agreement.pairs import Pairs, Standing, pair, positions
 from agreement.tables import Row, Table
 from annotation.models import ExpertGroup, Physician
 from annotation.ratings import faulty_pairs
@@ -101,6 +101,7 @@ class Bench:
     verdicts: Pairs  # of the judge, one for each item
     frame: Frame
     n_undecided: int
+    n_faulty: int
     digest: str
 
     def pairs_of(self, physician: str) -> Pairs:
@@ -142,7 +143,7 @@ def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
     said, due, faulty = rater.ratings(), due_pairs(rater), faulty_pairs(benchmark)
     answered = own["outcome"] <= Outcome.MET
     keys = ((own["response"] << 31) | own["criterion"])[answered]
-    verdicts, n_undecided = _verdicts(keys, said, due, faulty)
+    verdicts, n_undecided, n_faulty = _verdicts(keys, said, due, faulty)
     frame = read_frame(benchmark)
     labelled, kept = _labelled(benchmark, own["physician"][answered], keys, own["outcome"][answered], verdicts, frame)
     if not len(labelled.item):
@@ -160,20 +161,24 @@ def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
         verdicts=kept,
         frame=frame,
         n_undecided=n_undecided,
+        n_faulty=n_faulty,
         digest=digest_of(said, due, faulty, names=(rater.label, group, *labelled.names, sha.hexdigest())),
     )
 
 
-def _verdicts(keys: Ints, said: Ratings, due: Ratings | None, faulty: Ratings) -> tuple[Pairs, int]:
-    """What the judge says of each pair that two physicians answered, and how many of those it left undecided."""
+def _verdicts(keys: Ints, said: Ratings, due: Ratings | None, faulty: Ratings) -> tuple[Pairs, int, int]:
+    """What the judge says of each pair that two physicians answered; how many of those it left undecided; and on how
+    many an adjudicator found the criterion faulty. Neither are among the first.
+    """
     wanted, count = np.unique(keys, return_counts=True)
     wanted = wanted[count > 1]
     # The outcome of the physicians does not matter here: the judge's does, and whether it was to decide the pair.
     asked = Ratings(wanted >> 31, wanted & (2**31 - 1), np.zeros(len(wanted), dtype=np.int8))
     pairs = pair(asked, said, due_of_b=due, faulty=faulty, judges=(False, True))
     undecided = pairs.b == Outcome.UNDECIDED
-    fine = (pairs.a != Outcome.FAULTY) & (pairs.b != Outcome.FAULTY) & (pairs.b != Outcome.CANNOT_ASSESS) & ~undecided
-    return pairs.chosen(fine), int((undecided & (pairs.a != Outcome.FAULTY)).sum())
+    at_fault = pairs.standing == Standing.FAULTY
+    fine = ~at_fault & (pairs.b != Outcome.CANNOT_ASSESS) & ~undecided
+    return pairs.chosen(fine), int((undecided & ~at_fault).sum()), int(at_fault.sum())
 
 
 def _labelled(

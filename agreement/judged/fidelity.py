@@ -85,13 +85,14 @@ class Fidelity:
 @dataclass(frozen=True, eq=False)
 class Sides:
     """Three comparisons on the same pairs, in the same order; and apart from them, what both groups answered and the
-    judge or jury left undecided.
+    judge or jury left undecided, and the number of pairs that all three have and whose criterion was ruled faulty.
     """
 
     judge_a: Pairs
     judge_b: Pairs
     ceiling: Pairs
     undecided: Pairs
+    n_faulty: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +178,9 @@ def _common(*, judge_a: Pairs, judge_b: Pairs, ceiling: Pairs) -> Sides:
 
     open_ = judge_a.chosen(judge_a.standing == Standing.UNDECIDED_BY_JUDGE)
     undecided = open_.chosen(positions(keys(counted(ceiling)), keys(open_))[1])
-    return Sides(kept(judge_a), kept(judge_b), kept(ceiling), undecided)
+    at_fault = keys(ceiling.chosen(ceiling.standing == Standing.FAULTY))
+    n_faulty = len(np.intersect1d(at_fault, keys(judge_a), assume_unique=True))
+    return Sides(kept(judge_a), kept(judge_b), kept(ceiling), undecided, n_faulty)
 
 
 def _tallied(frame: Frame, pairs: Pairs) -> Sliced:

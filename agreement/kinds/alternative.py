@@ -17,7 +17,7 @@ from agreement.judged import many_raters
 from agreement.judged.alternative import ALL, alternative, checked_group, read_bench, tables_of
 from agreement.judged.learned import learned_candidates, learners
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import raters_table
+from agreement.kinds.shared import faulty_note, raters_table
 from agreement.models import Report
 from agreement.numbers import PValue, Tile, number
 from agreement.offers import display_name, group_offers, judge_offers, offers
@@ -131,6 +131,7 @@ def compute(
             "learned": learned_candidates(benchmark, runs),
             "learned_by": learners(benchmark, bench.judge),
             "n_undecided": bench.n_undecided,
+            "n_faulty": bench.n_faulty,
             "n_unanswered": int((bench.labelled.judge < 0).sum()),
             "resamples": RESAMPLES,
             DIFFERENCE_FACT: JUDGE_LESS_PHYSICIAN,
@@ -141,6 +142,7 @@ def compute(
                 "reason": summary["note"] if summary["winning_rate"] is None else "",
             },
         },
+        notes=faulty_note(bench.n_faulty),
         digest=many_raters.digest_of(bench),
     )
 

@@ -16,7 +16,7 @@ from agreement.judged import fidelity
 from agreement.judged.fidelity import read_triad
 from agreement.judged.learned import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import candidate_of, headline, raters_table, told_apart
+from agreement.kinds.shared import candidate_of, faulty_note, headline, raters_table, told_apart
 from agreement.models import Report
 from agreement.numbers import Number, Tile, number
 from agreement.offers import display_name, group_offers, judge_offers
@@ -129,6 +129,7 @@ def compute(
             "resamples": RESAMPLES,
             "headline": headline(made.rows[0], "mf1_mean"),
         },
+        notes=faulty_note(triad.sides.n_faulty),
         digest=triad.digest,
     )
 

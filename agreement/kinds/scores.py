@@ -156,6 +156,7 @@ def methods(report: Report) -> list[str]:
         sentences.counting(facts["rules"]),
         f"There were {counts['n_invalid']:,} invalid and {counts['n_missing']:,} missing verdicts or decisions, "
         f"{counts['n_cannot']:,} that could not be assessed{_undecided(rows, facts)}.",
+        *_faulty(rows),
         "Worst-at-k is the expected minimum score over k of a case’s samples, drawn without replacement, averaged over "
         "cases with at least k samples (Arora et al. 2025).",
         *_further(report),
@@ -169,6 +170,17 @@ def _undecided(rows: list[Row], facts: Mapping[str, Any]) -> str:
     who = {"group": "the annotators of a group were divided", "jury": "the jury was not of one mind"}
     why = who.get(facts.get("undecided_by", "group"), "the judge’s own verdicts were tied")
     return f", and {sum(row['n_undecided'] for row in rows):,} on which {why}"
+
+
+def _faulty(rows: list[Row]) -> list[str]:
+    """How many pairs were ruled faulty; nothing where none was, or where the report is older than the count."""
+    n = sum(row.get("n_faulty") or 0 for row in rows)
+    if not n:
+        return []
+    return [
+        f"{counted(n, 'pair')} whose criterion an adjudicator found faulty on the response {'is' if n == 1 else 'are'} "
+        "part of no score."
+    ]
 
 
 def _further(report: Report) -> list[str]:

@@ -45,6 +45,8 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         "rater": display_name(facts["rater"]),
         "counting": counting(facts["rules"]),
         "undecided": _undecided_pairs(board["scoreboard"], facts.get("undecided_by", "")),
+        # None of a report that is older than the count.
+        "n_faulty": sum(row.get("n_faulty") or 0 for row in board["scoreboard"]),
         "part": part,
         "part_label": "" if part == OVERALL else _part_label(report, part),
         "menu": _menu(report, names, part),

@@ -251,7 +251,9 @@ class PoweredScores:
     def notes(self) -> list[str]:
         n = self.inputs.n_not_judged
         graded = "response" if n == 1 else "responses"
-        return [f"{n} graded {graded} that the judge was not to judge left out"] if n else []
+        notes = [f"{n} graded {graded} that the judge was not to judge left out"] if n else []
+        n_faulty = int((self.inputs.sheet.answer == Outcome.FAULTY).sum())
+        return [*notes, *([f"{n_faulty} pairs left out: criterion faulty"] if n_faulty else [])]
 
 
 def powered_scores(

@@ -130,6 +130,7 @@ TEMPLATES = (
     gettext_noop("%(n)s responses without a record of how they were written taken as unaided"),
     gettext_noop("%(n)s responses graded by one of their authors left out"),
     gettext_noop("%(n)s responses not graded by the group left out"),
+    gettext_noop("%(n)s responses with a faulty positive criterion left out"),
     gettext_noop("%(n)s responses with an undecided positive criterion left out"),
     # Prediction-powered scores and plans
     gettext_noop("no response that the judge scored is graded by physicians"),

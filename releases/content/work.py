@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from agreement.exports import DecisionExport
 from annotation.models import Assignment, Physician
+from annotation.ratings import faulty_pairs
 from consilium.lib.errors import DomainError
 from releases.content.cases import cases_to_release
 from releases.options import ReleaseOptions
@@ -102,6 +103,7 @@ def decision_rows(
                 continue
             yield row if options.notes else {**row, "note": ""}
         told["pairs_without_outcome"] += export.left_out
+        told["decisions_on_faulty_criteria"] += export.n_faulty
 
 
 # Verdicts -------------------------------------------------------------------------------------------------------------
@@ -126,7 +128,12 @@ def verdict_columns(benchmark: Benchmark) -> tuple[str, ...]:
 
 
 def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, told: Counter[str]) -> Iterator[dict[str, Any]]:
-    """A row for each pair that a judge has judged; of several replicates what most of the valid ones say."""
+    """A row for each pair that a judge has judged; of several replicates what most of the valid ones say.
+
+    Pairs whose criterion was ruled faulty are left out, as of the decisions: no score of the benchmark takes them.
+    """
+    ruled = faulty_pairs(benchmark)
+    faulty = set(zip(ruled.response.tolist(), ruled.criterion.tolist(), strict=True))
     for run in judge_runs(benchmark, options):
         rows = Verdict.objects.filter(
             run=run,
@@ -139,11 +146,15 @@ def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, told: Counter[st
         )
         columns = (
             *("response__case__key", "response__candidate__name", "response__setting", "response__sample"),
-            *("criterion__items__position", "outcome", "explanation"),
+            *("criterion__items__position", "outcome", "explanation", "response_id", "criterion_id"),
         )
         for pair, replicates in groupby(rows.values_list(*columns).iterator(_ROWS), key=lambda row: row[:5]):
             case, candidate, setting, sample, position = pair
-            said = _majority([(row[5], row[6]) for row in replicates])
+            verdicts = list(replicates)
+            if (verdicts[0][7], verdicts[0][8]) in faulty:
+                told["verdicts_on_faulty_criteria"] += 1
+                continue
+            said = _majority([(row[5], row[6]) for row in verdicts])
             if said is None:
                 told["verdicts_without_majority"] += 1
                 continue

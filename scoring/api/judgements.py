@@ -27,7 +27,9 @@ class CriterionResultSerializer(Plain):
 
 
 class JudgementSerializer(Plain):
-    """What was said of the response to one case; criteria without a valid verdict are not in it."""
+    """What was said of the response to one case. Criteria without a valid verdict are not in it, nor those that an
+    adjudicator found faulty on the response.
+    """
 
     case_id = serializers.CharField()
     criteria_results = CriterionResultSerializer(many=True)

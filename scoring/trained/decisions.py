@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup
-from annotation.ratings import faulty_pairs, group_ratings
+from annotation.ratings import faulty_pairs, group_ratings, with_faulty
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome, Ratings
 from rubrics.models import Benchmark, Criterion, Response, RubricItem
@@ -59,9 +59,7 @@ def prompt_text(conversation: Sequence[dict[str, str]]) -> str:
 
 def checked_ratings(group: ExpertGroup, faulty: Ratings) -> Ratings:
     """What ``group`` decided at stage `STAGE`; pairs in ``faulty`` carry that outcome instead of their own."""
-    ratings = group_ratings(group, STAGE)
-    outcome = np.where(np.isin(ratings.keys(), faulty.keys()), np.int8(Outcome.FAULTY), ratings.outcome)
-    return Ratings(ratings.response, ratings.criterion, outcome.astype(np.int8))
+    return with_faulty(group_ratings(group, STAGE), faulty)
 
 
 def read_decisions(benchmark: Benchmark, group: str) -> Decisions:

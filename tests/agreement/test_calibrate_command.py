@@ -155,7 +155,8 @@ def test_sensitivity_ranks_the_other_candidates_by_the_same_group(tmp_path: Path
     models = {one.pk: {"one": 5, "two": 3, "three": 1}.get(one.candidate.name, 2) for one in study.responses()}
     study.group("A", first_hits(study, models, coin(1, "met")))
     made, rows = run(study, tmp_path)
-    assert (made["k"], made["k_low"], made["k_high"]) == (2, 2, 2)
+    # Each of the physician's responses has two hits, and so has every resample.
+    assert (made["k"], made["k_low"], made["k_high"]) == (2, None, None)
     by_setting = {(row["setting"], row["k"]): row for row in rows}
     assert by_setting["cacs_at_k", "2"]["spearman"] == "1.0"
     # CACS@4 of hits 5, 3, 1 is above 0, 0, 0: ranks 3, 1.5, 1.5 against 3, 2, 1 of CACS@2 correlate by 0.8660.

@@ -65,7 +65,7 @@ def test_tables_of_the_report_are_those_of_the_command(study: Study) -> None:
     csv = b"".join(client.get(f"{place}/tables/scores.csv").streaming_content).decode()
     assert csv.startswith(
         "rater,candidate,slice,n,rubric_score,rubric_score_se,rubric_accuracy,pass_at_k,cacs_at_k,k,n_invalid,"
-        "n_missing,n_cannot,note\n"
+        "n_missing,n_cannot,n_faulty,note\n"
     )
     assert "group:A@checked,four,overall_score,2,1.0,," in csv
     for table in ("responses", "worst_at_k", "scoreboard"):

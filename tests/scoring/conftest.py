@@ -168,8 +168,8 @@ def decide(
     return group
 
 
-def found_faulty(assignment: Assignment, criterion: int) -> None:
-    """An adjudicator of the group finds a criterion itself at fault."""
+def found_faulty(assignment: Assignment, *criteria: int) -> None:
+    """An adjudicator of the group finds criteria themselves at fault."""
     now = timezone.now()
     adjudication = Adjudication.objects.create(
         response=assignment.response,
@@ -177,18 +177,19 @@ def found_faulty(assignment: Assignment, criterion: int) -> None:
         group=assignment.batch.group,
         adjudicator=UserFactory(),
         status="done",
-        criteria=[criterion],
+        criteria=list(criteria),
         agreement=0.5,
         created_at=now,
     )
-    Ruling.objects.create(
-        adjudication=adjudication,
-        criterion_id=criterion,
-        outcome="faulty",
-        reason="It asks for two things.",
-        created_at=now,
-        updated_at=now,
-    )
+    for criterion in criteria:
+        Ruling.objects.create(
+            adjudication=adjudication,
+            criterion_id=criterion,
+            outcome="faulty",
+            reason="It asks for two things.",
+            created_at=now,
+            updated_at=now,
+        )
 
 
 # A criterion, how a response meets it, and how it only touches it with the criterion's own words.

@@ -20,7 +20,7 @@ def sheet(n_criteria: list[int]) -> Sheet:
         response=response,
         criterion=np.arange(size),
         points=np.ones(size, dtype=np.int64),
-        answer=np.where(np.arange(size) % 2, int(Outcome.MET), int(Outcome.NOT_MET)),
+        answer=np.where(np.arange(size) % 5 != 0, int(Outcome.MET), int(Outcome.NOT_MET)),
         open=np.zeros(size, dtype=bool),
         criterion_ids=np.arange(size),
         response_ids=cases,

@@ -38,4 +38,6 @@ class Command(BaseCommand):
             raise CommandError(f"{options['out']}: {error.strerror}") from error
         self.stdout.write(f"{options['out']}: {export.written} decisions of {export.rater.label}")
         if export.left_out:
-            self.stderr.write(f"note: {export.left_out} pairs without an outcome (ties, faulty criteria) are left out")
+            self.stderr.write(f"note: {export.left_out} pairs without an outcome (ties) are left out")
+        if export.n_faulty:
+            self.stderr.write(f"note: {export.n_faulty} pairs whose criterion was ruled faulty are left out")

@@ -80,14 +80,14 @@ class Command(BaseCommand):
 
         table = Table(title=f"Scores by {made.rater}, k = {made.k}", title_justify="left")
         table.add_column("candidate")
-        for name in ("n", "rubric score", "accuracy", "pass", "CACS", "invalid", "missing", "undecided"):
+        for name in ("n", "rubric score", "accuracy", "pass", "CACS", "invalid", "missing", "undecided", "faulty"):
             table.add_column(name, justify="right")
         for row in made.scoreboard:
             figures = (
                 "–" if row[name] is None else f"{row[name]:.3f}"
                 for name in ("rubric_score", "rubric_accuracy", "pass_at_k", "cacs_at_k")
             )
-            counts = (str(row[name]) for name in ("n_invalid", "n_missing", "n_undecided"))
+            counts = (str(row[name]) for name in ("n_invalid", "n_missing", "n_undecided", "n_faulty"))
             table.add_row(row["candidate"], str(row["n"]), *figures, *counts)
         text = io.StringIO()
         console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
