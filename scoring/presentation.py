@@ -72,8 +72,10 @@ def _ahead(differences: dict[str, Any]) -> str:
     if not differences:
         return ""
     lows = [figure["low"] for figure in differences.values()]
-    if any(low is None for low in lows):
+    if any(figure["low"] is None and "cases needed" in figure["note"] for figure in differences.values()):
         return _("There are too few held-out cases to say whether it is ahead of the baselines.")
+    if any(low is None for low in lows):
+        return _("Its lead over a baseline is not certain: a difference has no interval, as all resamples agree.")
     if all(low > 0 for low in lows):
         return _("It is ahead of both baselines: the intervals of both differences lie above 0.")
     return _("Its lead over a baseline is not certain: the interval of a difference reaches 0.")

@@ -109,7 +109,8 @@ def test_train_judge_reports_on_candidates_it_never_saw(taught: Benchmark) -> No
     assert sum(part["decisions"] for part in card["split"].values()) == 12 * 5 * 5
     mf1 = card["held_out"]["mf1"]
     assert mf1["value"] > 0.9
-    assert mf1["low"] <= mf1["value"] <= mf1["high"]
+    assert mf1["value"] == 1 and mf1["low"] is None  # as in every resample
+    assert mf1["note"] == "no interval: all resamples agree"
     for baseline in ("majority", "word_overlap"):
         assert mf1["value"] > card["baselines"][baseline]["mf1"]["value"]
     shown = float(re.search(r"held-out MF1, this judge: ([\d.]+)", said)[1])  # type: ignore[index]
@@ -432,6 +433,10 @@ def test_the_card_says_which_decisions_taught(taught: Benchmark) -> None:
 
 
 def test_beating_the_baselines_is_said_with_an_interval(taught: Benchmark) -> None:
+    # One decision of the held-out candidate is otherwise in each third case: the cases differ.
+    for decision in Decision.objects.filter(assignment__response__candidate__name="c").order_by("pk")[::15]:
+        turned = "not_met" if decision.outcome == "met" else "met"
+        Decision.objects.filter(pk=decision.pk).update(outcome=turned)
     said = command("train_judge", benchmark="taught", group="A", name="learned", held_out=[["c"]])
     card = TrainedModel.objects.get().card
     for baseline in ("majority", "word_overlap"):

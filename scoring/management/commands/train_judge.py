@@ -63,9 +63,7 @@ class Command(BaseCommand):
             self.stdout.write(f"held-out MF1, {label}: {_shown(figures['mf1'])}, n = {figures['mf1']['n']:,}")
         for name, label in (("majority", "majority class"), ("word_overlap", "word overlap")):
             made = card["differences"][name]
-            low = made["low"]
-            said = "too few cases for an interval" if low is None else "ahead" if low > 0 else "not certainly ahead"
-            self.stdout.write(f"this judge less {label}: {_shown(made)}, {said}")
+            self.stdout.write(f"this judge less {label}: {_shown(made)}, {_lead(made)}")
         calibrator = card["calibrator"]
         how = (
             f"by Platt's method on {calibrator['n']:,} train decisions, out of fold by {calibrator['grouped_by']}"
@@ -76,6 +74,14 @@ class Command(BaseCommand):
         for name, label in (("brier", "Brier score"), ("calibration_error", "expected calibration error")):
             before, after = card[name]["before"], card[name]["after"]
             self.stdout.write(f"held-out {label}: {_shown(before)} before, {_shown(after)} after, n = {after['n']:,}")
+
+
+def _lead(difference: dict[str, Any]) -> str:
+    """What the interval of a difference says of the judge's lead."""
+    if difference["low"] is None:
+        few = "cases needed" in difference["note"]
+        return "too few cases for an interval" if few else "not certainly ahead, as all resamples agree"
+    return "ahead" if difference["low"] > 0 else "not certainly ahead"
 
 
 def _shown(figure: dict[str, Any]) -> str:
