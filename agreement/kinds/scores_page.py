@@ -286,7 +286,18 @@ def _counts(report: Report) -> list[Context]:
     facts = report.result["facts"]
     # The decisions behind a report of scores are its rater's; they stand behind these numbers where that is a group.
     leads = facts["rater"] in facts.get("groups", [])
-    return [{**_of_slice(report, row), "leads": leads, "mf1": number(row, "mf1")} for row in rows_of(report, "counts")]
+    # Reports of before have the rows of all groups alone. Of one group these are the same as its own.
+    rows = [{"group": "", **row} for row in rows_of(report, "counts")]
+    if len({row["group"] for row in rows if row["group"]}) < 2:
+        rows = [row for row in rows if not row["group"]]
+    return [
+        {
+            **_of_slice(report, row),
+            "leads": leads and not row["group"],
+            "mf1": None if row["group"] else number(row, "mf1"),
+        }
+        for row in rows
+    ]
 
 
 def _lengths(report: Report) -> list[Context]:

@@ -76,7 +76,8 @@ def compute(
         "worst_at_k": Table.of(scores.WORST_COLUMNS, made.worst_at_k, scores.WORST_TEXT),
         "raters": raters_table(resolved, *others),
     }
-    inputs = [_own_inputs(scored), length.tolist(), [counts, groups.labels, groups.digest], _other_inputs(marks)]
+    behind = [annotators.digested(counts), groups.labels, groups.digest]
+    inputs = [_own_inputs(scored), length.tolist(), behind, _other_inputs(marks)]
     return Result(
         tables=tables,
         facts={
@@ -113,7 +114,8 @@ def digest_now(
     counts = annotators.count_physicians(benchmark)
     groups = annotators.read_groups(benchmark)
     marks = [graders.read_marks(benchmark, resolve_rater(benchmark, other), k) for other in also]
-    return _digest([_own_inputs(scored), length.tolist(), [counts, groups.labels, groups.digest], _other_inputs(marks)])
+    behind = [annotators.digested(counts), groups.labels, groups.digest]
+    return _digest([_own_inputs(scored), length.tolist(), behind, _other_inputs(marks)])
 
 
 def _digest(inputs: list[Any]) -> str:

@@ -7,6 +7,7 @@ they decided; only submitted work counts, and a check once it is finished.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -18,14 +19,16 @@ from rubrics.models import Benchmark
 from scoring.raters import resolve_rater
 
 COLUMNS = (
-    *("slice", "n_annotators", "n_checkers", "n_responses", "n_decisions", "n_pairs"),
+    *("group", "slice", "n_annotators", "n_checkers", "n_responses", "n_decisions", "n_pairs"),
     *("mf1", "mf1_low", "mf1_high", "note"),
 )
-TEXT = ("slice", "note")
-# The empty candidate is all of them: a physician who decided on two candidates is one physician.
+TEXT = ("group", "slice", "note")
+BETWEEN = "mf1: between two groups, in the rows of all groups"
+# Without a group is all of them, without a candidate likewise: a physician of two groups, or who decided on two
+# candidates, is one physician there.
 _COUNTS = """
     WITH handed_in AS (
-        SELECT a.id, a.annotator_id, a.round, a.response_id, r.candidate_id
+        SELECT a.id, a.annotator_id, a.round, a.response_id, r.candidate_id, b.group_id
         FROM annotation_assignment a
         JOIN annotation_batch b ON b.id = a.batch_id
         JOIN annotation_expertgroup g ON g.id = b.group_id
@@ -34,30 +37,47 @@ _COUNTS = """
         WHERE g.benchmark_id = %(benchmark)s AND a.purpose = 'work' AND a.status <> 'released'
           AND a.submitted_at IS NOT NULL
     ), decided AS (
-        SELECT h.candidate_id, count(*) AS n
+        SELECT h.group_id, h.candidate_id, count(*) AS n
         FROM handed_in h JOIN annotation_decision d ON d.assignment_id = h.id AND d.round = h.round
-        WHERE d.outcome IS NOT NULL GROUP BY h.candidate_id
+        WHERE d.outcome IS NOT NULL
+        GROUP BY GROUPING SETS ((), (h.candidate_id), (h.group_id), (h.group_id, h.candidate_id))
     ), people AS (
-        SELECT h.candidate_id, count(DISTINCT h.annotator_id) AS annotators, count(DISTINCT c.checker_id) AS checkers,
-               count(DISTINCT h.response_id) AS responses
+        SELECT h.group_id, h.candidate_id, count(DISTINCT h.annotator_id) AS annotators,
+               count(DISTINCT c.checker_id) AS checkers, count(DISTINCT h.response_id) AS responses
         FROM handed_in h LEFT JOIN annotation_check c ON c.assignment_id = h.id AND c.result <> ''
-        GROUP BY GROUPING SETS ((), (h.candidate_id))
+        GROUP BY GROUPING SETS ((), (h.candidate_id), (h.group_id), (h.group_id, h.candidate_id))
     )
-    SELECT k.name, p.annotators, p.checkers, p.responses,
-           CASE WHEN p.candidate_id IS NULL THEN (SELECT coalesce(sum(n), 0)::int8 FROM decided)
-                ELSE coalesce(d.n, 0) END
-    FROM people p LEFT JOIN rubrics_candidate k ON k.id = p.candidate_id
-    LEFT JOIN decided d ON d.candidate_id = p.candidate_id
-    ORDER BY k.name NULLS FIRST
+    SELECT g.name, k.name, p.annotators, p.checkers, p.responses, coalesce(d.n, 0)
+    FROM people p
+    LEFT JOIN annotation_expertgroup g ON g.id = p.group_id
+    LEFT JOIN rubrics_candidate k ON k.id = p.candidate_id
+    LEFT JOIN decided d ON d.candidate_id IS NOT DISTINCT FROM p.candidate_id
+        AND d.group_id IS NOT DISTINCT FROM p.group_id
+    ORDER BY g.name NULLS FIRST, k.name NULLS FIRST
 """
-Counts = tuple[str | None, int, int, int, int]
+
+
+class Counts(NamedTuple):
+    """How many stand behind the decisions on a candidate in a group; None where it is all of them."""
+
+    group: str | None
+    candidate: str | None
+    annotators: int
+    checkers: int
+    responses: int
+    decisions: int
 
 
 def count_physicians(benchmark: Benchmark) -> list[Counts]:
-    """Candidate, annotators, checkers, responses, decisions; the first row, without a candidate, is all of them."""
+    """First all groups together, then each group; in each first all candidates together, then each of them."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNTS, {"benchmark": benchmark.pk})
-        return list(cursor.fetchall())
+        return [Counts(*row) for row in cursor.fetchall()]
+
+
+def digested(counts: list[Counts]) -> list[list[Any]]:
+    """What of the counts goes into the digest of a report: the whole, of which the groups are parts."""
+    return [list(row[1:]) for row in counts if row.group is None]
 
 
 def two_groups(benchmark: Benchmark) -> tuple[str, str] | None:
@@ -90,34 +110,38 @@ def read_groups(benchmark: Benchmark) -> Compared:
 
 
 def count_rows(counts: list[Counts], groups: Compared, *, seed: int) -> list[Row]:
-    """`COLUMNS`, from `count_physicians` and `read_groups`; no rows where no physician has handed anything in."""
-    if not counts or not counts[0][1]:
+    """`COLUMNS`, from `count_physicians` and `read_groups`; no rows where no physician has handed anything in.
+
+    ``group`` is empty in the rows of all groups, which alone have an MF1: it is that of two groups.
+    """
+    if not counts or not counts[0].annotators:
         return []
     rows: dict[str, Row] = {}
     if groups.counted:
         made = compare.compare_tallies(groups.counted.tallies, seed=seed)
         rows = {row["slice"]: row for row in made.head}
-    found = []
-    for name, annotators, checkers, responses, decisions in counts:
-        label = "all" if name is None else f"candidate:{name}"
-        compared = rows.get(label, {})
-        found.append(
+    table = []
+    for part in counts:
+        label = "all" if part.candidate is None else f"candidate:{part.candidate}"
+        compared = rows.get(label, {}) if part.group is None else {}
+        table.append(
             {
+                "group": part.group or "",
                 "slice": label,
-                "n_annotators": annotators,
-                "n_checkers": checkers,
-                "n_responses": responses,
-                "n_decisions": decisions,
-                "n_pairs": compared.get("n_pairs", 0),
+                "n_annotators": part.annotators,
+                "n_checkers": part.checkers,
+                "n_responses": part.responses,
+                "n_decisions": part.decisions,
+                "n_pairs": compared.get("n_pairs", 0) if part.group is None else None,
                 **{column: compared.get(column) for column in ("mf1", "mf1_low", "mf1_high")},
-                "note": _note(compared, groups.why),
+                "note": _note(compared, groups.why) if part.group is None else BETWEEN,
             }
         )
-    return found
+    return table
 
 
 def _note(compared: Row, why: str) -> str:
-    """What is said of MF1 alone."""
+    """What is said of MF1 alone, and of pairs that it leaves out as faulty."""
     if not compared or not compared["n_pairs"]:
         return f"mf1: {why}"
     about = []
@@ -125,4 +149,6 @@ def _note(compared: Row, why: str) -> str:
         names, colon, rest = remark.partition(": ")
         if colon and "mf1" in names.split(", "):
             about.append(f"mf1: {rest}")
+        elif rest == "criterion faulty":
+            about.append(remark)
     return "; ".join(about)
