@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
 from consilium.lib.csvfile import stream_csv
+from consilium.lib.out_folder import OutTable
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -67,6 +68,10 @@ class Table:
     def dicts(self) -> list[Row]:
         """Rows by column name."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def for_file(self, name: str) -> OutTable:
+        """The table as the file ``NAME.csv`` of a command."""
+        return OutTable(name, self.columns, self.rows, self.text)
 
     def csv(self) -> Iterator[str]:
         """The file, in pieces."""

@@ -504,7 +504,7 @@ def test_commands_set_model_prompt_hash_and_run_beside_the_figures(snapshots: Be
         line = f"Panel: A version 3, model m-8b, prompt healthbench, prompt hash abababababab, run {run.public_id}"
         assert line in said.getvalue()
         assert "Panel: B version 1, fitted model cdcdcdcdcdcd, run " in said.getvalue()
-        with (out / "raters.csv").open(encoding="utf-8", newline="") as file:
+        with (out / f"{command}_raters.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         assert tuple(rows[0]) == (
             "rater", "kind", "judge", "version", "model", "prompt", "prompt_hash", "run", "finished_at",

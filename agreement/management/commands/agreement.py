@@ -10,24 +10,24 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement import compare
 from agreement.kinds.agreement import compute
-from agreement.management.written import write_tables
 from agreement.tables import Row
 from consilium.lib.errors import DomainError
+from consilium.lib.out_folder import OutFolder, add_out_arguments
 from rubrics.management.asked import benchmark_called
 from scoring.provenance import printed
 
 
 class Command(BaseCommand):
     help = (
-        "Compare two raters of a benchmark and write agreement.csv and raters.csv. The first --rater is the reference. "
-        "A rater is group:NAME[@first|checked|final], physician:PSEUDONYM, consensus, run:ID, jury:A+B+C[@unanimous], "
-        "or the name of a judge or of a jury."
+        "Compare two raters of a benchmark and write agreement.csv and agreement_raters.csv. The first --rater is the "
+        "reference. A rater is group:NAME[@first|checked|final], physician:PSEUDONYM, consensus, run:ID, "
+        "jury:A+B+C[@unanimous], or the name of a judge or of a jury."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
         parser.add_argument("--rater", action="append", required=True, help="twice: the reference, then the other")
-        parser.add_argument("--out", type=Path, required=True, help="folder for agreement.csv; made if missing")
+        add_out_arguments(parser)
         parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -43,11 +43,13 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         out: Path = options["out"]
         table = made.tables["agreement"]
-        write_tables(out, {"agreement": table, "raters": made.tables["raters"]})
+        files = OutFolder(out, options["overwrite"]).write(
+            [table.for_file("agreement"), made.tables["raters"].for_file("agreement_raters")]
+        )
         self.stdout.write(self._summary(made.tables["candidates"].dicts(), made.facts, options["seed"]))
         for line in printed(made.facts["raters"]):
             self.stdout.write(line)
-        self.stdout.write(f"Written to {out}: agreement.csv ({len(table.rows):,} rows), raters.csv")
+        self.stdout.write(f"Written to {out}: {files}; agreement.csv has {len(table.rows):,} rows")
 
     def _summary(self, rows: list[Row], facts: Row, seed: int) -> str:
         """The figures over all pairs and for each candidate, as text."""

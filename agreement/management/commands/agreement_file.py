@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from consilium.lib.errors import ImportRefused
+from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
 
 
 class Command(BaseCommand):
@@ -22,7 +23,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("labels", type=Path, help="JSONL file of physicians' labels")
         parser.add_argument("--judge", type=Path, help="JSONL file of a judge's verdicts on the same items")
-        parser.add_argument("--out", type=Path, required=True, help="folder for the CSV files; made if missing")
+        add_out_arguments(parser)
         parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,7 +35,6 @@ class Command(BaseCommand):
             TEXT_COLUMNS,
             label_tables,
         )
-        from consilium.lib.csvfile import write_csv
 
         if options["seed"] < 0:
             raise CommandError("--seed must be 0 or more")
@@ -56,22 +56,17 @@ class Command(BaseCommand):
         tables = label_tables(labels, judge, seed=options["seed"])
         out: Path = options["out"]
         files = [
-            ("physicians.csv", PHYSICIANS_COLUMNS, tables.physicians),
-            ("ceiling.csv", CEILING_COLUMNS, tables.ceiling),
+            OutTable("physicians", PHYSICIANS_COLUMNS, tables.physicians, TEXT_COLUMNS),
+            OutTable("ceiling", CEILING_COLUMNS, tables.ceiling, TEXT_COLUMNS),
         ]
         if tables.agreement is not None:
-            files.insert(0, ("agreement.csv", AGREEMENT_COLUMNS, tables.agreement))
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            for name, columns, rows in files:
-                write_csv(out / name, columns, rows, text_columns=TEXT_COLUMNS)
-        except OSError as error:
-            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+            files.insert(0, OutTable("agreement", AGREEMENT_COLUMNS, tables.agreement, TEXT_COLUMNS))
+        written = OutFolder(out, options["overwrite"]).write(files)
 
         self.stdout.write(self._tables(tables))
         if judge is not None and judge.n_elsewhere:
             self.stdout.write(f"{judge.n_elsewhere} verdicts are about items that the label file does not have.")
-        self.stdout.write(f"Written to {out}: " + ", ".join(name for name, _, _ in files))
+        self.stdout.write(f"Written to {out}: {written}")
 
     def _tables(self, tables: Any) -> str:
         """The figures of all items, and MF1 by category, as text."""

@@ -14,9 +14,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.judged import alternative as computing
 from agreement.kinds import alternative
 from agreement.label_files import read_judge, read_labels
-from agreement.management.written import write_tables
 from agreement.tables import Row, Table
 from consilium.lib.errors import DomainError, ImportRefused
+from consilium.lib.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.alternative_annotator import EPSILON, MINIMUM_INSTANCES
 from rubrics.management.asked import benchmark_called
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
             default=MINIMUM_INSTANCES,
             help=f"fewest instances of a physician to be tested (default {MINIMUM_INSTANCES}; the authors use 30)",
         )
-        parser.add_argument("--out", type=Path, required=True, help="folder for the CSV files; made if missing")
+        add_out_arguments(parser)
         parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -56,7 +56,9 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        files = write_tables(out, tables)
+        files = OutFolder(out, options["overwrite"]).write(
+            table.for_file("alternative_raters" if name == "raters" else name) for name, table in tables.items()
+        )
         self.stdout.write(self._summary(tables["physicians"].dicts(), tables["summary"].dicts()[0]))
         self.stdout.write(f"Written to {out}: {files}")
 

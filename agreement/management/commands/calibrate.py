@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.calibration import calibrating, judge_error
 from agreement.calibration.calibrating import KEYS, CalibrationTables, calibrate_group
 from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
-from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
+from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.management.asked import benchmark_called
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--include-aided", action="store_true", help="also responses written with model references shown"
         )
-        parser.add_argument("--out", type=Path, required=True, help="folder for the files; made if missing")
+        add_out_arguments(parser)
         parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -53,16 +52,10 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({key: made.calibration[key] for key in KEYS}, indent=2) + "\n"
-            (out / "calibration.json").write_text(text, encoding="utf-8")
-            for name, columns, rows, text_columns in _tables(made):
-                write_csv(out / f"{name}.csv", columns, rows, text_columns=text_columns)
-        except OSError as error:
-            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        files = OutFolder(out, options["overwrite"]).write(
+            _tables(made), {"calibration": {key: made.calibration[key] for key in KEYS}}
+        )
         self.stdout.write(self._summary(made))
-        files = ", ".join(["calibration.json", *(f"{name}.csv" for name, *_rest in _tables(made))])
         self.stdout.write(f"Written to {out}: {files}")
 
     def _summary(self, made: CalibrationTables) -> str:
@@ -98,15 +91,15 @@ class Command(BaseCommand):
         return text.getvalue()
 
 
-def _tables(made: CalibrationTables) -> Iterator[tuple[str, Sequence[str], list[dict[str, Any]], Sequence[str]]]:
-    """Name, columns, rows and text columns of each CSV."""
-    yield "sensitivity", calibrating.SENSITIVITY_COLUMNS, made.sensitivity, calibrating.SENSITIVITY_TEXT
-    yield "sensitivity_all", calibrating.SENSITIVITY_ALL_COLUMNS, made.sensitivity_all, calibrating.SENSITIVITY_TEXT
-    yield "candidates", calibrating.CANDIDATES_COLUMNS, made.values, calibrating.CANDIDATES_TEXT
-    yield "modes", MODES_COLUMNS, made.modes, MODES_TEXT
-    yield "judges", judge_error.JUDGES_COLUMNS, made.error.judges, judge_error.TEXT
-    yield "judge_error", judge_error.ERROR_COLUMNS, made.error.error, judge_error.TEXT
-    yield "judge_order", judge_error.ORDER_COLUMNS, made.error.order, judge_error.TEXT
+def _tables(made: CalibrationTables) -> Iterator[OutTable]:
+    sensitivity, error = calibrating.SENSITIVITY_TEXT, judge_error.TEXT
+    yield OutTable("sensitivity", calibrating.SENSITIVITY_COLUMNS, made.sensitivity, sensitivity)
+    yield OutTable("sensitivity_all", calibrating.SENSITIVITY_ALL_COLUMNS, made.sensitivity_all, sensitivity)
+    yield OutTable("candidates", calibrating.CANDIDATES_COLUMNS, made.values, calibrating.CANDIDATES_TEXT)
+    yield OutTable("modes", MODES_COLUMNS, made.modes, MODES_TEXT)
+    yield OutTable("judges", judge_error.JUDGES_COLUMNS, made.error.judges, error)
+    yield OutTable("judge_error", judge_error.ERROR_COLUMNS, made.error.error, error)
+    yield OutTable("judge_order", judge_error.ORDER_COLUMNS, made.error.order, error)
 
 
 def _mode(row: dict[str, Any]) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds import comparison
-from agreement.management.written import write_tables
 from agreement.numbers import PValue
 from agreement.tables import Row
 from consilium.lib.errors import DomainError
+from consilium.lib.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.management.asked import benchmark_called
 from scoring.provenance import printed
@@ -21,15 +21,15 @@ from scoring.provenance import printed
 class Command(BaseCommand):
     help = (
         "Hold two judges, or any two raters, against one reference on the same pairs, and write comparison.csv, "
-        "slices.csv, disagreement.csv and raters.csv: MF1 of each, their difference with its interval, McNemar's test "
-        "for pairs and for cases. A rater is written as for the command agreement."
+        "slices.csv, disagreement.csv and comparison_raters.csv: MF1 of each, their difference with its interval, "
+        "McNemar's test for pairs and for cases. A rater is written as for the command agreement."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
         parser.add_argument("--reference", required=True, help="the rater that both are held against")
         parser.add_argument("--judge", action="append", required=True, help="twice: judge A, then judge B")
-        parser.add_argument("--out", type=Path, required=True, help="folder for the CSV files; made if missing")
+        add_out_arguments(parser)
         parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -46,7 +46,9 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        files = write_tables(out, made.tables)
+        files = OutFolder(out, options["overwrite"]).write(
+            table.for_file("comparison_raters" if name == "raters" else name) for name, table in made.tables.items()
+        )
         self.stdout.write(self._summary(made.tables["comparison"].dicts(), made.facts, options["seed"]))
         for note in made.notes:
             self.stdout.write(note)

@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds.items import compute
-from agreement.management.written import write_tables
 from agreement.tables import Row
 from consilium.lib.errors import DomainError
+from consilium.lib.out_folder import OutFolder, add_out_arguments
 from rubrics.management.asked import benchmark_called
 from scoring.provenance import printed
 
@@ -21,7 +21,7 @@ TABLES = ("criteria", "physicians", "attributes", "where", "tail", "raters")
 class Command(BaseCommand):
     help = (
         "Find on which criteria and responses two raters differ, and what tells where; writes criteria.csv, "
-        "physicians.csv, attributes.csv, where.csv, tail.csv and raters.csv. The first --rater is the reference. "
+        "physicians.csv, attributes.csv, where.csv, tail.csv and item_raters.csv. The first --rater is the reference. "
         "A rater is group:NAME[@first|checked|final], physician:PSEUDONYM, consensus, run:ID, jury:A+B+C[@unanimous], "
         "or the name of a judge or of a jury."
     )
@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
         parser.add_argument("--rater", action="append", required=True, help="twice: the reference, then the other")
-        parser.add_argument("--out", type=Path, required=True, help="folder for the files; made if missing")
+        add_out_arguments(parser)
         parser.add_argument("--seed", type=int, default=0, help="seed of bootstrap and permutations (default 0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -44,7 +44,9 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        files = write_tables(out, {name: made.tables[name] for name in TABLES})
+        files = OutFolder(out, options["overwrite"]).write(
+            made.tables[name].for_file("item_raters" if name == "raters" else name) for name in TABLES
+        )
         self.stdout.write(
             self._summary(made.tables["attributes"].dicts(), made.tables["overall"].dicts()[0], made.facts)
         )

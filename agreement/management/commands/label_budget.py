@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.planning import plan as planning
 from agreement.powered.scores import MEASURES
-from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
+from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.management.asked import benchmark_called
 
 
@@ -36,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--cases", type=int, help="cases planned, for detectable differences (default: all)")
         parser.add_argument("--other", default="", help="another judge, to plan a comparison of MF1")
         parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap behind MF1 (default 0)")
-        parser.add_argument("--out", type=Path, required=True, help="folder for the files; made if missing")
+        add_out_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
@@ -62,21 +61,16 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            write_csv(out / "budget.csv", planning.BUDGET_COLUMNS, made.budget, text_columns=planning.BUDGET_TEXT)
-            write_csv(out / "curve.csv", planning.CURVE_COLUMNS, made.curve, text_columns=planning.CURVE_TEXT)
-            write_csv(
-                out / "detectable.csv",
-                planning.DETECTABLE_COLUMNS,
-                made.detectable,
-                text_columns=planning.DETECTABLE_TEXT,
-            )
-            (out / "plan.json").write_text(json.dumps(self._json(made), indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        files = OutFolder(out, options["overwrite"]).write(
+            [
+                OutTable("budget", planning.BUDGET_COLUMNS, made.budget, planning.BUDGET_TEXT),
+                OutTable("curve", planning.CURVE_COLUMNS, made.curve, planning.CURVE_TEXT),
+                OutTable("detectable", planning.DETECTABLE_COLUMNS, made.detectable, planning.DETECTABLE_TEXT),
+            ],
+            {"plan": self._json(made)},
+        )
         self.stdout.write(self._summary(made))
-        self.stdout.write(f"Written to {out}: plan.json, budget.csv, curve.csv, detectable.csv")
+        self.stdout.write(f"Written to {out}: {files}")
 
     @staticmethod
     def _json(made: planning.Plan) -> dict[str, Any]:

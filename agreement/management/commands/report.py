@@ -52,6 +52,9 @@ class Command(BaseCommand):
         )
         parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
         parser.add_argument("--out", type=Path, help="folder for the files, made if missing; or a FILE.zip")
+        parser.add_argument(
+            "--overwrite", action="store_true", help="replace the files of another report in the folder"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
@@ -63,6 +66,8 @@ class Command(BaseCommand):
         with translation.override("en"):
             self.stdout.write(f"{report.public_id}: {kind_of(report).title(report.parameters, None)}")
         if options["out"]:
+            if not options["overwrite"]:
+                _refuse_other_files(report, options["out"])
             try:
                 n = _write(report, options["out"])
             except OSError as error:
@@ -110,6 +115,23 @@ def _parameter(given: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except ValueError:
         return name, value
+
+
+def _refuse_other_files(report: Report, out: Path) -> None:
+    """`CommandError` where the folder has files of a report of another kind, or of other parameters."""
+    there = out / "report.json"
+    if out.suffix == ".zip" or not there.exists():
+        return
+    try:
+        found = json.loads(there.read_text(encoding="utf-8"))
+        same = (found["kind"], found["parameters"]) == (report.kind, report.parameters)
+    except (OSError, ValueError, LookupError, TypeError):
+        same = False
+    if not same:
+        raise CommandError(
+            f"The report {report.public_id} is done, and its files are not written: {out} has those of another report. "
+            "Name another folder with --id and --out, or replace them with --overwrite."
+        )
 
 
 def _write(report: Report, out: Path) -> int:

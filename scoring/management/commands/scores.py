@@ -1,4 +1,4 @@
-"""``scores --benchmark B --rater R --k K --out DIR``: scores.csv, responses.csv, worst_at_k.csv."""
+"""``scores --benchmark B --rater R --k K --out DIR``: scores.csv, responses.csv, worst_at_k.csv, scores_raters.csv."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
+from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.exclusion import excluded_cases
 from rubrics.management.asked import benchmark_called
 from scoring import provenance
@@ -41,7 +41,7 @@ class Command(BaseCommand):
             help="group:NAME[@stage], consensus, run:ID, a judge, a jury, jury:A+B[@unanimous]",
         )
         parser.add_argument("--k", type=int, required=True, help="coverage threshold of Pass@k and CACS@k")
-        parser.add_argument("--out", type=Path, required=True, help="folder for the files; made if missing")
+        add_out_arguments(parser)
         parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -59,20 +59,20 @@ class Command(BaseCommand):
             raise CommandError(f"{made.rater} has decided nothing of the current rubrics of this benchmark.")
         out: Path = options["out"]
         raters = provenance.provenance(rater)
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            write_csv(out / "scores.csv", SCORES_COLUMNS, made.rows, text_columns=SCORES_TEXT)
-            write_csv(out / "responses.csv", RESPONSES_COLUMNS, made.responses, text_columns=RESPONSES_TEXT)
-            write_csv(out / "worst_at_k.csv", WORST_COLUMNS, made.worst_at_k, text_columns=WORST_TEXT)
-            write_csv(out / "raters.csv", provenance.COLUMNS, raters, text_columns=provenance.TEXT_COLUMNS)
-        except OSError as error:
-            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
+        files = OutFolder(out, options["overwrite"]).write(
+            [
+                OutTable("scores", SCORES_COLUMNS, made.rows, SCORES_TEXT),
+                OutTable("responses", RESPONSES_COLUMNS, made.responses, RESPONSES_TEXT),
+                OutTable("worst_at_k", WORST_COLUMNS, made.worst_at_k, WORST_TEXT),
+                OutTable("scores_raters", provenance.COLUMNS, raters, provenance.TEXT_COLUMNS),
+            ]
+        )
         self.stdout.write(self._summary(made))
         for line in provenance.printed(raters):
             self.stdout.write(line)
         if excluded := excluded_cases(benchmark).count():
             self.stdout.write(f"{excluded} excluded cases left out.")
-        self.stdout.write(f"Written to {out}: scores.csv, responses.csv, worst_at_k.csv, raters.csv")
+        self.stdout.write(f"Written to {out}: {files}")
 
     def _summary(self, made: Scores) -> str:
         from rich.console import Console

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from consilium.lib.csvfile import write_csv
 from consilium.lib.errors import DomainError
+from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.statistics.estimate import Figure
 from rubrics.management.asked import benchmark_called
 from scoring.injections import FAMILIES
@@ -21,7 +20,7 @@ from scoring.services.judges import find_judge
 from scoring.services.susceptibility import create_susceptibility_run
 from scoring.susceptibility_figures import CSV_COLUMNS, CSV_TEXT, Susceptibility, csv_rows, measured
 
-FILE = "susceptibility.csv"
+FILE = "susceptibility"
 
 
 class Command(JudgeCommand):
@@ -46,7 +45,7 @@ class Command(JudgeCommand):
         parser.add_argument("--seed", type=int, default=0, help="seed of the draw and of the bootstrap (default 0)")
         parser.add_argument("--budget", type=amount, default=None, help="the most to spend, by the judge's prices")
         parser.add_argument("--wait", action="store_true", help="stay until the run has ended, and print the figures")
-        parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {FILE}; made if missing; waits")
+        add_out_arguments(parser, required=False, more="; waits for the end of the run")
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
@@ -76,17 +75,13 @@ class Command(JudgeCommand):
         figures = measured(run)
         self.stdout.write(_summary(figures, self.stdout.isatty()))
         if options["out"] is not None:
-            self._write(figures, options["out"])
+            self._write(figures, OutFolder(options["out"], options["overwrite"]))
         if run.status != JudgeRun.Status.FINISHED:
             raise CommandError(run.error or "The run did not finish.")
 
-    def _write(self, figures: Susceptibility, out: Path) -> None:
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            write_csv(out / FILE, CSV_COLUMNS, csv_rows(figures), text_columns=CSV_TEXT)
-        except OSError as error:
-            raise CommandError(f"{out} cannot be written: {error.strerror}") from None
-        self.stdout.write(f"Written to {out}: {FILE}")
+    def _write(self, figures: Susceptibility, folder: OutFolder) -> None:
+        files = folder.write([OutTable(FILE, CSV_COLUMNS, csv_rows(figures), CSV_TEXT)])
+        self.stdout.write(f"Written to {folder.path}: {files}")
 
 
 def _percent(figure: Figure) -> str:
