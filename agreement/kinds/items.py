@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from agreement.compare import Progress, unheard
 from agreement.forms import TwoRatersForm
 from agreement.items import analyse, read_items
+from agreement.items.labels import in_order, value_label
 from agreement.judged.learned import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, judged_by, raters_table
@@ -174,8 +175,7 @@ def _tiles(facts: Row, overall: Row, told: list[Row]) -> list[Tile]:
 
 
 def _attribute(report: Report, row: Row, where: list[Row]) -> Context:
-    values = [one for one in where if one["attribute"] == row["attribute"]]
-    values.sort(key=lambda one: -(one["rate"] or 0))
+    values = in_order(row["attribute"], (one for one in where if one["attribute"] == row["attribute"]))
     return {
         **row,
         "label": attribute_name(row["attribute"]),
@@ -187,7 +187,7 @@ def _attribute(report: Report, row: Row, where: list[Row]) -> Context:
         "values": [
             {
                 **one,
-                "label": one["value"],
+                "label": value_label(one["attribute"], one["value"]),
                 "url": pairs_url(report, one["slice"]),
                 "rate": number(one, "rate", scale=100, digits=1, unit="%"),
             }
@@ -262,14 +262,15 @@ def figures(report: Report) -> Iterator[Figure]:
     first = [row["attribute"] for row in told[:DRAWN]]
     points = [
         charts.Point(
-            _("%(attribute)s: %(value)s") % {"attribute": attribute_name(name), "value": row["value"]},
+            _("%(attribute)s: %(value)s")
+            % {"attribute": attribute_name(name), "value": value_label(name, row["value"])},
             100 * row["rate"],
             None if row["rate_low"] is None else 100 * row["rate_low"],
             None if row["rate_high"] is None else 100 * row["rate_high"],
             href=pairs_url(report, row["slice"]),
         )
         for name in first
-        for row in sorted((one for one in where if one["attribute"] == name), key=lambda one: -(one["rate"] or 0))
+        for row in in_order(name, (one for one in where if one["attribute"] == name))
         if row["rate"] is not None
     ][:MOST_DRAWN]
     if not points:

@@ -6,6 +6,7 @@ is empty or zero throughout and, where it would be too wide, what matters least;
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -117,6 +118,7 @@ _HEADINGS = {
 _DIFFERENCES = {"rho_judge": "Judge less physician", "mf1_a": "A less B", "bound": "Judge less ceiling"}
 REMARKS = "note"
 _COUNTS = ("n", "n_pairs", "n_cases", "n_responses")  # those that a reader misses first
+_BAND = re.compile(r"(\d+)-(\d+)")
 # Text columns whose values are names of figures.
 _NAMES_A_FIGURE = ("setting", "measure")
 _ROWS_NAMED = 4  # rows that share a remark are named up to this number, and counted beyond
@@ -210,6 +212,10 @@ def text_of(row: Sequence[Any], column: PrintedColumn) -> str:
     text = str(value)
     if column.name in _NAMES_A_FIGURE:
         return _HEADINGS.get(text, text)
+    if column.name == "value":
+        # The bounds of a band of lengths, as numbers are printed.
+        ends = _BAND.fullmatch(text)
+        return "–".join(f"{int(end):,}" for end in ends.groups()) if ends else text
     if column.name == "slice":
         return "All" if text == "all" else text.removeprefix("candidate:")
     return text
