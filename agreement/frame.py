@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from agreement import item_slices
 from agreement.pairs import positions
 from consilium.lib.ratings import copy_columns
+from rubrics.consensus_criteria import SCORED_TAGS
 from rubrics.models import Benchmark, Candidate, Case, Difficulty, Register, Response
 
 Index = NDArray[np.int64]
@@ -29,10 +30,10 @@ _CRITERIA = """
     FROM rubrics_criterion k JOIN rubrics_case c ON c.id = k.case_id WHERE c.benchmark_id = %(benchmark)s ORDER BY k.id
 """
 # The tags that a criterion has in the newest rubric that holds it.
-_CRITERION_TAGS = """
+_CRITERION_TAGS = f"""
     SELECT tag, array_agg(criterion_id)
     FROM (
-        SELECT DISTINCT ON (i.criterion_id) i.criterion_id, i.tags
+        SELECT DISTINCT ON (i.criterion_id) i.criterion_id, {SCORED_TAGS} AS tags
         FROM rubrics_rubricitem i
         JOIN rubrics_rubric r ON r.id = i.rubric_id
         JOIN rubrics_case c ON c.id = r.case_id

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -13,6 +15,9 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.lib.identifiers import new_public_id
 from rubrics.models import Benchmark, JobStatus
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrOrPromise
 
 
 class Report(models.Model):
@@ -144,7 +149,9 @@ class NamedSlice(models.Model):
 
     class Rule(models.TextChoices):
         HARD = "hard", _("The hardest cases")
-        CONSENSUS = "consensus", _("Cases that some candidate meets something of")
+        ABOVE_ZERO = "above_zero", _("Cases on which some candidate scores above 0")
+        # What slices of the last rule were kept as before; HealthBench Consensus is another thing (``level:cluster``).
+        EARLIER_ABOVE_ZERO = "consensus", _("Cases on which some candidate scores above 0")
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="named_slices")
     slug = models.SlugField(max_length=60)
@@ -169,6 +176,11 @@ class NamedSlice(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @classmethod
+    def rules_to_choose(cls) -> list[tuple[str, _StrOrPromise]]:
+        """The rules by which a slice can be drawn up now."""
+        return [choice for choice in cls.Rule.choices if choice[0] != cls.Rule.EARLIER_ABOVE_ZERO]
 
     @cached_property
     def n_cases(self) -> int:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from annotation.ratings import faulty_pairs
 from consilium.lib.ratings import Outcome, Ratings, Span, copy_columns, fetch_ratings
 from consilium.statistics.outcomes import Outcome as Answer
+from rubrics.consensus_criteria import SCORED_TAGS
 from rubrics.exclusion import counting
 from rubrics.models import Benchmark
 from scoring.raters import Rater, Shares
@@ -39,11 +40,11 @@ _ITEMS = """
     WHERE c.benchmark_id = %(benchmark)s
     ORDER BY r.id, i.criterion_id
 """
-_TAGS = """
+_TAGS = f"""
     SELECT tag, array_agg(i.criterion_id)
     FROM rubrics_rubricitem i
     JOIN rubrics_rubric u ON u.id = i.rubric_id AND u.track = 'gold' AND u.status = 'published'
-    JOIN rubrics_case c ON c.id = u.case_id, unnest(i.tags) AS tag
+    JOIN rubrics_case c ON c.id = u.case_id, unnest({SCORED_TAGS}) AS tag
     WHERE c.benchmark_id = %(benchmark)s
     GROUP BY tag
 """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -28,11 +29,19 @@ if TYPE_CHECKING:
 
 
 class DrawingSerializer(StrictSerializer, serializers.Serializer[Any]):
-    """What a slice is drawn from: the rule, whose scores, which candidates, how many cases (null: all, not for the
-    rule ``hard``).
+    """What a slice is drawn from: the rule (``hard``, or ``above_zero``: cases on which some candidate scores above 0),
+    whose scores, which candidates, how many cases (null: all, not for the rule ``hard``).
     """
 
-    rule = serializers.ChoiceField(choices=NamedSlice.Rule.choices)
+    rule = serializers.ChoiceField(
+        choices=NamedSlice.rules_to_choose(),
+        error_messages={
+            "invalid_choice": _(
+                "The rule is “hard” or “above_zero”. Scores over the criteria of HealthBench Consensus are those of "
+                "the slice “level:cluster”."
+            )
+        },
+    )
     rater = serializers.CharField()
     candidates = serializers.ListField(child=serializers.CharField(), allow_empty=False)
     n = serializers.IntegerField(min_value=1, max_value=1_000_000, allow_null=True, default=None)

@@ -18,6 +18,7 @@ from agreement.scoreboard.board import FAMILY_KINDS, RANKED
 from agreement.scoreboard.case_sets import SUBSET, named_slices
 from agreement.stored import pairs_url
 from agreement.tables import Row
+from rubrics.consensus_criteria import CONSENSUS_TAG
 from rubrics.models import JobStatus
 from scoring.points import DEFAULT_RULES
 from scoring.score_sheet import OVERALL
@@ -26,7 +27,18 @@ from scoring.scores import MEAN_OF_REPLICATES
 # Columns of the scoreboard that it can be sorted by, the best first; a minus in front turns that round.
 SORTABLE = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "worst_at_k", "gap_cacs", "n")
 # Under which heading of the menu each kind of slice stands.
-MENU = ("subset", "register", "difficulty", "language", "task_group", "specialty_group", "task", "theme", "specialty")
+MENU = (
+    "level",
+    "subset",
+    "register",
+    "difficulty",
+    "language",
+    "task_group",
+    "specialty_group",
+    "task",
+    "theme",
+    "specialty",
+)
 
 
 def body(report: Report, sort: str) -> Context:
@@ -71,6 +83,7 @@ class Option:
 
 def _headings() -> dict[str, str]:
     return {
+        "level": _("Level of the criteria"),
         "subset": _("Named slices"),
         "register": _("Register"),
         "difficulty": _("Difficulty"),
@@ -98,14 +111,15 @@ def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[O
 
 
 def _titles(report: Report) -> dict[str, str]:
-    """What the named slices are called."""
-    return {f"{SUBSET}{one.slug}": one.title for one in named_slices(report.benchmark)}
+    """What slices are called that have another title than their tag."""
+    named = {f"{SUBSET}{one.slug}": one.title for one in named_slices(report.benchmark)}
+    return {CONSENSUS_TAG: _("Consensus criteria, as HealthBench Consensus"), **named}
 
 
 def _part_label(report: Report, part: str) -> str:
     """A slice as the scoreboard's heading names it; of a named one its title, even where it is retired."""
     kind = part.partition(":")[0]
-    if kind == SUBSET[:-1]:
+    if kind == SUBSET[:-1] or part == CONSENSUS_TAG:
         return _titles(report).get(part) or short(part)
     heading = _headings().get(kind)
     return f"{heading}: {short(part)}" if heading else part

@@ -18,7 +18,7 @@ USUAL_SIZE = 100
 class SubsetForm(forms.Form):
     """A rule, whose scores, which candidates, how many cases. ``ready`` says whether there is a rater at all."""
 
-    rule = forms.ChoiceField(label=_("Rule"), choices=NamedSlice.Rule.choices)
+    rule = forms.ChoiceField(label=_("Rule"), choices=NamedSlice.rules_to_choose())
     n = forms.IntegerField(
         label=_("How many"),
         min_value=1,

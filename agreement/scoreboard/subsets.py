@@ -70,8 +70,9 @@ def draw(*, benchmark: Benchmark, rule: str, rater: str, candidates: Iterable[st
     ``n`` is how many: needed for the hardest, all of them without it for the others. `WrongParameters`,
     `scoring.raters.UnknownRater` where nothing can be drawn up.
     """
-    if rule not in NamedSlice.Rule.values:
-        raise WrongParameters(_("The rule is one of: %(rules)s.") % {"rules": ", ".join(NamedSlice.Rule.values)})
+    known = [value for value, _label in NamedSlice.rules_to_choose()]
+    if rule not in known:
+        raise WrongParameters(_("The rule is one of: %(rules)s.") % {"rules": ", ".join(known)})
     if n is None and rule == NamedSlice.Rule.HARD:
         raise WrongParameters(_("Say how many of the hardest cases are taken."))
     if n is not None and n < 1:

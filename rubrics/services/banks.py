@@ -19,6 +19,7 @@ from consilium.lib.phrases import Phrase
 from rubrics.bank.catalogue import entry_of
 from rubrics.bank.clusters import cluster_tag, missing_from
 from rubrics.bank.consensus import NAME
+from rubrics.consensus_criteria import CONSENSUS_BANK, CONSENSUS_TAG
 from rubrics.drafting import MOST_ITEMS, DraftItem, items_of
 from rubrics.imports.registry import Counts, Progress
 from rubrics.models import Bank, BankItem, Benchmark, Case, RubricDraft
@@ -163,7 +164,10 @@ def _add_to(case: Case, entries: Sequence[BankEntry], by: User, at: datetime) ->
 
 def item_from(entry: BankEntry, language: str) -> DraftItem:
     """A bank item as a criterion of a draft, in the language of the case; a cluster criterion gets its tag."""
-    tags = [*entry.tags, *([cluster_tag(entry)] if entry.applies_to else [])]
+    # As in HealthBench's files: a criterion that physicians agreed on beforehand has the level of a cluster.
+    validated = entry.applies_to or entry.name.startswith(CONSENSUS_BANK)
+    level = [CONSENSUS_TAG] if validated and not any(tag.startswith("level:") for tag in entry.tags) else []
+    tags = [*entry.tags, *level, *([cluster_tag(entry)] if entry.applies_to else [])]
     return DraftItem(
         id=f"b{uuid.uuid4().hex[:16]}",
         text=in_language(entry.text, language),

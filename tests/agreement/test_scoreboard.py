@@ -268,7 +268,7 @@ def test_a_slice_is_drawn_up_kept_and_chosen(study: Study) -> None:
 
 def test_slices_by_the_api(study: Study) -> None:
     client, place = client_of(study), f"/api/v1/benchmarks/{study.benchmark.slug}/slices/"
-    asked = {"rule": "consensus", "rater": "group:A", "candidates": ["alpha"]}
+    asked = {"rule": "above_zero", "rater": "group:A", "candidates": ["alpha"]}
     drawn = client.post(f"{place}preview/", asked, content_type="application/json").json()
     assert drawn["n_taken"] + drawn["n_without_positive"] == drawn["n_cases"] == 24
     assert client.post(place, {**asked, "rule": "x"}, content_type="application/json").status_code == 400
