@@ -31,12 +31,12 @@ def value_label(attribute: str, value: str) -> str:
         if low == high:
             return ngettext("%(n)s character", "%(n)s characters", low) % {"n": f"{low:,}"}
         return _("%(low)s–%(high)s characters") % {"low": f"{low:,}", "high": f"{high:,}"}
-    labels = {
+    labels: dict[str, dict[str, str]] = {
         "points": {"positive": _("positive points"), "negative": _("negative points")},
-        "difficulty": dict(Difficulty.choices),
-        "register": dict(Register.choices),
+        "difficulty": {name: str(label) for name, label in Difficulty.choices},
+        "register": {name: str(label) for name, label in Register.choices},
     }
-    return str(labels.get(attribute, {}).get(value, value))
+    return labels.get(attribute, {}).get(value, value)
 
 
 def in_order(attribute: str, rows: Iterable[Row]) -> list[Row]:

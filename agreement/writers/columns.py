@@ -215,7 +215,7 @@ def text_of(row: Sequence[Any], column: PrintedColumn) -> str:
     if column.name == "value":
         # The bounds of a band of lengths, as numbers are printed.
         ends = _BAND.fullmatch(text)
-        return "–".join(f"{int(end):,}" for end in ends.groups()) if ends else text
+        return "–".join(f"{int(end):,}" for end in dict.fromkeys(ends.groups())) if ends else text
     if column.name == "slice":
         return "All" if text == "all" else text.removeprefix("candidate:")
     return text

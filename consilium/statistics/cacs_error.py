@@ -230,7 +230,7 @@ def _under(true: Figure, drawn: Array) -> UnderError:
     return UnderError(true, _with_range(mean, drawn), Estimate(mean.value - true.value, true.n))
 
 
-def _with_range(mean: Estimate, drawn: ArrayLike) -> Figure:
+def _with_range(mean: Estimate, drawn: Array) -> Figure:
     """The mean of the draws with the range that holds 95% of them; none where it has no width or misses the mean."""
     low, high = (float(end) for end in np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
     return with_note(mean, NO_RANGE) if nearly_equal(low, high) else with_interval(mean, low, high)
