@@ -8,16 +8,20 @@ What was decided on a case that is excluded by now is on record, and not among t
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Collection
+from dataclasses import dataclass
 
-from annotation.models import ExpertGroup
+import numpy as np
+from django.db import connection
+
+from annotation.models import Assignment, ExpertGroup
 from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, Span, fetch_ratings, shared
 from rubrics.exclusion import counting
 from rubrics.models import Benchmark
 
 STAGES = ("first", "checked", "final")
 
-# One row a vote: response, criterion, outcome.
+# One row a vote: response, criterion, outcome; of checked votes also the rubric.
 _FIRST_VOTES = """
     SELECT a.response_id, d.criterion_id, d.outcome
     FROM annotation_batch b
@@ -27,7 +31,7 @@ _FIRST_VOTES = """
       AND a.purpose = 'work' AND a.status <> 'released'
 """
 _CHECKED_VOTES = """
-    SELECT a.response_id, d.criterion_id, COALESCE(NULLIF(m.outcome, ''), d.outcome) AS outcome
+    SELECT a.response_id, d.criterion_id, COALESCE(NULLIF(m.outcome, ''), d.outcome) AS outcome, a.rubric_id
     FROM annotation_batch b
     JOIN annotation_assignment a ON a.batch_id = b.id
     JOIN annotation_decision d ON d.assignment_id = a.id AND d.round = a.round
@@ -64,6 +68,13 @@ _FINAL = f"""
 """
 
 
+def groups_with_decisions(benchmark: Benchmark) -> list[ExpertGroup]:
+    """Expert groups of which somebody's submitted work counts as a rating, by name."""
+    work = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
+    work = work.filter(purpose=Assignment.Purpose.WORK).exclude(status=Assignment.Status.RELEASED)
+    return list(ExpertGroup.objects.filter(pk__in=work.values("batch__group")).order_by("name"))
+
+
 def group_ratings(group: ExpertGroup, stage: str = "checked", within: Span | None = None) -> Ratings:
     """What ``group`` decided, at one of `STAGES`; ValueError on another. ``within``: on those responses only."""
     if stage not in STAGES:
@@ -74,6 +85,34 @@ def group_ratings(group: ExpertGroup, stage: str = "checked", within: Span | Non
         "final": _FINAL,
     }[stage]
     return counting(fetch_ratings(query, {"group": group.pk}, within=within), group.benchmark_id)
+
+
+_DIVIDED = f"""
+    SELECT response_id, rubric_id, count(*), array_agg(criterion_id ORDER BY criterion_id) FILTER (WHERE divided)
+    FROM (
+        SELECT response_id, rubric_id, criterion_id, count(DISTINCT outcome) > 1 AS divided
+        FROM ({_CHECKED_VOTES}) AS votes WHERE response_id = ANY(%(responses)s)
+        GROUP BY response_id, rubric_id, criterion_id
+    ) AS criteria
+    GROUP BY response_id, rubric_id HAVING bool_or(divided)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """A response on whose ``criteria`` (ids) the votes of a group differ, of ``n_criteria`` that have any."""
+
+    response: int
+    rubric: int
+    n_criteria: int
+    criteria: list[int]
+
+
+def divided_votes(group: ExpertGroup, responses: Collection[int]) -> list[Divided]:
+    """Where the votes that make up the stage ``checked`` differ, whichever of the group's batches they are in."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DIVIDED, {"group": group.pk, "responses": list(responses)})
+        return [Divided(*row) for row in cursor.fetchall()]
 
 
 def unanimous_ratings(group: ExpertGroup) -> Ratings:

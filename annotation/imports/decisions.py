@@ -9,10 +9,11 @@ from typing import BinaryIO
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.imports.votes import Vote, VoteWriter
-from annotation.models import ExpertGroup
+from annotation.models import ExpertGroup, Membership
 from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.first import read_first
@@ -119,11 +120,32 @@ def group_called(benchmark: Benchmark, name: str) -> tuple[ExpertGroup, bool]:
 
 def report(writer: VoteWriter, made_group: bool) -> Counts:
     """What an import of votes did, in the shape of `Counts`."""
-    return {
+    counts: Counts = {
         "groups": {"created": int(made_group), "unchanged": int(not made_group)},
         "physicians": {"created": writer.raters.created},
         "decisions": {"created": writer.created, "unchanged": writer.unchanged},
     }
+    if writer.conflicts.criteria:
+        counts["conflicts"] = {"created": writer.conflicts.criteria}
+        counts["warnings"] = [_conflicts_in_words(writer)]
+    return counts
+
+
+def _conflicts_in_words(writer: VoteWriter) -> str:
+    """What was opened, and who can take it: the raters of a file have no account."""
+    words = ngettext(
+        "The raters of “%(group)s” differ on %(criteria)s criteria of %(n)s response: it waits under Conflicts.",
+        "The raters of “%(group)s” differ on %(criteria)s criteria of %(n)s responses: they wait under Conflicts.",
+        writer.conflicts.responses,
+    ) % {
+        "group": writer.group.name,
+        "criteria": f"{writer.conflicts.criteria:,}",
+        "n": f"{writer.conflicts.responses:,}",
+    }
+    members = Membership.objects.filter(group=writer.group, role=Membership.Role.ADJUDICATOR, active=True)
+    if members.exclude(user__email="").exists():
+        return words
+    return f"{words} {_('The group has no adjudicator with an account: add one who graded none of them.')}"
 
 
 @transaction.atomic
@@ -171,5 +193,6 @@ def import_decisions(
     counts = report(writer, made_group)
     if reader.unused:
         names = ", ".join(sorted(reader.unused)[:10])
-        counts["warnings"] = [_("Columns that were not read: %(names)s.") % {"names": names}]
+        unread = _("Columns that were not read: %(names)s.") % {"names": names}
+        counts["warnings"] = [*counts.get("warnings", []), unread]
     return counts

@@ -93,12 +93,13 @@ def import_meta_eval(
                 )
     faults.refuse_if_any()
     votes.write()
+    counts = report(votes, made_group)
     return {
         "cases": dict(case_writer.cases),
         "criteria": dict(case_writer.criteria),
         "responses": {"created": response_writer.created, "unchanged": response_writer.unchanged},
-        **report(votes, made_group),
-        "warnings": response_writer.warnings(),
+        **counts,
+        "warnings": [*response_writer.warnings(), *counts.get("warnings", [])],
     }
 
 

@@ -26,6 +26,7 @@ from annotation.models import (
     Involvement,
     Ruling,
 )
+from annotation.services.conflicts import Opened, open_group_conflicts
 from annotation.services.rules import spoken_rules
 from consilium.lib.identifiers import new_public_id
 from rubrics.imports.bulk import chunks, copy_rows, reserve_ids
@@ -57,7 +58,10 @@ Sheets = dict[tuple[int, int, str], dict[int, Vote]]
 
 
 class VoteWriter:
-    """Collects the votes of a file, compares them with what stands, and writes the new ones as one closed batch."""
+    """Collects the votes of a file, compares them with what stands, and writes the new ones as one closed batch.
+
+    ``conflicts`` are then those that it opened within the group, as the end of a batch does.
+    """
 
     def __init__(self, group: ExpertGroup, faults: Faults, *, by: User | None, at: datetime, rater_field: str) -> None:
         self.group = group
@@ -68,6 +72,7 @@ class VoteWriter:
         self.raters = Raters(group, faults)
         self.created = 0
         self.unchanged = 0
+        self.conflicts = Opened()
         self._sheets: dict[str, Sheets] = {"annotator": {}, "checker": {}, "adjudicator": {}}
         self._parts: dict[tuple[int, str], str] = {}
 
@@ -102,7 +107,9 @@ class VoteWriter:
             self._write_decisions(annotators, assignments)
             self._write_checks(checkers)
             self._write_adjudications(adjudicators)
-        self.faults.refuse_if_any()
+            self.faults.refuse_if_any()
+            works = {key[:2] for sheets in self._sheets.values() for key in sheets}
+            self.conflicts = open_group_conflicts(group=self.group, works=works, at=self.at)
         self.created = sum(len(sheet) for sheets in self._sheets.values() for sheet in sheets.values())
 
     # What stands already ------------------------------------------------------------------------------------------
@@ -180,15 +187,15 @@ class VoteWriter:
             yield response, criterion, user, new or outcome, "" if reason == unexplained() else reason
 
     def _standing_rulings(self, responses: list[int], raters: set[int]) -> Iterable[tuple[Any, ...]]:
+        """Rulings of adjudications that one of ``raters`` holds, or held before another adjudicator went on."""
         rows = Ruling.objects.filter(
             adjudication__group=self.group,
             adjudication__other_group=None,
             adjudication__response__in=responses,
-            adjudication__adjudicator__in=raters,
-        )
-        return rows.values_list(
-            "adjudication__response_id", "criterion_id", "adjudication__adjudicator_id", "outcome", "reason"
-        )
+            adjudication__events__adjudicator__in=raters,
+        ).exclude(outcome="")
+        columns = ("adjudication__response_id", "criterion_id", "adjudication__events__adjudicator_id")
+        return rows.values_list(*columns, "outcome", "reason").distinct()
 
     def _refuse_second_parts(self) -> None:
         """A physician who already has another part for a response cannot get one by a file."""
@@ -356,14 +363,15 @@ class VoteWriter:
                     "finished_at": self.at,
                 },
             )
-            if not made and (adjudication.adjudicator_id != user or adjudication.status != Adjudication.Status.DONE):
+            free = adjudication.status == Adjudication.Status.OPEN and adjudication.adjudicator_id is None
+            own = adjudication.status == Adjudication.Status.DONE and adjudication.adjudicator_id == user
+            ruled = set(adjudication.rulings.values_list("criterion_id", flat=True))
+            if not (own or free) or ruled & set(sheet):
                 message = _("The conflicts of this response are another adjudicator’s.")
                 self.faults.add(next(iter(sheet.values())).line, self.rater_field, message)
                 continue
             if not made:
-                adjudication.criteria = sorted({*adjudication.criteria, *sheet})
-                adjudication.agreement = 1 - len(adjudication.criteria) / sizes[rubric]
-                adjudication.save(update_fields=["criteria", "agreement"])
+                self._take_over(adjudication, user, sheet, ruled, sizes[rubric])
             Ruling.objects.bulk_create(
                 Ruling(
                     adjudication=adjudication,
@@ -375,6 +383,21 @@ class VoteWriter:
                 )
                 for criterion, vote in sheet.items()
             )
+
+    def _take_over(
+        self, adjudication: Adjudication, user: int, sheet: dict[int, Vote], ruled: set[int], size: int
+    ) -> None:
+        """Make a file's rulings part of an adjudication; it is done where they leave no conflict open."""
+        adjudication.criteria = sorted({*adjudication.criteria, *sheet})
+        adjudication.agreement = 1 - len(adjudication.criteria) / size
+        adjudication.adjudicator_id = user
+        adjudication.save(update_fields=["criteria", "agreement", "adjudicator"])
+        if not set(adjudication.criteria) - ruled - set(sheet):
+            adjudication.status, adjudication.finished_at = Adjudication.Status.DONE, self.at
+        else:
+            # The file's adjudicator has no account: another one of the group decides the rest.
+            adjudication.adjudicator_id = None
+        adjudication.save(update_fields=["status", "finished_at", "adjudicator"])
 
 
 def unexplained() -> str:

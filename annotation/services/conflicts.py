@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -12,11 +14,14 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchItem, Decision, ExpertGroup, Slot
-from annotation.ratings import group_ratings
+from annotation.ratings import Divided, divided_votes, group_ratings, groups_with_decisions
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome, shared
 from consilium.lib.transitions import transition
-from rubrics.models import Response, Rubric
+from rubrics.imports.bulk import chunks
+from rubrics.models import Benchmark, Response, Rubric
+
+WORKS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,49 +73,103 @@ def conflicts_in(votes: Mapping[int, list[Vote]]) -> list[int]:
     return sorted(criterion for criterion, cast in votes.items() if len({vote.outcome for vote in cast}) > 1)
 
 
-@transaction.atomic
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """How many conflicts were opened: ``criteria``, on so many ``responses``."""
+
+    responses: int = 0
+    criteria: int = 0
+
+    def __add__(self, other: Opened) -> Opened:
+        return Opened(self.responses + other.responses, self.criteria + other.criteria)
+
+
 def open_conflicts_within(*, response: Response, rubric: Rubric, group: ExpertGroup, at: datetime) -> None:
     """Open an adjudication where all of the group's work on the response is accepted and does not agree.
 
-    Called whenever work is accepted. The row of the response serialises two acceptances of the same moment, of which
-    each would otherwise not see the other. Conflicts that come later (another batch) are added to the same row.
+    Called whenever work is accepted.
     """
-    Response.objects.select_for_update(no_key=True).filter(pk=response.pk).first()
+    open_group_conflicts(group=group, works={(response.pk, rubric.pk)}, at=at)
+
+
+@transaction.atomic
+def open_group_conflicts(*, group: ExpertGroup, works: Collection[tuple[int, int]], at: datetime) -> Opened:
+    """The same for many works, (response, rubric) by their ids: an adjudication for each that does not agree.
+
+    Votes count together over all batches of the group, as in its ratings. The rows of the responses serialise two
+    acceptances of the same moment, of which each would otherwise not see the other. Conflicts that come later (another
+    batch) are added to the same adjudication.
+    """
+    opened = Opened()
+    for some in chunks(sorted(works), WORKS_AT_ONCE):
+        responses = sorted({response for response, _rubric in some})
+        locked = Response.objects.select_for_update(no_key=True).filter(pk__in=responses).order_by("pk")
+        list(locked.values_list("pk"))
+        divided = [each for each in divided_votes(group, responses) if (each.response, each.rubric) in works]
+        if divided:
+            unfinished = _unfinished_works(group, {each.response for each in divided})
+            ready = [each for each in divided if (each.response, each.rubric) not in unfinished]
+            opened += _adjudicate(group, ready, at)
+    return opened
+
+
+def _unfinished_works(group: ExpertGroup, responses: Collection[int]) -> set[tuple[int, int]]:
+    """Works, (response, rubric), of which somebody's is still to be accepted."""
     rows = Assignment.objects.filter(
-        response=response, rubric=rubric, batch__group=group, purpose=Assignment.Purpose.WORK
+        response__in=responses, batch__group=group, purpose=Assignment.Purpose.WORK
     ).exclude(status=Assignment.Status.RELEASED)
-    if rows.count() < 2:
-        return
     # What a closed batch left unfinished, or untaken, will not come any more.
     waiting = rows.exclude(status=Assignment.Status.ACCEPTED).exclude(batch__status=Batch.Status.CLOSED)
     untaken = (
-        Slot.objects.filter(item__response=response, item__rubric=rubric, item__batch__group=group)
+        Slot.objects.filter(item__response__in=responses, item__batch__group=group)
         .exclude(item__batch__status=Batch.Status.CLOSED)
         .filter(~Exists(rows.filter(slot=OuterRef("pk"))))
     )
-    if waiting.exists() or untaken.exists():
-        return
-    votes = accepted_votes(response=response, rubric=rubric, group=group)
-    conflicts = conflicts_in(votes)
-    if not conflicts:
-        return
-    agreement = 1 - len(conflicts) / len(votes)
-    row = Adjudication.objects.filter(response=response, rubric=rubric, group=group, other_group=None).first()
-    if row is None:
-        Adjudication.objects.create(
-            response=response, rubric=rubric, group=group, criteria=conflicts, agreement=agreement, created_at=at
+    return {
+        *waiting.values_list("response_id", "rubric_id"),
+        *untaken.values_list("item__response_id", "item__rubric_id"),
+    }
+
+
+def _adjudicate(group: ExpertGroup, divided: Sequence[Divided], at: datetime) -> Opened:
+    """Open an adjudication for each, or add to the one that is there what is not in it."""
+    rows = Adjudication.objects.filter(
+        response__in=[each.response for each in divided], group=group, other_group=None
+    ).select_related("adjudicator")
+    known = {(row.response_id, row.rubric_id): row for row in rows}
+    new = [
+        Adjudication(
+            response_id=each.response,
+            rubric_id=each.rubric,
+            group=group,
+            criteria=each.criteria,
+            agreement=1 - len(each.criteria) / each.n_criteria,
+            created_at=at,
         )
-        return
-    added = set(conflicts) - set(row.criteria)
-    if added:
-        transition(
-            row,
-            source=Adjudication.Status.values,
-            target=Adjudication.Status.OPEN,
-            criteria=sorted({*row.criteria, *conflicts}),
-            agreement=min(agreement, row.agreement),
-            finished_at=None,
-        )
+        for each in divided
+        if (each.response, each.rubric) not in known
+    ]
+    Adjudication.objects.bulk_create(new, batch_size=1000)
+    opened = Opened(len(new), sum(len(row.criteria) for row in new))
+    for each in divided:
+        row = known.get((each.response, each.rubric))
+        added = set(each.criteria) - set(row.criteria) if row else set()
+        if row and added:
+            _reopen(row, each)
+            opened += Opened(1, len(added))
+    return opened
+
+
+def _reopen(row: Adjudication, divided: Divided) -> None:
+    changes: dict[str, Any] = {
+        "criteria": sorted({*row.criteria, *divided.criteria}),
+        "agreement": min(1 - len(divided.criteria) / divided.n_criteria, row.agreement),
+        "finished_at": None,
+    }
+    if row.adjudicator is not None and not row.adjudicator.email:
+        # Somebody whose rulings were imported has no account: another adjudicator of the group goes on.
+        changes["adjudicator"] = None
+    transition(row, source=Adjudication.Status.values, target=Adjudication.Status.OPEN, **changes)
 
 
 @transaction.atomic
@@ -141,7 +200,14 @@ def unclosed_batches(*, groups: tuple[ExpertGroup, ExpertGroup]) -> QuerySet[Bat
 
 @transaction.atomic
 def open_conflicts_between(*, group: ExpertGroup, other: ExpertGroup, at: datetime) -> int:
-    """Open an adjudication for each response on which the final decisions of two groups differ; how many are new.
+    """Open an adjudication for each response on which the final decisions of two groups differ; how many are new."""
+    return open_between(group=group, other=other, at=at).responses
+
+
+@transaction.atomic
+def open_between(*, group: ExpertGroup, other: ExpertGroup, at: datetime, settled_only: bool = False) -> Opened:
+    """The same, with the number of criteria; ``settled_only`` leaves out responses on which one of the groups has an
+    open conflict within itself, since it has not decided there yet.
 
     Both groups must have ended: their batches closed, so that nothing one side decides can follow the other. Pairs
     that an adjudicator found faulty are left out, as agreement leaves them out.
@@ -173,8 +239,9 @@ def open_conflicts_between(*, group: ExpertGroup, other: ExpertGroup, at: dateti
         known.add((response_id, rubric_id))
         opened.update((response_id, criterion) for criterion in named)
     rows = []
+    unsettled = set(_open_within(group, other).values_list("response_id", flat=True)) if settled_only else set()
     for response in np.unique(responses[differ]).tolist():
-        if response not in rubrics or (response, rubrics[response]) in known:
+        if response not in rubrics or (response, rubrics[response]) in known or response in unsettled:
             continue
         at_response = responses == response
         conflicts = [one for one in criteria[at_response & differ].tolist() if (response, one) not in opened]
@@ -192,4 +259,54 @@ def open_conflicts_between(*, group: ExpertGroup, other: ExpertGroup, at: dateti
             )
         )
     Adjudication.objects.bulk_create(rows, batch_size=1000)
-    return len(rows)
+    return Opened(len(rows), sum(len(row.criteria) for row in rows))
+
+
+def _open_within(*groups: ExpertGroup) -> QuerySet[Adjudication]:
+    return Adjudication.objects.filter(group__in=groups, other_group=None, status=Adjudication.Status.OPEN)
+
+
+# What was imported ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedBetween:
+    """What was opened between two groups, and on how many responses one of them must settle its own conflicts first.
+
+    ``refused``: why nothing could be opened, in the reader's language.
+    """
+
+    group: str
+    other: str
+    opened: Opened = Opened()
+    n_unsettled: int = 0
+    refused: str = ""
+
+
+@transaction.atomic
+def open_imported_conflicts(*, benchmark: Benchmark, at: datetime) -> tuple[dict[str, Opened], list[OpenedBetween]]:
+    """Open the conflicts within each group that has imported decisions, then those between it and every other group.
+
+    By the group's name, and for each pair of groups with decisions. Done again it opens what has come since.
+    """
+    imported = Batch.objects.filter(group__benchmark=benchmark, imported=True)
+    within: dict[str, Opened] = {}
+    for group in ExpertGroup.objects.filter(pk__in=imported.values("group")).order_by("name"):
+        items = BatchItem.objects.filter(batch__in=imported.filter(group=group))
+        works = set(items.values_list("response_id", "rubric_id"))
+        within[group.name] = open_group_conflicts(group=group, works=works, at=at)
+    between = [
+        _open_between_imported(group, other, at)
+        for group, other in combinations(groups_with_decisions(benchmark), 2)
+        if group.name in within or other.name in within
+    ]
+    return within, between
+
+
+def _open_between_imported(group: ExpertGroup, other: ExpertGroup, at: datetime) -> OpenedBetween:
+    unsettled = _open_within(group, other).values("response").distinct().count()
+    try:
+        opened = open_between(group=group, other=other, at=at, settled_only=True)
+    except DomainError as refused:
+        return OpenedBetween(group.name, other.name, n_unsettled=unsettled, refused=str(refused))
+    return OpenedBetween(group.name, other.name, opened, unsettled)

@@ -69,6 +69,7 @@ COUNTED = {
     "groups": _("Expert groups"),
     "physicians": _("Physicians"),
     "decisions": _("Decisions"),
+    "conflicts": _("Conflicts"),
     "judges": _("Judges"),
     "runs": _("Runs"),
     "verdicts": _("Verdicts"),

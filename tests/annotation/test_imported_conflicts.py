@@ -1,0 +1,269 @@
+"""Imported raters who differ: their conflicts wait for an adjudicator as those of graded batches do."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from annotation.models import Adjudication, Assignment, ExpertGroup, Ruling
+from annotation.ratings import group_ratings
+from consilium.lib.ratings import Outcome
+from rubrics import services as rubric_services
+from rubrics.models import Benchmark, RubricItem
+from rubrics.services import import_jobs
+from tests.factories import (
+    BenchmarkFactory,
+    BenchmarkRoleFactory,
+    CandidateFactory,
+    CaseFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    UserFactory,
+    decide,
+    make_batch,
+    member,
+)
+
+pytestmark = pytest.mark.django_db
+Row = dict[str, Any]
+
+
+@pytest.fixture
+def benchmark() -> Benchmark:
+    """Four cases with three criteria, each answered by one model."""
+    made = BenchmarkFactory(slug="bench")
+    model = CandidateFactory(benchmark=made, name="m")
+    for key in ("a", "b", "c", "d"):
+        ResponseFactory(case=CaseFactory(benchmark=made, key=key, rubric=[5, 3, -4]), candidate=model)
+    return made
+
+
+def rows(rater: str, votes: dict[str, str], **more: Any) -> list[Row]:
+    """Rows of one rater: by case the outcomes of its criteria, each as one letter."""
+    words = {"+": "met", "-": "not_met", "?": "cannot_assess"}
+    return [
+        {"case": case, "candidate": "m", "criterion": place, "rater": rater, "outcome": words[letter], **more}
+        for case, letters in votes.items()
+        for place, letter in enumerate(letters, start=1)
+        if letter != " "
+    ]
+
+
+def put(path: Path, decisions: list[Row]) -> Path:
+    path.write_text("".join(json.dumps(each) + "\n" for each in decisions), encoding="utf-8")
+    return path
+
+
+def load(path: Path, decisions: list[Row], group: str = "A") -> str:
+    out, err = StringIO(), StringIO()
+    path = put(path / "d.jsonl", decisions)
+    call_command("import_decisions", str(path), benchmark="bench", group=group, stdout=out, stderr=err)
+    return out.getvalue() + err.getvalue()
+
+
+def queue() -> dict[str, list[int]]:
+    """By case the positions of the criteria in conflict within a group."""
+    found = Adjudication.objects.filter(other_group=None, status="open").select_related("response__case")
+    return {row.response.case.key: positions(row) for row in found}
+
+
+def positions(row: Adjudication) -> list[int]:
+    items = RubricItem.objects.filter(rubric=row.rubric_id, criterion__in=row.criteria)
+    return sorted(items.values_list("position", flat=True))
+
+
+def final(case: str, group: str = "A") -> list[int]:
+    """What the group finally says of the criteria of a case, in their order."""
+    ratings = group_ratings(ExpertGroup.objects.get(name=group), "final")
+    at = dict(zip(ratings.criterion.tolist(), ratings.outcome.tolist(), strict=True))
+    items = RubricItem.objects.filter(rubric__case__key=case, rubric__status="published").order_by("position")
+    return [at[item.criterion_id] for item in items]
+
+
+def open_conflicts() -> str:
+    out = StringIO()
+    call_command("open_conflicts", benchmark="bench", stdout=out)
+    return out.getvalue()
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_raters_of_one_file_who_differ_are_adjudicated_and_the_ruling_counts(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    said = load(tmp_path, rows("P1", {"a": "+++", "b": "++-", "c": "---"}) + rows("P2", {"a": "+-+", "b": "--?"}))
+    assert queue() == {"a": [2], "b": [1, 2, 3]}  # c has one rater
+    assert "conflicts: 4 created" in said
+    assert "differ on 4 criteria of 2 responses: they wait under Conflicts. The group has no adjudicator" in said
+    assert final("a") == [Outcome.MET, Outcome.UNDECIDED, Outcome.MET]
+    admin = BenchmarkRoleFactory(benchmark=benchmark, role="admin").user
+    assert "No conflict so far" not in signed_in(admin).get("/b/bench/conflicts/").content.decode()
+    group = ExpertGroup.objects.get()
+    client = signed_in(member(group, "adjudicator"))
+    row = Adjudication.objects.get(response__case__key="a")
+    assert client.post(f"/work/adjudications/{row.public_id}/claim/").status_code == 302
+    address = f"/work/adjudications/{row.public_id}/"
+    assert client.post(f"{address}criteria/{row.criteria[0]}/", {"outcome": "met", "reason": ""}).status_code == 200
+    assert client.post(f"{address}finish/").status_code == 302
+    assert final("a") == [Outcome.MET, Outcome.MET, Outcome.MET]
+    assert final("b") == [Outcome.UNDECIDED] * 3
+    again = load(tmp_path, rows("P1", {"a": "+++", "b": "++-", "c": "---"}) + rows("P2", {"a": "+-+", "b": "--?"}))
+    assert "conflicts" not in again
+    assert queue() == {"b": [1, 2, 3]}
+
+
+def test_raters_who_come_in_several_files_count_together(benchmark: Benchmark, tmp_path: Path) -> None:
+    load(tmp_path, rows("P1", {"a": "+++", "b": "+++"}))
+    assert queue() == {}
+    load(tmp_path, rows("P2", {"a": "+-+", "b": "+++"}))
+    assert queue() == {"a": [2]}
+    assert final("a")[1] == Outcome.UNDECIDED
+    load(tmp_path, rows("P3", {"a": "-- ", "b": "+++"}))  # two of three: no tie, and still a difference
+    assert queue() == {"a": [1, 2]}
+    assert final("a") == [Outcome.MET, Outcome.NOT_MET, Outcome.MET]
+    load(tmp_path, rows("Q1", {"a": "---"}), group="B")
+    assert queue() == {"a": [1, 2]}  # another group's business
+
+
+def test_a_batch_that_is_still_graded_holds_the_conflicts_back_until_its_work_is_accepted(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    group = ExpertGroupFactory(benchmark=benchmark, name="A", annotators=1)
+    make_batch(group, annotators_per_item=1)
+    load(tmp_path, rows("P1", {"a": "+++", "b": "+++"}) + rows("P2", {"a": "-++", "b": "-++"}))
+    assert queue() == {}
+    work = Assignment.objects.get(response__case__key="a", batch__imported=False)
+    decide(work, "met", "met", "met")
+    assert queue() == {"a": [1]}
+
+
+def test_rulings_of_a_file_settle_what_they_name_and_somebody_else_the_rest(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    votes = rows("P1", {"a": "+++", "b": "+++"}) + rows("P2", {"a": "--+", "b": "-++"})
+    rulings = [
+        {**each, "stage": "adjudicator", "note": "By the guideline."} for each in rows("J", {"a": "+", "b": "-"})
+    ]
+    load(tmp_path, votes + rulings)
+    assert queue() == {"a": [1, 2]}  # b is settled; of a the second criterion is not
+    assert final("b") == [Outcome.NOT_MET, Outcome.MET, Outcome.MET]
+    row = Adjudication.objects.get(response__case__key="a")
+    client = signed_in(member(ExpertGroup.objects.get(), "adjudicator"))
+    assert client.post(f"/work/adjudications/{row.public_id}/claim/").status_code == 302
+    address = f"/work/adjudications/{row.public_id}/"
+    second = RubricItem.objects.get(rubric=row.rubric_id, position=2).criterion_id
+    assert client.post(f"{address}criteria/{second}/", {"outcome": "met", "reason": ""}).status_code == 200
+    assert client.post(f"{address}finish/").status_code == 302
+    assert final("a") == [Outcome.MET, Outcome.MET, Outcome.MET]
+    again = load(tmp_path, votes + rulings)
+    assert "decisions: 0 created, 14 unchanged" in again
+    assert Ruling.objects.count() == 3
+
+
+def test_rulings_that_come_in_a_later_file_take_the_open_conflict(benchmark: Benchmark, tmp_path: Path) -> None:
+    load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "--+"}))
+    assert queue() == {"a": [1, 2]}
+    load(tmp_path, [{**each, "stage": "adjudicator"} for each in rows("J", {"a": "+"})])
+    assert queue() == {"a": [1, 2]}
+    load(tmp_path, [{**each, "stage": "adjudicator"} for each in rows("J", {"a": " -"})])
+    assert queue() == {}
+    assert final("a") == [Outcome.MET, Outcome.NOT_MET, Outcome.MET]
+
+
+def test_labels_of_a_meta_evaluation_that_differ_are_conflicts(tmp_path: Path) -> None:
+    labels = [
+        {
+            "prompt_id": "p",
+            "prompt": [{"role": "user", "content": "I feel dizzy."}],
+            "completion_id": completion,
+            "completion": f"Answer {completion}.",
+            "rubric": "Asks since when.",
+            "category": "context",
+            "binary_labels": outcomes,
+            "anonymized_physician_ids": ["X", "Y"],
+        }
+        for completion, outcomes in (("one", [True, False]), ("two", [True, True]))
+    ]
+    out = StringIO()
+    call_command("import_meta_eval", str(put(tmp_path / "m.jsonl", labels)), benchmark="bench", stdout=out)
+    assert "conflicts: 1 created" in out.getvalue()
+    assert Adjudication.objects.get().response.external_id == "one"
+
+
+def test_an_import_through_the_page_opens_them_too(benchmark: Benchmark) -> None:
+    by = UserFactory()
+    decisions = rows("P1", {"a": "+++"}) + rows("P2", {"a": "-++"})
+    job = rubric_services.create_import(
+        benchmark=benchmark,
+        kind="decisions",
+        file=ContentFile("\n".join(map(json.dumps, decisions)).encode()),
+        file_name="d.jsonl",
+        options={"group": "A"},
+        by=by,
+    )
+    import_jobs.run(job_id=job.pk, clock=timezone.now)
+    job.refresh_from_db()
+    job.file.delete(save=False)
+    assert (job.status, job.counts["conflicts"]) == ("done", {"created": 1})
+    assert queue() == {"a": [1]}
+
+
+def test_the_command_opens_what_was_imported_before_and_between_groups(benchmark: Benchmark, tmp_path: Path) -> None:
+    load(tmp_path, rows("P1", {"a": "+++", "b": "+++", "c": "+++"}) + rows("P2", {"a": "--+", "b": "+++"}))
+    load(tmp_path, rows("Q1", {"a": "-++", "b": "-+-", "c": "+++", "d": "+++"}), group="B")
+    Adjudication.objects.all().delete()  # as imports of earlier versions left it
+    said = open_conflicts()
+    assert "within groups: 2 conflicts on 1 response opened" in said
+    assert "between groups: 2 conflicts on 1 response opened" in said
+    assert "A and B: 2 conflicts on 1 response; left for later: 1 response with open conflicts within a group" in said
+    assert queue() == {"a": [1, 2]}
+    between = Adjudication.objects.get(other_group__isnull=False)
+    assert (between.response.case.key, positions(between)) == ("b", [1, 3])
+    again = open_conflicts()
+    assert "within groups: 0 conflicts on 0 responses opened" in again
+    assert "between groups: 0 conflicts on 0 responses opened" in again
+    # Once A has decided, it differs from B on the first criterion of a.
+    load(tmp_path, [{**each, "stage": "adjudicator"} for each in rows("J", {"a": "++"})])
+    assert "between groups: 1 conflict on 1 response opened" in open_conflicts()
+
+
+def test_the_command_names_the_batches_that_must_be_closed_first(benchmark: Benchmark, tmp_path: Path) -> None:
+    load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "-++"}))
+    group = ExpertGroupFactory(benchmark=benchmark, name="B", annotators=1)
+    make_batch(group, annotators_per_item=1)
+    decide(Assignment.objects.get(response__case__key="a", batch__group=group), "met", "met", "met")
+    assert "A and B: none (Close the batches of both groups first" in open_conflicts()
+    with pytest.raises(CommandError, match="no benchmark"):
+        call_command("open_conflicts", benchmark="nowhere", stdout=StringIO())
+
+
+def test_thirty_four_ties_are_thirty_four_conflicts(tmp_path: Path) -> None:
+    """Two raters, 40 responses of one criterion each, of which they tie on 34."""
+    made = BenchmarkFactory(slug="bench")
+    model = CandidateFactory(benchmark=made, name="m")
+    keys = [f"case-{number}" for number in range(40)]
+    for key in keys:
+        ResponseFactory(case=CaseFactory(benchmark=made, key=key, rubric=[5]), candidate=model)
+    ties = set(keys[:34])
+    said = load(
+        tmp_path,
+        rows("P1", dict.fromkeys(keys, "+")) + rows("P2", {key: "-" if key in ties else "+" for key in keys}),
+    )
+    assert "conflicts: 34 created" in said
+    assert Adjudication.objects.filter(status="open", adjudicator=None).count() == 34
+    assert set(queue()) == ties
+    ratings = group_ratings(ExpertGroup.objects.get(), "final")
+    assert int((ratings.outcome == Outcome.UNDECIDED).sum()) == 34
