@@ -21,7 +21,7 @@ from annotation.models import ExpertGroup
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun
-from scoring.raters import Rater, resolve_rater
+from scoring.raters import Rater, groups_of_consensus, resolve_rater
 
 
 @dataclass(frozen=True)
@@ -197,8 +197,9 @@ def _rests_on(report: Report) -> RestsOn:
     named = {label.removeprefix("group:").rpartition("@")[0] for label in labels if label.startswith("group:")}
     # A scoreboard has the work of all physicians beside its candidates, whoever its rater is.
     everyone = report.parameters.get("group") == "all" or report.kind == Report.Kind.SCORES
-    if everyone or any(label == "consensus" or label.startswith("physician:") for label in labels):
+    if everyone or any(label.startswith("physician:") for label in labels):
         named = set(groups)
+    named.update(name for label in labels for name in groups_of_consensus(report.benchmark, label))
     return RestsOn(
         groups=sorted(pk for name, pk in groups.items() if name in named),
         runs_then=frozenset(report.result.get("facts", {}).get("runs") or ()),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from itertools import combinations
 from typing import Any
 
 from django.db.models import Count, QuerySet
@@ -13,10 +14,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Assignment, ExpertGroup, Physician
+from consilium.lib import remarks
 from consilium.lib.order import natural
 from rubrics.models import Benchmark, Candidate
-from scoring.models import Judge, JudgeRun, JudgeRunItem, Verdict
-from scoring.raters import JURY_RULES, UNANIMOUS, run_date
+from scoring.judge_runs import RunSet, coverage, run_date, run_sets
+from scoring.models import Judge, JudgeRun, Verdict
+from scoring.raters import JURY_RULES, UNANIMOUS, consensus_pairs
 
 _RUN = re.compile(r"run:(\w+)")
 
@@ -25,18 +28,20 @@ _RUN = re.compile(r"run:(\w+)")
 class Offer:
     """A rater: its name as `scoring.raters.resolve_rater` takes it, a label, and what kind of rater it is.
 
-    ``behind`` says of a judge which run it stands for, and of a run how much it has.
+    ``behind`` says of a judge which run it stands for, and of a run how much it has; ``note``, in English, what older
+    runs of the judge hold beyond that.
     """
 
     rater: str
     label: str
     kind: str  # group, consensus, judge, jury, run, physician
     behind: str = ""
+    note: str = ""
 
     @property
     def choice(self) -> str:
         """As a menu shows it."""
-        return f"{self.label} · {self.behind}" if self.behind else self.label
+        return " · ".join(filter(None, [self.label, remarks.in_words(self.note), self.behind]))
 
     @property
     def is_judge(self) -> bool:
@@ -95,44 +100,40 @@ def group_offers(benchmark: Benchmark, *, stages: bool = True) -> list[Offer]:
 
 @_kept_by_benchmark
 def judge_offers(benchmark: Benchmark) -> list[Offer]:
-    """Judges with a finished run by name, which stands for the newest run, and juries all of whose members have one."""
-    finished = _graded(benchmark).filter(status=JudgeRun.Status.FINISHED).select_related("judge").defer("snapshot")
-    # The same order as `scoring.raters.newest_run`.
-    newest_runs = list(finished.order_by("judge__name", "-finished_at", "-pk").distinct("judge__name"))
-    run_of = {run.judge.name: run for run in newest_runs}
-    names, sizes = set(run_of), _responses_of(newest_runs)
+    """Judges with a finished run by name, and juries all of whose members have one."""
+    runs_of = run_sets(benchmark)
+    names, covered = set(runs_of), coverage(benchmark, runs_of.values())
     juries = Judge.objects.filter(benchmark=benchmark, kind=Judge.Kind.JURY).order_by("name", "-version")
     newest = list(juries.distinct("name"))
     # Where a judge of another benchmark has come to run here under its name, the jury is meant.
     taken = {jury.name for jury in newest}
     found = [
-        Offer(name, name, "judge", behind=_stands_for(run_of[name], sizes[run_of[name].pk]))
+        Offer(
+            name,
+            name,
+            "judge",
+            behind=_stands_for(runs_of[name], covered[name].n_responses),
+            note=covered[name].note,
+        )
         for name in sorted(names - taken)
     ]
     for jury in newest:
         members = jury.config["members"]
         if names.issuperset(members):
             label = f"{jury.name} ({_members(members, jury.config.get('rule', ''))})"
-            counts = ", ".join(f"{sizes[run_of[member].pk]:,}" for member in members)
+            counts = ", ".join(f"{covered[member].n_responses:,}" for member in members)
             behind = _("its members’ runs have %(counts)s responses") % {"counts": counts}
-            found.append(Offer(jury.name, label, "jury", behind=behind))
+            note = "; ".join(filter(None, (covered[member].note for member in members)))
+            found.append(Offer(jury.name, label, "jury", behind=behind, note=note))
     return found
 
 
-def _responses_of(runs: Collection[JudgeRun]) -> dict[int, int]:
-    """How many responses each run was to judge, by its pk; one query."""
-    counted = JudgeRunItem.objects.filter(run__in=runs).order_by().values_list("run").annotate(n=Count("pk"))
-    return {**{run.pk: 0 for run in runs}, **dict(counted)}
-
-
-def _stands_for(run: JudgeRun, responses: int) -> str:
-    said = ngettext("%(date)s, %(n)s response", "%(date)s, %(n)s responses", responses)
-    return said % {"date": run_date(run), "n": f"{responses:,}"}
-
-
-def _graded(benchmark: Benchmark) -> QuerySet[JudgeRun]:
-    """Runs whose verdicts are about the responses as they stand."""
-    return JudgeRun.objects.filter(benchmark=benchmark, purpose=JudgeRun.Purpose.GRADE)
+def _stands_for(judge: RunSet, responses: int) -> str:
+    counted = ngettext("%(date)s, %(n)s response", "%(date)s, %(n)s responses", responses)
+    words = counted % {"date": run_date(judge.newest), "n": f"{responses:,}"}
+    if len(judge.runs) == 1:
+        return words
+    return _("%(n)s imported runs, the newest of %(newest)s") % {"n": len(judge.runs), "newest": words}
 
 
 def _members(names: Sequence[str], rule: str) -> str:
@@ -148,8 +149,7 @@ def offers(benchmark: Benchmark) -> list[Offer]:
     """Everything that may be compared: groups, their consensus, judges, earlier runs, physicians."""
     groups = group_offers(benchmark)
     found = list(groups)
-    if len({offer.rater.rpartition("@")[0] for offer in groups}) == 2:
-        found.append(Offer("consensus", _("Consensus of both groups"), "consensus"))
+    found += _consensus_offers([offer.rater.removeprefix("group:").rpartition("@")[0] for offer in groups])
     found += judge_offers(benchmark)
     runs = JudgeRun.objects.filter(
         benchmark=benchmark,
@@ -174,6 +174,17 @@ def offers(benchmark: Benchmark) -> list[Offer]:
         for one in sorted(physicians, key=lambda one: natural(one.pseudonym))
     ]
     return found
+
+
+def _consensus_offers(groups: Iterable[str]) -> list[Offer]:
+    """The consensus of every two groups; where there are only two it needs no names."""
+    names = sorted(set(groups))
+    if len(names) == 2:
+        return [Offer("consensus", _("Consensus of both groups"), "consensus")]
+    return [
+        Offer(rater, _("Consensus of %(one)s and %(two)s") % {"one": one, "two": two}, "consensus")
+        for rater, (one, two) in zip(consensus_pairs(names), combinations(names, 2), strict=True)
+    ]
 
 
 def _verdicts_of(runs: Collection[JudgeRun]) -> dict[int, int]:
@@ -211,6 +222,23 @@ def run_names(raters: Iterable[str]) -> dict[str, str]:
     }
 
 
+def _consensus_in_words(rater: str) -> str:
+    """“consensus of A + B”; empty where the rater is no consensus that names its groups."""
+    kind, _colon, names = rater.partition(":")
+    return _("consensus of %(groups)s") % {"groups": names.replace("+", " + ")} if kind == "consensus" else ""
+
+
+def _jury_parts(names: str) -> list[str]:
+    """The members in the name of a jury, as far as it tells without its groups: a consensus takes two places."""
+    parts = [part.strip() for part in names.split("+")]
+    members: list[str] = []
+    while parts:
+        taken = 2 if parts[0].startswith("consensus:") else 1
+        members.append("+".join(parts[:taken]))
+        parts = parts[taken:]
+    return members
+
+
 def display_name(rater: str, runs: Mapping[str, str] | None = None) -> str:
     """A rater's name as a page shows it: ``group:A@checked`` is “A (checked)”.
 
@@ -231,10 +259,12 @@ def display_name(rater: str, runs: Mapping[str, str] | None = None) -> str:
         return base if stage in ("first", "last") and base else name
     if kind == "jury":
         rule = stage if stage in JURY_RULES else ""
-        members = (base if rule else name).split("+")
-        return _members([runs.get(member.strip(), member) for member in members], rule)
+        members = _jury_parts(base if rule else name)
+        return _members([runs.get(member) or _consensus_in_words(member) or member for member in members], rule)
     if rater == "consensus":
         return _("consensus of both groups")
+    if kind == "consensus":
+        return _consensus_in_words(rater)
     if kind == "run":
         return runs.get(rater) or _("run %(run)s") % {"run": name}
     return rater

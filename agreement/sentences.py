@@ -40,6 +40,8 @@ def rater_in_words(label: str) -> str:
         return f"the judge run {name}"
     if label == "consensus":
         return "the consensus of both expert groups"
+    if kind == "consensus":
+        return f"the consensus of the expert groups {name.replace('+', ' and ', 1) if name.count('+') == 1 else name}"
     named = judge_in_words(label)
     return label if label.startswith("the ") or named == label else f"the {named}"
 

@@ -16,7 +16,7 @@ from consilium.llm.endpoint import Endpoint, RetryPolicy, check_key_name, check_
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 
 # "+" joins the members of a jury; the words before ":" are kinds of raters.
-RESERVED_NAME = re.compile(r"\+|^(group|physician|run|jury|ppi):|^consensus$|^\s|\s$|[\x00-\x1f]")
+RESERVED_NAME = re.compile(r"\+|^(group|physician|run|jury|consensus|ppi):|^consensus$|^\s|\s$|[\x00-\x1f]")
 
 
 class StrictConfig(BaseModel):

@@ -17,7 +17,7 @@ from annotation.ratings import faulty_pairs, with_faulty
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome, Ratings
 from rubrics.models import Benchmark, Candidate, Case, Response, RubricItem
-from scoring.models import JudgeRun, Verdict
+from scoring.models import JudgeRun
 from scoring.raters import Rater, resolve_rater
 
 CHUNK = 200
@@ -105,16 +105,13 @@ class JudgementExport:
 
     def _explanations(self, responses: Iterable[int]) -> Explanations:
         """What the judge said, or the first member of a jury that says the same; physicians give no explanations."""
-        if not self.rater.runs:
-            return {}
-        places = {run.pk: place for place, run in enumerate(self.rater.runs)}
-        rows = Verdict.objects.filter(run__in=self.rater.runs, response__in=responses).exclude(explanation="")
-        columns = ("run_id", "replicate", "response_id", "criterion_id", "outcome", "explanation")
+        columns = ("response_id", "criterion_id", "outcome", "explanation")
         found: Explanations = {}
-        for _run, _replicate, response, criterion, outcome, words in sorted(
-            rows.values_list(*columns), key=lambda row: (places[row[0]], row[1])
-        ):
-            found.setdefault((response, criterion, outcome), words)
+        wanted = list(responses)
+        for judge in self.rater.judges:
+            rows = judge.verdicts().filter(response__in=wanted).exclude(explanation="")
+            for response, criterion, outcome, words in rows.order_by("replicate").values_list(*columns):
+                found.setdefault((response, criterion, outcome), words)
         return found
 
 

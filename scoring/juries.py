@@ -14,18 +14,21 @@ from consilium.lib.ratings import Outcome
 from rubrics.exclusion import state_of
 from rubrics.models import Benchmark
 from scoring.comparing import CACHED_SECONDS, Comparison, cache_key, compare_all
+from scoring.judge_runs import RunSet, run_sets
 from scoring.models import Judge, JudgeRun
-from scoring.raters import MAJORITY, UNANIMOUS, jury_ratings, rater_of_jury, run_ratings
+from scoring.raters import MAJORITY, UNANIMOUS, jury_ratings, rater_of_jury
 from scoring.score_sheet import due_pairs
 
 _SHARED = """
     SELECT jury, count(*) FROM (
-        SELECT s.jury FROM unnest(%(juries)s::bigint[], %(runs)s::bigint[], %(seats)s::int[]) AS s (jury, run, seats)
+        SELECT s.jury
+        FROM unnest(%(juries)s::bigint[], %(runs)s::bigint[], %(places)s::int[], %(seats)s::int[])
+             AS s (jury, run, place, seats)
         JOIN scoring_verdict v ON v.run_id = s.run
         JOIN rubrics_response r ON r.id = v.response_id
         JOIN rubrics_case c ON c.id = r.case_id AND c.excluded_at IS NULL
         GROUP BY s.jury, s.seats, v.response_id, v.criterion_id
-        HAVING count(DISTINCT v.run_id) = s.seats
+        HAVING count(DISTINCT s.place) = s.seats
     ) AS pairs GROUP BY jury
 """
 
@@ -45,11 +48,16 @@ def names_that_ran(benchmark: Benchmark) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A seat of a jury. ``judge``: the newest version, where it is at home here; ``run``: by which it speaks."""
+    """A seat of a jury. ``judge``: the newest version, where it is at home here; ``runs``: by which it speaks."""
 
     name: str
     judge: Judge | None
-    run: JudgeRun | None
+    runs: RunSet | None
+
+    @property
+    def run(self) -> JudgeRun | None:
+        """The newest of the runs by which it speaks."""
+        return self.runs.newest if self.runs else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,33 +84,35 @@ def jury_states(benchmark: Benchmark, juries: Sequence[Judge]) -> dict[int, Jury
     names = {name for jury in juries for name in jury.config["members"]}
     if not names:
         return {}
-    runs = JudgeRun.objects.graded().filter(benchmark=benchmark, judge__name__in=names).select_related("judge")
-    # The same order as `scoring.raters.newest_run`.
-    newest = runs.order_by("judge__name", "-finished_at", "-pk").distinct("judge__name")
-    run_of = {run.judge.name: run for run in newest}
+    runs_of = run_sets(benchmark, names)
     at_home = Judge.objects.filter(benchmark=benchmark, name__in=names).exclude(kind=Judge.Kind.JURY)
     judge_of = {judge.name: judge for judge in at_home.order_by("name", "-version").distinct("name")}
-    seats = {jury.pk: tuple(_seats(jury, judge_of, run_of)) for jury in juries}
+    seats = {jury.pk: tuple(_seats(jury, judge_of, runs_of)) for jury in juries}
     shared = _shared_pairs(seats)
     return {jury.pk: JuryState(jury, seats[jury.pk], shared.get(jury.pk, 0)) for jury in juries}
 
 
-def _seats(jury: Judge, judge_of: dict[str, Judge], run_of: dict[str, JudgeRun]) -> list[Member]:
-    return [Member(name, judge_of.get(name), run_of.get(name)) for name in jury.config["members"]]
+def _seats(jury: Judge, judge_of: dict[str, Judge], runs_of: dict[str, RunSet]) -> list[Member]:
+    return [Member(name, judge_of.get(name), runs_of.get(name)) for name in jury.config["members"]]
 
 
 def _shared_pairs(seats: dict[int, tuple[Member, ...]]) -> dict[int, int]:
     """How many pairs all members have, by the jury's pk; kept, since finished runs do not change."""
-    runs = {
-        jury: [member.run for member in members if member.run is not None]
+    judges = {
+        jury: [member.runs for member in members if member.runs is not None]
         for jury, members in seats.items()
-        if all(member.run for member in members)
+        if all(member.runs for member in members)
     }
-    state = {run.benchmark_id: "" for of_jury in runs.values() for run in of_jury}
+    state = {judge.newest.benchmark_id: "" for of_jury in judges.values() for judge in of_jury}
     state = {benchmark: state_of(benchmark) for benchmark in state}
-    keys = {jury: cache_key(f"jury-shared-{state[of_jury[0].benchmark_id]}", of_jury) for jury, of_jury in runs.items()}
+    keys = {
+        jury: cache_key(
+            f"jury-shared-{state[of_jury[0].newest.benchmark_id]}", [run for judge in of_jury for run in judge.runs]
+        )
+        for jury, of_jury in judges.items()
+    }
     kept: dict[str, int] = cache.get_many(set(keys.values()))
-    unknown = {jury: of_jury for jury, of_jury in runs.items() if keys[jury] not in kept}
+    unknown = {jury: of_jury for jury, of_jury in judges.items() if keys[jury] not in kept}
     if unknown:
         counted = _counted(unknown)
         fresh = {keys[jury]: counted.get(jury, 0) for jury in unknown}
@@ -111,11 +121,16 @@ def _shared_pairs(seats: dict[int, tuple[Member, ...]]) -> dict[int, int]:
     return {jury: kept[key] for jury, key in keys.items()}
 
 
-def _counted(runs: dict[int, list[JudgeRun]]) -> dict[int, int]:
-    rows = [(jury, run.pk, len(of_jury)) for jury, of_jury in runs.items() for run in of_jury]
-    juries, members, sizes = (list(column) for column in zip(*rows, strict=True))
+def _counted(judges: dict[int, list[RunSet]]) -> dict[int, int]:
+    rows = [
+        (jury, run.pk, place, len(of_jury))
+        for jury, of_jury in judges.items()
+        for place, judge in enumerate(of_jury)
+        for run in judge.runs
+    ]
+    juries, runs, places, seats = (list(column) for column in zip(*rows, strict=True))
     with connection.cursor() as cursor:
-        cursor.execute(_SHARED, {"juries": juries, "runs": members, "seats": sizes})
+        cursor.execute(_SHARED, {"juries": juries, "runs": runs, "places": places, "seats": seats})
         return dict(cursor.fetchall())
 
 
@@ -155,7 +170,7 @@ def jury_figures(benchmark: Benchmark, jury: Judge) -> JuryFigures:
     `scoring.raters.UnknownRater` where a member has no finished run.
     """
     rater = rater_of_jury(benchmark, jury)
-    members = [run_ratings(run) for run in rater.runs]
+    members = [judge.ratings() for judge in rater.judges]
     said, as_one = jury_ratings(members, jury.config.get("rule", MAJORITY)), jury_ratings(members, UNANIMOUS)
     due = due_pairs(rater)
     keys = said.keys()
@@ -172,6 +187,12 @@ def jury_figures(benchmark: Benchmark, jury: Judge) -> JuryFigures:
         undecided=int((said.outcome == Outcome.UNDECIDED).sum()),
         invalid=int((said.outcome == Outcome.INVALID).sum()),
         pairwise=tuple(
-            compare_all(benchmark, [(run.judge.name, made, run) for run, made in zip(rater.runs, members, strict=True)])
+            compare_all(
+                benchmark,
+                [
+                    (judge.judge_name, ratings, judge.newest)
+                    for judge, ratings in zip(rater.judges, members, strict=True)
+                ],
+            )
         ),
     )

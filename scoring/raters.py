@@ -1,29 +1,30 @@
 """Raters by name: anything that decides (response, criterion) pairs, as written in commands, the API and reports.
 
-``group:NAME[@first|checked|final]``, ``physician:PSEUDONYM[@first|last]``, ``consensus``, ``run:ID``,
-``jury:A+B+C[@majority|unanimous]``, or the name of a judge, which stands for its newest finished run on the benchmark.
-The name of a jury that is kept stands for those of its members.
+``group:NAME[@first|checked|final]``, ``physician:PSEUDONYM[@first|last]``, ``consensus:A+B`` (``consensus`` where two
+groups alone have decisions), ``run:ID``, ``jury:A+B+C[@majority|unanimous]``, or the name of a judge, which stands for
+its newest finished run on the benchmark, or for all its imported runs together (`scoring.judge_runs`). The name of a
+jury that is kept stands for those of its members.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup, Physician
-from annotation.ratings import STAGES, consensus_ratings, group_ratings, physician_ratings
+from annotation.ratings import STAGES, consensus_ratings, group_ratings, groups_with_decisions, physician_ratings
 from consilium.lib.errors import DomainError
-from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, Span, copy_columns, fetch_ratings
-from rubrics.exclusion import counting, marked
+from consilium.lib.ratings import Outcome, Ratings, Span
 from rubrics.models import Benchmark
+from scoring.judge_runs import RunSet, Shares, run_date, run_set
+from scoring.judge_runs import newest_run as newest_run
 from scoring.models import Judge, JudgeRun, Verdict
 
 MAJORITY, UNANIMOUS = "majority", "unanimous"
@@ -38,14 +39,6 @@ class NothingSaid(DomainError):
     """A rater whose run has no verdict: figures of it would be about nothing."""
 
 
-@dataclass(frozen=True, eq=False)
-class Shares:
-    """The share of a run's valid replicates that say met, for each pair that has one; sorted as `Ratings` are."""
-
-    keys: NDArray[np.int64]
-    share: NDArray[np.float64]
-
-
 class ReadRatings(Protocol):
     """Reads what a rater decided: on everything, or on the responses of a span. What it says of a pair depends on
     nothing outside its response, so that spans read one after another make up the whole.
@@ -58,19 +51,25 @@ class ReadRatings(Protocol):
 class Rater:
     """A rater of a benchmark: ``label`` as it stands in files, and how to read its decisions.
 
-    ``runs`` are the judge runs behind it: what they were to judge tells a missing verdict from one never asked for.
+    ``judges`` holds the runs of each judge behind it, one for each member of a jury: what they were to judge tells a
+    missing verdict from one never asked for.
     ``shares``, where a run's replicates count by their mean, are what the rubric score takes instead of the outcome.
     """
 
     label: str
     is_judge: bool
     ratings: ReadRatings
-    runs: tuple[JudgeRun, ...] = ()
+    judges: tuple[RunSet, ...] = ()
     shares: Callable[[], Shares] | None = None
     # Of a jury: its rule, and the labels of its members.
     rule: str = ""
     members: tuple[str, ...] = ()
     jury: Judge | None = None  # where it is kept by name
+
+    @property
+    def runs(self) -> tuple[JudgeRun, ...]:
+        """All judge runs behind it."""
+        return tuple(run for judge in self.judges for run in judge.runs)
 
     @property
     def undecided_by(self) -> str:
@@ -82,57 +81,15 @@ class Rater:
 
 # Runs -------------------------------------------------------------------------------------------------------------
 
-_COUNTS = """
-    SELECT response_id, criterion_id, count(*) FILTER (WHERE outcome = 'met') AS met,
-           count(*) FILTER (WHERE outcome = 'not_met') AS not_met
-    FROM scoring_verdict WHERE run_id = %(run)s GROUP BY response_id, criterion_id
-"""
-
 
 def run_ratings(run: JudgeRun, within: Span | None = None) -> Ratings:
     """The verdicts of a run; of several replicates the majority, invalid ones aside, and INVALID if none is left."""
-    if run.replicates == 1:
-        outcome = OUTCOME_SQL.format(column="outcome")
-        query = f"SELECT response_id, criterion_id, {outcome} FROM scoring_verdict WHERE run_id = %(run)s"
-    else:
-        query = f"""
-            SELECT response_id, criterion_id,
-                   CASE WHEN met > not_met THEN 1 WHEN not_met > met THEN 0 WHEN met = 0 THEN 3 ELSE 4 END
-            FROM ({_COUNTS}) AS counts
-        """
-    return counting(fetch_ratings(query, {"run": run.pk}, within=within), run.benchmark_id)
+    return RunSet((run,)).ratings(within)
 
 
-def run_shares(run: JudgeRun) -> Shares:
-    """Of each pair with a valid replicate: the mean of its valid replicates, met as 1 and not met as 0."""
-    query = f"""
-        SELECT response_id::int8, criterion_id::int8, (met::float8 / (met + not_met))::float8
-        FROM ({_COUNTS}) AS counts WHERE met + not_met > 0 ORDER BY 1, 2
-    """
-    made = copy_columns(query, {"run": run.pk}, types={"response": "int8", "criterion": "int8", "share": "float8"})
-    keys, share, out = (
-        (made["response"] << 31) | made["criterion"],
-        made["share"],
-        marked(made["response"], run.benchmark_id),
-    )
-    return Shares(keys, share) if out is None else Shares(keys[~out], share[~out])
-
-
-def takes_mean(run: JudgeRun) -> bool:
-    """Whether the rubric score takes the mean of a run's replicates, as its judge was set when it began."""
-    config = run.snapshot.get("config") or {}
-    return run.replicates > 1 and config.get("aggregate") == "mean"
-
-
-def newest_run(benchmark: Benchmark, judge_name: str) -> JudgeRun | None:
-    """The newest finished run of a judge on the benchmark; only of those that grade."""
-    runs = JudgeRun.objects.graded().filter(benchmark=benchmark, judge__name=judge_name)
-    return runs.select_related("judge").first()
-
-
-def _rater_of(run: JudgeRun, label: str) -> Rater:
-    shares = (lambda: run_shares(run)) if takes_mean(run) else None
-    return Rater(label, True, lambda within=None: run_ratings(run, within), (run,), shares)
+def rater_of_runs(runs: RunSet, label: str) -> Rater:
+    """A judge by the runs that speak for it."""
+    return Rater(label, True, runs.ratings, (runs,), runs.shares if runs.takes_mean else None)
 
 
 # Juries -----------------------------------------------------------------------------------------------------------
@@ -183,7 +140,7 @@ def _jury(label: str, members: Sequence[Rater], rule: str, kept: Judge | None = 
         label,
         all(member.is_judge for member in members),
         lambda within=None: _together(label, members, rule, within),
-        tuple(runs),
+        tuple(judge for member in members for judge in member.judges),
         rule=rule,
         members=tuple(member.label for member in members),
         jury=kept,
@@ -207,7 +164,7 @@ def _written_jury(benchmark: Benchmark, text: str, names: str) -> Rater:
     if rule not in JURY_RULES:  # the last member's own name or stage may hold an @
         base, rule = names, MAJORITY
     members = []
-    for part in base.split("+"):
+    for part in _member_names(benchmark, base):
         member = resolve_rater(benchmark, part)
         if member.members:
             raise UnknownRater(_("“%(name)s” is a jury; a jury cannot sit in another.") % {"name": part.strip()})
@@ -215,17 +172,49 @@ def _written_jury(benchmark: Benchmark, text: str, names: str) -> Rater:
     return _jury(text, members, rule)
 
 
+def _member_names(benchmark: Benchmark, names: str) -> list[str]:
+    """The members that stand between the plus signs; a group's or consensus's own name may hold some of these."""
+    parts = names.split("+")
+    if not any(part.strip().startswith(("group:", "consensus:")) for part in parts):
+        return parts
+    groups = set(ExpertGroup.objects.filter(benchmark=benchmark).values_list("name", flat=True))
+    longest = 1 + 2 * max((name.count("+") + 1 for name in groups), default=0)
+    members, place = [], 0
+    while place < len(parts):
+        ends = range(place + 1, min(place + longest, len(parts)) + 1)
+        possible = [end for end in ends if _names_groups("+".join(parts[place:end]).strip(), groups)]
+        if len(possible) > 1:
+            choices = ", ".join(f"“{'+'.join(parts[place:end]).strip()}”" for end in possible)
+            raise UnknownRater(
+                _("“%(name)s” can be read in several ways: %(choices)s. Rename a group.")
+                % {"name": names, "choices": choices}
+            )
+        end = possible[0] if possible else place + 1
+        members.append("+".join(parts[place:end]))
+        place = end
+    return members
+
+
+def _names_groups(text: str, groups: set[str]) -> bool:
+    """Whether ``text`` is the name of a group or of a consensus, of groups that there are."""
+    kind, _colon, name = text.partition(":")
+    if kind == "consensus":
+        return bool(_pairs_in(name, groups))
+    base, _at, stage = name.rpartition("@")
+    return kind == "group" and (name in groups or (stage in STAGES and base in groups))
+
+
 def rater_of_jury(benchmark: Benchmark, jury: Judge) -> Rater:
-    """A version of a jury, by the newest runs of its members; `UnknownRater` names a member without one."""
+    """A version of a jury, by the runs that speak for its members; `UnknownRater` names a member without one."""
     members = []
     for name in jury.config["members"]:
-        run = newest_run(benchmark, name)
-        if run is None:
+        runs = run_set(benchmark, name)
+        if runs is None:
             raise UnknownRater(
                 _("“%(member)s”, a member of the jury “%(jury)s”, has no finished run on this benchmark.")
                 % {"member": name, "jury": jury.name}
             )
-        members.append(_rater_of(run, name))
+        members.append(rater_of_runs(runs, name))
     return _jury(jury.name, members, jury.config.get("rule", MAJORITY), jury)
 
 
@@ -242,11 +231,6 @@ def require_verdicts(*raters: Rater) -> None:
         )
 
 
-def run_date(run: JudgeRun) -> str:
-    """By which day a run is known, in the reader's zone: 21 Nov 2026."""
-    return date_format(timezone.localtime(run.created_at), "DATE_FORMAT")
-
-
 # Names ------------------------------------------------------------------------------------------------------------
 
 
@@ -256,6 +240,8 @@ def resolve_rater(benchmark: Benchmark, text: str) -> Rater:
     kind, _colon, name = text.partition(":")
     if text == "consensus":
         return _consensus(benchmark)
+    if kind == "consensus" and name:
+        return _named_consensus(benchmark, text, name)
     if kind == "group" and name:
         return _group(benchmark, name)
     if kind == "physician" and name:
@@ -267,12 +253,12 @@ def resolve_rater(benchmark: Benchmark, text: str) -> Rater:
     jury = kept_jury(benchmark, text)
     if jury is not None:
         return rater_of_jury(benchmark, jury)
-    newest = newest_run(benchmark, text)
-    if newest is None:
+    runs = run_set(benchmark, text)
+    if runs is None:
         raise UnknownRater(
             _("“%(name)s” is neither a rater nor a judge with a finished run on this benchmark.") % {"name": text}
         )
-    return _rater_of(newest, text)
+    return rater_of_runs(runs, text)
 
 
 def _run(benchmark: Benchmark, public_id: str) -> Rater:
@@ -284,7 +270,7 @@ def _run(benchmark: Benchmark, public_id: str) -> Rater:
             _("The run “%(run)s” does not grade the responses as they stand (it is of the kind: %(purpose)s).")
             % {"run": public_id, "purpose": run.get_purpose_display()}
         )
-    return _rater_of(run, f"run:{public_id}")
+    return rater_of_runs(RunSet((run,)), f"run:{public_id}")
 
 
 def _group(benchmark: Benchmark, name: str) -> Rater:
@@ -315,10 +301,73 @@ def _physician(benchmark: Benchmark, name: str) -> Rater:
     )
 
 
+def consensus_pairs(names: Sequence[str]) -> list[str]:
+    """The raters ``consensus:A+B`` of every two of several groups; alone “consensus” where there are two groups."""
+    if len(names) == 2:
+        return ["consensus"]
+    return [_consensus_label(pair, set(names)) for pair in combinations(sorted(names), 2)]
+
+
 def _consensus(benchmark: Benchmark) -> Rater:
-    groups = list(ExpertGroup.objects.filter(benchmark=benchmark, batches__isnull=False).distinct())
+    groups = groups_with_decisions(benchmark)
     if len(groups) != 2:
+        choices = ", ".join(consensus_pairs([group.name for group in groups])) or _("none")
         raise UnknownRater(
-            _("A consensus is between two groups with batches; this benchmark has %(n)s.") % {"n": len(groups)}
+            _("A consensus is between two groups; %(n)s groups of this benchmark have decisions. Choices: %(choices)s.")
+            % {"n": len(groups), "choices": choices}
         )
     return Rater("consensus", False, lambda within=None: consensus_ratings(groups[0], groups[1], within))
+
+
+def _named_consensus(benchmark: Benchmark, text: str, names: str) -> Rater:
+    groups = {group.name: group for group in ExpertGroup.objects.filter(benchmark=benchmark)}
+    pairs = _pairs_in(names, set(groups))
+    if not pairs:
+        known = ", ".join(sorted(groups)) or _("none")
+        raise UnknownRater(
+            _("“%(text)s” does not name two expert groups of this benchmark, as consensus:A+B does. Groups: %(known)s.")
+            % {"text": text, "known": known}
+        )
+    if len(pairs) > 1:
+        choices = "; ".join(_("“%(one)s” and “%(two)s”") % {"one": one, "two": two} for one, two in pairs)
+        raise UnknownRater(
+            _("“%(name)s” can be read in several ways: %(choices)s. Rename a group.")
+            % {"name": text, "choices": choices}
+        )
+    one, two = pairs[0]
+    if one == two:
+        raise UnknownRater(_("A consensus is between two different groups."))
+    label = _consensus_label((one, two), set(groups))
+    return Rater(label, False, lambda within=None: consensus_ratings(groups[one], groups[two], within))
+
+
+def _pairs_in(names: str, groups: set[str]) -> list[tuple[str, str]]:
+    """The two groups that ``names`` can mean, joined by one of its plus signs: every reading, since names may hold
+    plus signs of their own.
+    """
+    cuts = (place for place, character in enumerate(names) if character == "+")
+    read = ((names[:cut].strip(), names[cut + 1 :].strip()) for cut in cuts)
+    return [pair for pair in read if groups.issuperset(pair)]
+
+
+def _consensus_label(pair: tuple[str, str], groups: set[str]) -> str:
+    """One name for a consensus, in whichever order its groups were given."""
+    one, two = sorted(pair)
+    label = f"{one}+{two}"
+    return f"consensus:{label if len(_pairs_in(label, groups)) == 1 else '+'.join(pair)}"
+
+
+def groups_of_consensus(benchmark: Benchmark, label: str) -> list[str]:
+    """Names of the two groups of a consensus, from its label; none where the label is no consensus."""
+    if label == "consensus":
+        return [group.name for group in groups_with_decisions(benchmark)]
+    kind, _colon, names = label.partition(":")
+    if kind != "consensus":
+        return []
+    groups = set(ExpertGroup.objects.filter(benchmark=benchmark).values_list("name", flat=True))
+    return list(next(iter(_pairs_in(names, groups)), ()))
+
+
+def is_consensus(label: str) -> bool:
+    """Whether a rater's label is that of a consensus of two groups."""
+    return label == "consensus" or label.startswith("consensus:")

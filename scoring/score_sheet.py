@@ -19,12 +19,12 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from annotation.ratings import faulty_pairs
-from consilium.lib.ratings import Outcome, Ratings, Span, copy_columns, fetch_ratings
+from consilium.lib.ratings import Outcome, Ratings, Span, copy_columns
 from consilium.statistics.outcomes import Outcome as Answer
 from rubrics.consensus_criteria import SCORED_TAGS
-from rubrics.exclusion import counting
 from rubrics.models import Benchmark
-from scoring.raters import Rater, Shares
+from scoring.judge_runs import Shares
+from scoring.raters import Rater
 
 OVERALL = "overall_score"
 
@@ -47,11 +47,6 @@ _TAGS = f"""
     JOIN rubrics_case c ON c.id = u.case_id, unnest({SCORED_TAGS}) AS tag
     WHERE c.benchmark_id = %(benchmark)s
     GROUP BY tag
-"""
-_DUE = f"""
-    SELECT DISTINCT i.response_id, r.criterion_id, {int(Outcome.UNDECIDED)}
-    FROM scoring_judgerunitem i JOIN rubrics_rubricitem r ON r.rubric_id = i.rubric_id
-    WHERE i.run_id = %(run)s AND (i.criteria IS NULL OR r.criterion_id = ANY(i.criteria))
 """
 # What stands in ratings, as the scores count it. A tie is as open as a "cannot assess", and told apart from it.
 _ANSWERS = np.full(8, int(Answer.MISSING), dtype=np.int64)
@@ -96,10 +91,10 @@ class Slice:
 
 
 def due_pairs(rater: Rater, within: Span | None = None) -> Ratings | None:
-    """The pairs that all runs behind a judge were to judge; None for physicians, who owe nothing."""
+    """The pairs that all judges behind a rater were to judge; None for physicians, who owe nothing."""
     common: Ratings | None = None
-    for run in rater.runs:
-        due = counting(fetch_ratings(_DUE, {"run": run.pk}, within=within), run.benchmark_id)
+    for judge in rater.judges:
+        due = judge.due(within)
         if common is not None:
             kept = np.isin(due.keys(), common.keys(), assume_unique=True)
             due = Ratings(due.response[kept], due.criterion[kept], due.outcome[kept])

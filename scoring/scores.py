@@ -11,6 +11,7 @@ from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.worst_at_k import worst_at_k
 from rubrics.models import Benchmark
+from scoring.judge_runs import coverage_notes
 from scoring.points import DEFAULT_RULES, CountingRules
 from scoring.raters import Rater
 from scoring.score_columns import FIGURES, MEAN_OF_REPLICATES
@@ -79,6 +80,9 @@ def tables_of(scored: Scored) -> Scores:
             if part.name == OVERALL:
                 scoreboard.append({"candidate": names[candidate], "kind": scored.kinds[candidate], "k": k, **row})
             rows.append({"rater": scored.rater.label, "candidate": names[candidate], "slice": part.name, "k": k, **row})
+    notes = coverage_notes(scored.rater.judges)
+    for row in [*scoreboard, *(row for row in rows if row["slice"] == OVERALL)] if notes else ():
+        row["note"] = "; ".join(filter(None, [row["note"] or "", *notes]))
     return Scores(
         rater=scored.rater.label,
         k=k,

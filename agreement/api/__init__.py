@@ -33,11 +33,18 @@ if TYPE_CHECKING:
 
 
 class OfferSerializer(serializers.Serializer[Any]):
-    """A rater that has decisions: its name as commands and reports take it."""
+    """A rater that has decisions: its name as commands and reports take it. ``note`` is there where older runs of a
+    judge hold more than the runs that its name stands for.
+    """
 
     rater = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # a field of that name, not the attribute of Field
     kind = serializers.ChoiceField(choices=["group", "consensus", "judge", "jury", "run", "physician"])
+    note = serializers.CharField(required=False)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        shown = super().to_representation(instance)
+        return shown if shown["note"] else {name: value for name, value in shown.items() if name != "note"}
 
 
 class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):

@@ -18,8 +18,8 @@ from annotation.ratings import faulty_pairs
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Ratings
 from rubrics.models import Benchmark, Candidate, Response
-from scoring.models import JudgeRun
-from scoring.raters import NothingSaid, Rater, require_verdicts, resolve_rater
+from scoring.judge_runs import run_sets
+from scoring.raters import NothingSaid, Rater, rater_of_runs, require_verdicts, resolve_rater
 from scoring.score_sheet import due_pairs
 
 
@@ -37,12 +37,12 @@ class JudgePairs:
     @property
     def name(self) -> str:
         """The judge's name; of a jury its label."""
-        return self.rater.label if self.rater.members or not self.rater.runs else self.rater.runs[0].judge.name
+        return self.rater.label if self.rater.members or not self.rater.judges else self.rater.judges[0].judge_name
 
     @property
     def run(self) -> str:
-        """The public id of its run; of a jury none."""
-        return "" if self.rater.members or not self.rater.runs else self.rater.runs[0].public_id
+        """The public id of its run; none of a jury, nor where several imported runs count together."""
+        return self.rater.runs[0].public_id if len(self.rater.runs) == 1 else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,18 +90,21 @@ class CalibrationInputs:
 
 
 def newest_runs(benchmark: Benchmark) -> list[str]:
-    """The newest finished run of each judge, as raters; those that have no verdict are left out."""
-    runs = JudgeRun.objects.graded().filter(benchmark=benchmark).select_related("judge").defer("snapshot")
-    newest = {run.judge.name: run for run in reversed(list(runs))}
-    found = []
-    for name in sorted(newest):
-        rater = f"run:{newest[name].public_id}"
+    """The finished runs that speak for each judge, as raters; those that have no verdict are left out."""
+    raters = []
+    for name, runs in run_sets(benchmark).items():
+        rater = rater_of_runs(runs, name)
         try:
-            require_verdicts(resolve_rater(benchmark, rater))
+            require_verdicts(rater)
         except NothingSaid:
             continue
-        found.append(rater)
-    return found
+        raters.append(fixed_name(rater))
+    return raters
+
+
+def fixed_name(rater: Rater) -> str:
+    """The name by which a report keeps a judge: its run, so that it stays the same; several imported runs have none."""
+    return f"run:{rater.runs[0].public_id}" if len(rater.runs) == 1 else rater.label
 
 
 def read_inputs(
@@ -162,7 +165,7 @@ def read_inputs(
             names=(
                 *(rater.label, written.name, str(include_aided), str(unknown), str(modes)),
                 *(str(chosen.tolist()), str(by_authors.tolist()), described),
-                *(f"{one.label} {one.runs[0].judge.name if one.runs else ''}" for one in raters),
+                *(f"{one.label} {one.judges[0].judge_name if one.judges else ''}" for one in raters),
             ),
         ),
     )

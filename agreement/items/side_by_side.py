@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import F, Q
+from django.db.models import F
 
 from agreement.evidence import WORDS
 from agreement.inputs import pairs_of
 from agreement.items.inputs import groups_among
 from agreement.pairs import Standing
-from annotation.models import Amendment, Decision, Ruling
+from annotation.models import Amendment, Decision, ExpertGroup, Ruling
 from annotation.reading import Block, Piece, blocks
 from consilium.lib.ratings import Span
 from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
-from scoring.models import Verdict
-from scoring.raters import Rater
+from scoring.raters import Rater, groups_of_consensus, is_consensus
 
 _AGREE = (Standing.TP, Standing.TN)
 
@@ -148,10 +147,16 @@ def _remarks(benchmark: Benchmark, pair: tuple[Rater, Rater], shown: Sequence[Re
         for side, rater in raters.items()
         if rater.label.startswith("physician:")
     }
-    both = next((side for side, rater in raters.items() if rater.label == "consensus"), "")
+    # A consensus: its side, by its two groups.
+    pair_of_side = {side: groups_of_consensus(benchmark, rater.label) for side, rater in raters.items()}
+    ids = dict(ExpertGroup.objects.filter(benchmark=benchmark).values_list("name", "pk"))
+    members = {side: {ids[name] for name in names} for side, names in pair_of_side.items() if names}
+
+    def side_of_consensus(*groups: int) -> str:
+        return next((side for side, pair in members.items() if pair.issuperset(groups)), "")
 
     def side_of(group: int, pseudonym: str = "") -> str:
-        return physician.get(pseudonym) or side_of_group.get(group) or both
+        return physician.get(pseudonym) or side_of_group.get(group) or side_of_consensus(group)
 
     decisions = (
         Decision.objects.filter(
@@ -190,20 +195,20 @@ def _remarks(benchmark: Benchmark, pair: tuple[Rater, Rater], shown: Sequence[Re
     for response, criterion, group, other_group, outcome, reason in rulings.order_by("pk").values_list(
         *given, "outcome", "reason"
     ):
-        side = both if other_group else side_of(group)
+        side = side_of_consensus(group, other_group) if other_group else side_of(group)
         if side and _with_rulings(raters[side].label):
             yield response, criterion, side, Remark("adjudicator", "", outcome, reason), []
-    runs = {run.pk: (side, run.judge.name) for side, rater in raters.items() for run in rater.runs}
-    verdicts = Verdict.objects.filter(Q(run__in=runs) & ~Q(explanation=""), response__in=shown)
-    wanted = ("response_id", "criterion_id", "run_id", "outcome", "explanation")
-    for response, criterion, run, outcome, explanation in verdicts.order_by("run", "replicate").values_list(*wanted):
-        side, judge = runs[run]
-        yield response, criterion, side, Remark("judge", judge, outcome, explanation), []
+    wanted = ("response_id", "criterion_id", "outcome", "explanation")
+    for side, rater in raters.items():
+        for judge in rater.judges:
+            verdicts = judge.verdicts().filter(response__in=shown).exclude(explanation="").order_by("run", "replicate")
+            for response, criterion, outcome, explanation in verdicts.values_list(*wanted):
+                yield response, criterion, side, Remark("judge", judge.judge_name, outcome, explanation), []
 
 
 def _with_rulings(label: str) -> bool:
     """Whether an adjudicator has a say in what the rater says."""
-    return label == "consensus" or label.endswith("@final")
+    return is_consensus(label) or label.endswith("@final")
 
 
 def marked(text: str, spans: Sequence[tuple[int, int]]) -> list[MarkedBlock]:

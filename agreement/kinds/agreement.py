@@ -14,6 +14,7 @@ from agreement.compare import Progress, unheard
 from agreement.counting import count
 from agreement.forms import TwoRatersForm
 from agreement.inputs import join
+from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.learned import learned_candidates, learners, remark, remark_on_candidate
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, told_apart
@@ -85,6 +86,7 @@ def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, 
     learned = learned_candidates(benchmark, runs)
     learned_by = learners(benchmark, *raters)
     remark(made.head, learned, learned_by)
+    remark_on_coverage(made.head, *raters)
     made.responses.remark(learned, remark_on_candidate(learned_by))
     bins, facts = distribution(made.responses.column("mf1"))
     behind = raters_table(*raters)
@@ -108,6 +110,7 @@ def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, 
             "raters": behind,
         },
         facts=facts,
+        notes=coverage_remarks(*raters),
         digest=counted.digest,
     )
 

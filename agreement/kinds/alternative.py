@@ -15,6 +15,7 @@ from agreement.earlier import DIFFERENCE_FACT, JUDGE_LESS_PHYSICIAN
 from agreement.forms import ReportForm, choose
 from agreement.judged import many_raters
 from agreement.judged.alternative import ALL, alternative, checked_group, read_bench, tables_of
+from agreement.judged.coverage import coverage_remarks
 from agreement.judged.learned import learned_candidates, learners
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import faulty_note, raters_table
@@ -142,7 +143,7 @@ def compute(
                 "reason": summary["note"] if summary["winning_rate"] is None else "",
             },
         },
-        notes=faulty_note(bench.n_faulty),
+        notes=[*coverage_remarks(bench.judge), *faulty_note(bench.n_faulty)],
         digest=many_raters.digest_of(bench),
     )
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from agreement.calibration import calibrating, judge_error
 from agreement.calibration.figures import figures
-from agreement.calibration.inputs import CalibrationInputs, newest_runs, read_inputs
+from agreement.calibration.inputs import CalibrationInputs, fixed_name, newest_runs, read_inputs
 from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
 from agreement.calibration.page import body
 from agreement.compare import Progress, unheard
@@ -77,7 +77,7 @@ def _judges(benchmark: Benchmark, named: Any) -> list[str]:
     if not all(rater.is_judge for rater in raters):
         raise WrongParameters(_("Only judges and juries can be named as judges."))
     # A judge by its name is its newest run, and stays so.
-    return [rater.label if rater.members or not rater.runs else f"run:{rater.runs[0].public_id}" for rater in raters]
+    return [fixed_name(rater) for rater in raters]
 
 
 def compute(

@@ -13,6 +13,7 @@ from agreement import sentences
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose, grouped
 from agreement.judged import two_judges
+from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.learned import learned_candidates
 from agreement.judged.two_judges import Contest, read_contest
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
@@ -80,6 +81,7 @@ def compute(
         if (names := learned_candidates(benchmark, [run.public_id for run in rater.runs]))
     }
     _remark(rows, learned)
+    remark_on_coverage(rows, *raters)
     whole = [row for row in rows if row["slice"] == "all" or row["slice"].startswith("candidate:")]
     slices = rows[len(whole) :]
     behind = raters_table(*raters)
@@ -104,7 +106,7 @@ def compute(
             "resamples": RESAMPLES,
             "headline": headline(whole[0], "difference"),
         },
-        notes=_left_out(joined),
+        notes=[*_left_out(joined), *coverage_remarks(*raters)],
         digest=joined.digest,
     )
 

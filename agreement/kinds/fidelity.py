@@ -13,6 +13,7 @@ from agreement import sentences
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose
 from agreement.judged import fidelity
+from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.fidelity import read_triad
 from agreement.judged.learned import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
@@ -109,6 +110,7 @@ def compute(
     learned = learned_candidates(benchmark, triad.runs)
     learned_by = learners(benchmark, *triad.raters)
     remark(made.rows, learned, learned_by)
+    remark_on_coverage(made.rows, *triad.raters)
     raters = raters_table(*triad.raters)
     progress(0.9)
     return Result(
@@ -129,7 +131,7 @@ def compute(
             "resamples": RESAMPLES,
             "headline": headline(made.rows[0], "mf1_mean"),
         },
-        notes=faulty_note(triad.sides.n_faulty),
+        notes=[*coverage_remarks(*triad.raters), *faulty_note(triad.sides.n_faulty)],
         digest=triad.digest,
     )
 

@@ -14,6 +14,7 @@ from agreement.compare import Progress, unheard
 from agreement.forms import TwoRatersForm
 from agreement.items import analyse, read_items
 from agreement.items.labels import in_order, value_label
+from agreement.judged.coverage import coverage_remarks
 from agreement.judged.learned import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, judged_by, raters_table
@@ -94,6 +95,7 @@ def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, 
             "permutations": PERMUTATIONS,
             "headline": headline(overall, "rate"),
         },
+        notes=coverage_remarks(*raters),
         digest=items.digest,
     )
 

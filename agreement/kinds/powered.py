@@ -13,6 +13,7 @@ from agreement.calibration.thresholds import suggested_k
 from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose, grouped
 from agreement.inputs import join
+from agreement.judged.coverage import coverage_remarks
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import raters_table
 from agreement.models import Report
@@ -113,7 +114,7 @@ def compute(
             "n_judged": len(made.inputs.sheet.response_ids),
             "n_graded": int((made.inputs.place >= 0).sum()),
         },
-        notes=made.notes,
+        notes=[*made.notes, *coverage_remarks(predictor, physicians)],
         digest=made.digest,
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from agreement.compare import Progress, unheard
+from agreement.judged.coverage import coverage_remarks
 from agreement.kinds.shared import raters_table
 from agreement.scoreboard import annotators, graders, lengths
 from agreement.scoreboard import board as scoreboard
@@ -95,6 +96,7 @@ def compute(
             "groups": groups.labels,
             "resamples": RESAMPLES,
         },
+        notes=coverage_remarks(resolved, *others),
         digest=_digest(inputs),
     )
 

@@ -122,6 +122,7 @@ TEMPLATES = (
     gettext_noop("%(members)s in the jury learned from decisions on %(names)s: only the other candidates measure it"),
     gettext_noop("%(judge)s learned from decisions on this candidate"),
     gettext_noop("%(judge)s learned from decisions on %(names)s: only the other candidates measure it"),
+    gettext_noop("an older run of %(judge)s (of %(date)s) holds %(n)s more responses than its newest"),
     gettext_noop("no response with positive criteria"),
     gettext_noop("%(n)s responses without a score"),
     gettext_noop("%(n)s of the %(needed)s candidates needed have a score"),

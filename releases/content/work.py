@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
@@ -17,8 +17,9 @@ from consilium.lib.errors import DomainError
 from releases.content.cases import cases_to_release
 from releases.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Response
+from scoring.judge_runs import RunSet, run_sets
 from scoring.models import JudgeRun, Verdict
-from scoring.raters import newest_run, resolve_rater
+from scoring.raters import resolve_rater
 
 DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
 DECISION_TEXT = ("case", "candidate", "rater", "note", "setting")
@@ -38,7 +39,7 @@ def check_names(benchmark: Benchmark, options: ReleaseOptions) -> None:
         if resolve_rater(benchmark, name).is_judge:
             raise DomainError(_("“%(name)s” is a judge; its verdicts are a part of their own.") % {"name": name})
     if options.verdicts:
-        judge_runs(benchmark, options)
+        judges_to_release(benchmark, options)
 
 
 def has_other_settings(benchmark: Benchmark) -> bool:
@@ -109,17 +110,18 @@ def decision_rows(
 # Verdicts -------------------------------------------------------------------------------------------------------------
 
 
-def judge_runs(benchmark: Benchmark, options: ReleaseOptions) -> list[JudgeRun]:
-    """The newest finished run of each chosen judge, or of all that have one."""
-    graded = JudgeRun.objects.graded().filter(benchmark=benchmark)
-    names: Sequence[str] = options.judges or sorted(set(graded.values_list("judge__name", flat=True)))
-    runs = []
-    for name in names:
-        run = newest_run(benchmark, name)
-        if run is None:
+def judges_to_release(benchmark: Benchmark, options: ReleaseOptions) -> list[RunSet]:
+    """The finished runs that speak for each chosen judge, or for all that have any."""
+    judges = run_sets(benchmark, options.judges or None)
+    for name in options.judges:
+        if name not in judges:
             raise DomainError(_("“%(name)s” has no finished run on this benchmark.") % {"name": name})
-        runs.append(run)
-    return runs
+    return [judges[name] for name in options.judges or judges]
+
+
+def judge_runs(benchmark: Benchmark, options: ReleaseOptions) -> list[JudgeRun]:
+    """The runs of `judges_to_release`, one judge after the other."""
+    return [run for judge in judges_to_release(benchmark, options) for run in judge.runs]
 
 
 def verdict_columns(benchmark: Benchmark) -> tuple[str, ...]:
@@ -134,15 +136,18 @@ def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, told: Counter[st
     """
     ruled = faulty_pairs(benchmark)
     faulty = set(zip(ruled.response.tolist(), ruled.criterion.tolist(), strict=True))
-    for run in judge_runs(benchmark, options):
-        rows = Verdict.objects.filter(
-            run=run,
-            response__in=responses_to_release(benchmark, options),
-            criterion__items__rubric__status="published",
-            criterion__items__rubric__track="gold",
-        ).order_by(
-            *("response__case_id", "response__candidate__name", "response__setting", "response__sample"),
-            *("criterion__items__position", "replicate"),
+    for judge in judges_to_release(benchmark, options):
+        rows = (
+            judge.verdicts()
+            .filter(
+                response__in=responses_to_release(benchmark, options),
+                criterion__items__rubric__status="published",
+                criterion__items__rubric__track="gold",
+            )
+            .order_by(
+                *("response__case_id", "response__candidate__name", "response__setting", "response__sample"),
+                *("criterion__items__position", "replicate"),
+            )
         )
         columns = (
             *("response__case__key", "response__candidate__name", "response__setting", "response__sample"),
@@ -163,7 +168,7 @@ def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, told: Counter[st
                 "candidate": candidate,
                 "sample": sample,
                 "criterion": position,
-                "rater": run.judge.name,
+                "rater": judge.judge_name,
                 "outcome": said[0],
                 "explanation": said[1],
                 "setting": setting,

@@ -13,8 +13,8 @@ from consilium.figures import charts
 from consilium.figures.render import Drawing
 from consilium.figures.style import Palette
 from rubrics.models import Benchmark
+from scoring.judge_runs import run_date, run_sets
 from scoring.models import Judge, JudgeRun, ScreenedCase, Screening
-from scoring.raters import run_date
 
 BINS = 20
 CSV_COLUMNS = (
@@ -121,8 +121,16 @@ def raters_on_offer(benchmark: Benchmark) -> list[tuple[str, str]]:
     runs = list(
         JudgeRun.objects.graded().filter(benchmark=benchmark).select_related("judge").defer("snapshot").order_by("-pk")
     )
-    judges = sorted({run.judge.name for run in runs})
-    found = [(name, _("%(judge)s (judge, newest run)") % {"judge": name}) for name in judges]
+    judges = run_sets(benchmark)
+    found = [
+        (
+            name,
+            _("%(judge)s (judge, newest run)") % {"judge": name}
+            if len(of_judge.runs) == 1
+            else _("%(judge)s (judge, %(n)s imported runs)") % {"judge": name, "n": len(of_judge.runs)},
+        )
+        for name, of_judge in judges.items()
+    ]
     for jury in Judge.objects.filter(benchmark=benchmark, kind=Judge.Kind.JURY).order_by("name", "-version"):
         if set(jury.config["members"]) <= set(judges) and jury.name not in dict(found):
             found.append((jury.name, _("%(jury)s (jury)") % {"jury": jury.name}))
