@@ -17,6 +17,7 @@ from rubrics import imports, lists
 from rubrics.drafting import HIGHEST, LOWEST
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
 from rubrics.parsing.cases import FORMATS
+from rubrics.parsing.decisions import MAX_REPLICATE
 
 
 class NewBenchmarkForm(forms.Form):
@@ -207,7 +208,17 @@ class ImportForm(forms.Form):
         label=_("Judge"),
         max_length=200,
         required=False,
-        help_text=_("Made if it is not there yet. Each file becomes a run of it; the newest stands for its name."),
+        help_text=_(
+            "Made if it is not there yet. Each file becomes a run of it. Its name stands for all of them together: the "
+            "newest verdict counts for each response, criterion and replicate."
+        ),
+    )
+    replicate = forms.IntegerField(
+        label=_("Replicate"),
+        min_value=0,
+        max_value=MAX_REPLICATE,
+        required=False,
+        help_text=_("Of a judge that was asked several times: which of its answers this file holds, 0, 1, …"),
     )
 
     bank = forms.CharField(
@@ -218,7 +229,7 @@ class ImportForm(forms.Form):
         label=_("Written by"), required=False, help_text=_("Who wrote the rubrics. Another physician approves them.")
     )
 
-    OPTIONS = ("format", "candidate", "candidate_kind", "group", "judge", "bank", "licence", "author")
+    OPTIONS = ("format", "candidate", "candidate_kind", "group", "judge", "replicate", "bank", "licence", "author")
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -249,7 +260,8 @@ class ImportForm(forms.Form):
     def options(self) -> dict[str, str]:
         """The options that the chosen kind takes."""
         known = imports.find(self.cleaned_data["kind"]).options
-        return {name: self.cleaned_data.get(name) or "" for name in known}
+        given = {name: self.cleaned_data.get(name) for name in known}
+        return {name: "" if value is None else str(value) for name, value in given.items()}
 
 
 class AuthoringRoleForm(forms.Form):

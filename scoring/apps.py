@@ -15,4 +15,4 @@ class ScoringConfig(AppConfig):
         navigation.register()
         overview.register(steps.steps)
         consequences.register(continuing.consequences)
-        imports.register("verdicts", import_verdicts, options=["judge", "candidate"], required=["judge"])
+        imports.register("verdicts", import_verdicts, options=["judge", "candidate", "replicate"], required=["judge"])

@@ -35,9 +35,13 @@ class LineError:
 
 
 class ImportRefused(DomainError):
-    """Nothing was imported; ``errors`` names the first faults, ``total`` says how many there are."""
+    """Nothing was imported; ``errors`` names the first faults, ``total`` says how many there are.
 
-    def __init__(self, errors: Sequence[LineError], total: int | None = None) -> None:
+    ``file`` names the one that was refused, where there were several.
+    """
+
+    def __init__(self, errors: Sequence[LineError], total: int | None = None, *, file: str = "") -> None:
         self.errors = list(errors)
+        self.file = file
         self.total = len(self.errors) if total is None else total
         super().__init__("\n".join(str(error) for error in self.errors))

@@ -175,7 +175,7 @@ class ImportSerializer(Plain):
 
 class NewImportSerializer(StrictSerializer, Plain):
     """A file to be imported. Which options a kind takes: cases ``format``; responses ``candidate``,
-    ``candidate_kind``; decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``;
+    ``candidate_kind``; decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``, ``replicate`` (0, 1, …);
     bank ``bank``, ``licence``; rubrics ``author`` (the address of the author who wrote them).
     """
 
@@ -186,6 +186,7 @@ class NewImportSerializer(StrictSerializer, Plain):
     candidate_kind = serializers.CharField(required=False)
     group = serializers.CharField(required=False)
     judge = serializers.CharField(required=False)
+    replicate = serializers.CharField(required=False)
     bank = serializers.CharField(required=False)
     licence = serializers.CharField(required=False)
     author = serializers.CharField(required=False)

@@ -4,7 +4,19 @@ An app that can import registers a handler for its kind in ``AppConfig.ready``; 
 Celery task then know it.
 """
 
-from rubrics.imports.registry import Counts, Handler, ImportKind, Progress, find, kinds, register
-from rubrics.imports.run import run_file
+from rubrics.imports.registry import Counts, Handler, ImportKind, Progress, find, kinds, merge_counts, register
+from rubrics.imports.run import no_progress, run_file, run_import
 
-__all__ = ["Counts", "Handler", "ImportKind", "Progress", "find", "kinds", "register", "run_file"]
+__all__ = [
+    "Counts",
+    "Handler",
+    "ImportKind",
+    "Progress",
+    "find",
+    "kinds",
+    "merge_counts",
+    "no_progress",
+    "register",
+    "run_file",
+    "run_import",
+]

@@ -12,6 +12,20 @@ from rubrics.models import Benchmark, ImportJob
 
 # {"cases": {"created": 120, "unchanged": 0}, …, "warnings": ["3 responses name their author…"]}
 Counts = dict[str, Any]
+
+
+def merge_counts(one: Counts, other: Counts, file: str = "") -> Counts:
+    """The sum of two; ``file``, where it is named, stands before the warnings of ``other``."""
+    merged: Counts = {name: dict(count) for name, count in one.items() if name != "warnings"}
+    for name, count in other.items():
+        if name != "warnings":
+            known = merged.setdefault(name, {})
+            merged[name] = {**known, **{what: known.get(what, 0) + number for what, number in count.items()}}
+    before = f"{file}: " if file else ""
+    warnings = [*one.get("warnings", []), *(f"{before}{warning}" for warning in other.get("warnings", []))]
+    return {**merged, "warnings": warnings} if warnings else merged
+
+
 # Called with the number of bytes read so far.
 Progress = Callable[[int], None]
 
@@ -55,7 +69,7 @@ _kinds: dict[str, ImportKind] = {}
 
 def register(kind: str, handler: Handler, *, options: Sequence[str] = (), required: Sequence[str] = ()) -> None:
     """Let files of ``kind`` (one of `ImportJob.Kind`) be imported. Known options: format, candidate, candidate_kind,
-    group, judge, bank, licence, author; a new one also needs a field in `rubrics.forms.ImportForm`.
+    group, judge, replicate, bank, licence, author; a new one also needs a field in `rubrics.forms.ImportForm`.
     """
     _kinds[kind] = ImportKind(ImportJob.Kind(kind).value, handler, tuple(options), tuple(required))
 

@@ -40,6 +40,8 @@ class NewResponse:
     metadata: dict[str, Any] = field(default_factory=dict)
     # A file of verdicts names responses by their text; what else it knows of them is not compared with what stands.
     only_text: bool = False
+    # The file may have brought it before: verdicts of a judge that was asked several times name it each time.
+    repeated: bool = False
 
     @property
     def key(self) -> tuple[int, int, str, int]:
@@ -60,16 +62,20 @@ class ResponseWriter:
 
     def write(self, responses: Sequence[NewResponse]) -> dict[tuple[int, int, str, int], int]:
         """Write what is new; the ids of all of ``responses`` by their keys."""
-        known = self._known(responses) if self._may_exist else {}
+        known = self._known(responses) if self._may_exist or any(each.repeated for each in responses) else {}
         ids: dict[tuple[int, int, str, int], int] = {}
-        new = []
+        new: list[NewResponse] = []
+        first: dict[tuple[int, int, str, int], NewResponse] = {}
         for response in responses:
             row = known.get(response.key)
-            if row is None:
+            if row is not None:
+                ids[response.key] = row["id"]
+                self._compare(response, row)
+            elif response.repeated and response.key in first:
+                self._compare_text(response, first[response.key].text)
+            else:
+                first[response.key] = response
                 new.append(response)
-                continue
-            ids[response.key] = row["id"]
-            self._compare(response, row)
         if self.faults.total:  # nothing will stand; the rest of the file is only read for its faults
             return ids
         reserved = reserve_ids(Response, len(new))
@@ -77,6 +83,13 @@ class ResponseWriter:
         self.created += len(new)
         ids.update((each.key, pk) for pk, each in zip(reserved, new, strict=True))
         return ids
+
+    def _compare_text(self, response: NewResponse, text: str) -> None:
+        """Against the text that the same file gives the same response."""
+        if response.text != text:
+            self.faults.add(
+                response.line, response.place, _("The file has this response already, with another content.")
+            )
 
     def _known(self, responses: Iterable[NewResponse]) -> dict[tuple[int, int, str, int], dict[str, Any]]:
         # By sample as well: one case may have a million of them, and a chunk is about a few.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import BinaryIO
 
@@ -17,22 +17,13 @@ from rubrics.imports.registry import Counts, Progress, find
 from rubrics.models import Benchmark
 
 
-def _nobody_watches(_bytes_read: int) -> None:
+def no_progress(_bytes_read: int) -> None:
     """Progress that nobody asked for."""
 
 
 @transaction.atomic
-def run_file(
-    *,
-    kind: str,
-    slug: str,
-    file: BinaryIO,
-    options: Mapping[str, str],
-    at: datetime,
-    by: User | None = None,
-    progress: Progress = _nobody_watches,
-) -> Counts:
-    """Import ``file`` into the benchmark called ``slug``; a refused file makes no benchmark either."""
+def run_import(*, kind: str, slug: str, work: Callable[[Benchmark], Counts]) -> Counts:
+    """Import into the benchmark called ``slug`` by ``work``; where that refuses, no benchmark is made either."""
     benchmark = Benchmark.objects.filter(slug=slug).first()
     if benchmark is None:
         benchmark = Benchmark(slug=slug, title=slug)
@@ -42,6 +33,24 @@ def run_file(
             raise DomainError(f"--benchmark {slug}: {' '.join(error.messages)}") from error
         benchmark.save()
     with pghistory.context(url=f"command import {kind}"):
-        counts = find(kind).handler(benchmark=benchmark, file=file, options=options, by=by, at=at, progress=progress)
+        counts = work(benchmark)
         refresh_statistics()
         return counts
+
+
+def run_file(
+    *,
+    kind: str,
+    slug: str,
+    file: BinaryIO,
+    options: Mapping[str, str],
+    at: datetime,
+    by: User | None = None,
+    progress: Progress = no_progress,
+) -> Counts:
+    """Import ``file`` into the benchmark called ``slug``."""
+
+    def work(benchmark: Benchmark) -> Counts:
+        return find(kind).handler(benchmark=benchmark, file=file, options=options, by=by, at=at, progress=progress)
+
+    return run_import(kind=kind, slug=slug, work=work)

@@ -7,23 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
 from consilium.lib.errors import DomainError, ImportRefused
-from rubrics.imports import Counts, run_file
+from rubrics.imports import Counts, merge_counts, run_file
 from rubrics.models import BenchmarkRole
 
 
 class ImportCommand(BaseCommand):
-    """Import one file of one ``kind``. A subclass names the kind and its own arguments."""
+    """Import one file of one ``kind``, or several. A subclass names the kind and its own arguments."""
 
     kind: str
+    several_files = False
     requires_system_checks = []  # they would import every page of every app first
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, the benchmark, then the arguments of the kind."""
-        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("file", type=Path, metavar="FILE", nargs="+" if self.several_files else None)
         parser.add_argument("--benchmark", required=True, metavar="SLUG", help="made if it is not there")
         self.add_options(parser)
 
@@ -34,30 +36,41 @@ class ImportCommand(BaseCommand):
         """Who is recorded as the writer of what the file brings; nobody, unless the kind asks for one."""
         return None
 
+    def import_files(self, paths: list[Path], chosen: dict[str, str], options: dict[str, Any]) -> Counts:
+        """Import every file or none; `ImportRefused` names the file that was refused, where there are several."""
+        common: dict[str, Any] = {"kind": self.kind, "slug": options["benchmark"], "options": chosen}
+        common |= {"at": timezone.now(), "by": self.author(options)}
+        counts: Counts = {}
+        with transaction.atomic():
+            for path in paths:
+                try:
+                    with path.open("rb") as file:
+                        found = run_file(file=file, **common)
+                except ImportRefused as refused:
+                    raise ImportRefused(refused.errors, refused.total, file=str(path)) from None
+                except OSError as error:
+                    raise CommandError(f"{path}: {error.strerror}") from error
+                except DomainError as error:
+                    raise CommandError(f"{path}: {error}" if len(paths) > 1 else str(error)) from error
+                counts = merge_counts(counts, found, str(path) if len(paths) > 1 else "")
+        return counts
+
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the file; every fault goes to stderr and nothing is written if there is one."""
+        """Import the files; every fault goes to stderr and nothing is written if there is one."""
         known = {"format", "candidate", "candidate_kind", "group", "judge", "bank", "licence"}
         chosen = {name: value for name, value in options.items() if name in known and value}
-        path: Path = options["file"]
+        paths: list[Path] = options["file"] if self.several_files else [options["file"]]
         try:
-            with path.open("rb") as file:
-                counts = run_file(
-                    kind=self.kind,
-                    slug=options["benchmark"],
-                    file=file,
-                    options=chosen,
-                    at=timezone.now(),
-                    by=self.author(options),
-                )
-        except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}") from error
+            counts = self.import_files(paths, chosen, options)
         except ImportRefused as refused:
+            place = f"{refused.file}: " if len(paths) > 1 else ""
             for fault in refused.errors:
-                self.stderr.write(str(fault))
+                self.stderr.write(f"{place}{fault}")
             if refused.total > len(refused.errors):
                 self.stderr.write(f"… and {refused.total - len(refused.errors)} more")
             noun = "fault" if refused.total == 1 else "faults"
-            raise CommandError(f"{path.name}: {refused.total} {noun} refused, nothing was imported.") from refused
+            name = refused.file if len(paths) > 1 else paths[0].name
+            raise CommandError(f"{name}: {refused.total} {noun} refused, nothing was imported.") from refused
         except DomainError as error:
             raise CommandError(str(error)) from error
         self.report(counts)

@@ -18,10 +18,11 @@ from rubrics.parsing.responses import LARGEST_SAMPLE
 OUTCOMES = ("met", "not_met", "cannot_assess")
 STAGES = ("annotator", "checker", "adjudicator")
 COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
-OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "prompt_id", "case_id", "model")
+OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "replicate", "prompt_id", "case_id", "model")
 LONGEST_POSITION = 6
 LONGEST_NOTE = 5_000  # as where physicians type it
 MOST_COLUMNS = 500
+MAX_REPLICATE = 999
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class DecisionRecord:
     note: str = ""
     explanation: str = ""
     setting: str = ""
+    replicate: int = 0  # which of a judge's answers to the same question
 
     def weight(self) -> int:
         """About how many characters it holds."""
@@ -49,7 +51,8 @@ class DecisionReader:
     """Yields the sound decisions of a file; `unused` names the columns that nobody read.
 
     ``outcomes`` are those allowed; ``candidate`` is that of every row, whatever it says; ``rater`` says whether each
-    row must name its rater.
+    row must name its rater. Rows without one are a judge's, which may have answered several times: ``replicate`` is
+    that of the whole file, where it is one.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class DecisionReader:
         outcomes: Collection[str] = OUTCOMES,
         candidate: str = "",
         rater: bool = True,
+        replicate: int | None = None,
         limits: Limits | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
@@ -68,6 +72,7 @@ class DecisionReader:
         self.outcomes = outcomes
         self.candidate = candidate
         self.rater = rater
+        self.replicate = replicate
         self.limits = limits
         self.progress = progress
         self.unused: set[str] = set()
@@ -92,7 +97,7 @@ class DecisionReader:
             line=fields.line,
             case=fields.key(fields.name_of("case", "prompt_id", "case_id")),
             candidate=self.candidate or candidate,
-            sample=_whole(fields, "sample"),
+            sample=_whole(fields, "sample", LARGEST_SAMPLE),
             criterion=_criterion(fields),
             outcome=self._outcome(fields),
             rater=fields.text("rater", required=self.rater, longest=KEY_LENGTH).strip(),
@@ -100,6 +105,7 @@ class DecisionReader:
             note=fields.text("note", required=False, longest=LONGEST_NOTE if self.rater else None),
             explanation=fields.text("explanation", required=False),
             setting=fields.text("setting", required=False),
+            replicate=0 if self.rater else replicate_of(fields, self.replicate),
         )
 
     def _outcome(self, fields: Fields) -> str:
@@ -114,16 +120,27 @@ class DecisionReader:
         return "met" if value is True else "not_met"
 
 
-def _whole(fields: Fields, name: str) -> int:
-    """A sample number; a CSV gives its digits."""
+def replicate_of(fields: Fields, of_file: int | None) -> int:
+    """Which of a judge's answers to the same question a row holds: as it says, or that of its file, else the first."""
+    if fields.record.get("replicate") is None:
+        return of_file or 0
+    replicate = _whole(fields, "replicate", MAX_REPLICATE)
+    if of_file is not None and replicate != of_file:
+        template = "This is %(replicate)s, and the whole file is replicate %(of_file)s."
+        fields.fault("replicate", Phrase(template, replicate=replicate, of_file=of_file))
+    return replicate
+
+
+def _whole(fields: Fields, name: str, largest: int) -> int:
+    """A number from 0 to ``largest``; a CSV gives its digits."""
     value = fields.record.get(name)
     if isinstance(value, str) and value.strip().isdecimal() and len(value.strip()) < 11:
         fields.take(name)
         number = int(value)
-        if number > LARGEST_SAMPLE:
+        if number > largest:
             fields.fault(name, Phrase("%(number)s is too large.", number=number))
         return number
-    return fields.integer(name, low=0, high=LARGEST_SAMPLE, default=0)
+    return fields.integer(name, low=0, high=largest, default=0)
 
 
 def _criterion(fields: Fields) -> int | str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, BinaryIO
 
 from consilium.lib.phrases import Phrase
 from rubrics.parsing.cases import CaseRecord, CriterionRecord, healthbench_case
+from rubrics.parsing.decisions import replicate_of
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import KEY_LENGTH, Fields, size_of
 from rubrics.parsing.reader import Limits
@@ -39,6 +41,7 @@ class GradedResponse:
     key: str
     candidate: str
     sample: int | None  # None: by the order of the file
+    replicate: int
     text: str
     criteria: tuple[CriterionRecord, ...]
     grades: tuple[Grade, ...]
@@ -79,21 +82,28 @@ def read_graded_responses(
     layout: Layout,
     *,
     candidate: str = "",
+    replicate: int | None = None,
     limits: Limits | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[GradedResponse]:
     """The sound rows of ``file``; everything else is in ``faults`` when the iterator ends."""
     records = read_records(file, faults, layout.container, limits=limits, progress=progress)
-    yield from graded_responses(records, faults, layout.shape, candidate=candidate)
+    yield from graded_responses(records, faults, layout.shape, candidate=candidate, replicate=replicate)
 
 
 def graded_responses(
-    records: Iterable[tuple[int, str, dict[str, Any]]], faults: Faults, shape: Shape, *, candidate: str = ""
+    records: Iterable[tuple[int, str, dict[str, Any]]],
+    faults: Faults,
+    shape: Shape,
+    *,
+    candidate: str = "",
+    replicate: int | None = None,
 ) -> Iterator[GradedResponse]:
-    """The sound rows among ``records``: (line, place, object)."""
+    """The sound rows among ``records``: (line, place, object). ``replicate``: that of the file, where it is one."""
+    read = _example if shape is Shape.EXAMPLES else _result_row
     for line, place, record in records:
         fields = Fields(line, record, faults, f"{place}." if place else "")
-        row = _example(fields, candidate) if shape is Shape.EXAMPLES else _result_row(fields, candidate)
+        row = read(fields, candidate, replicate)
         if row is not None and fields.sound:
             yield row
 
@@ -122,10 +132,10 @@ def sample_of(fields: Fields) -> int | None:
     return fields.integer("sample", low=0, high=LARGEST_SAMPLE)
 
 
-def _result_row(fields: Fields, candidate: str) -> GradedResponse | None:
+def _result_row(fields: Fields, candidate: str, replicate: int | None) -> GradedResponse | None:
     """Shape (b): the grades stand beside the rubric, in its order."""
     name = candidate_of(fields, candidate)
-    sample = sample_of(fields)
+    sample, of_replicate = sample_of(fields), replicate_of(fields, replicate)
     conversation, text, text_field = _completion(fields)
     case = _case(fields, fields.take("rubrics"), conversation)
     grades = _grades(fields, case.criteria)
@@ -136,6 +146,7 @@ def _result_row(fields: Fields, candidate: str) -> GradedResponse | None:
         key=case.key,
         candidate=name,
         sample=sample,
+        replicate=of_replicate,
         text=text,
         criteria=case.criteria,
         grades=grades,
@@ -147,10 +158,10 @@ def _result_row(fields: Fields, candidate: str) -> GradedResponse | None:
     )
 
 
-def _example(fields: Fields, candidate: str) -> GradedResponse | None:
+def _example(fields: Fields, candidate: str, replicate: int | None) -> GradedResponse | None:
     """Shape (d): each criterion of ``rubric_items`` holds its own grade."""
     name = candidate_of(fields, candidate)
-    sample = sample_of(fields)
+    sample, of_replicate = sample_of(fields), replicate_of(fields, replicate)
     instructions, conversation = _without_instructions(fields.take("prompt"))
     text = _reply(fields, "completion")
     items = fields.objects("rubric_items", what=Phrase("criterion"))
@@ -166,6 +177,7 @@ def _example(fields: Fields, candidate: str) -> GradedResponse | None:
         key=case.key,
         candidate=name,
         sample=sample,
+        replicate=of_replicate,
         text=text,
         criteria=case.criteria,
         grades=tuple(grade_of(item) for item in items),
@@ -186,18 +198,46 @@ def _stored_score(fields: Fields) -> float | None:
 
 def _completion(fields: Fields) -> tuple[list[Any] | None, str, str]:
     """The conversation before the response, where the row has it, and the response with the name of its field."""
+    prompt = _prompt(fields)
     turns = fields.take("prompt_response")
     if turns is None:
-        prompt = fields.take("prompt")
-        return prompt if isinstance(prompt, list) else None, fields.text("completion"), "completion"
+        return prompt, fields.text("completion"), "completion"
     if isinstance(turns, str):
-        prompt = fields.take("prompt")
-        return prompt if isinstance(prompt, list) else None, turns, "prompt_response"
+        return prompt, turns, "prompt_response"
     last = turns[-1] if isinstance(turns, list) and turns else None
     if not isinstance(last, dict) or last.get("role") != "assistant" or not isinstance(last.get("content"), str):
         fields.fault("prompt_response", Phrase("This must be a list of turns that ends with the assistant's reply."))
         return None, "", "prompt_response"
-    return turns[:-1], str(last["content"]), f"prompt_response[{len(turns) - 1}].content"
+    before = turns[:-1]
+    if prompt and before:
+        _compare_conversations(fields, prompt, before)
+    return prompt or before, str(last["content"]), f"prompt_response[{len(turns) - 1}].content"
+
+
+def _prompt(fields: Fields) -> list[Any] | None:
+    """The conversation in ``prompt``; a text is the user's one turn."""
+    value = fields.take("prompt")
+    if isinstance(value, str) and value.strip():
+        return [{"role": "user", "content": value}]
+    if value is None or isinstance(value, list):
+        return value
+    fields.fault("prompt", Phrase("This must be a list of turns."))
+    return None
+
+
+def _compare_conversations(fields: Fields, prompt: list[Any], before: list[Any]) -> None:
+    """A fault at the first turn before the reply that is not the one of ``prompt``; instructions aside."""
+    (_system, wanted), (instructions, given) = _without_instructions(prompt), _without_instructions(before)
+    for place, (turn, own) in enumerate(zip_longest(wanted or [], given or [])):
+        if _words_of(turn) != _words_of(own):
+            index = len(instructions) + place
+            name = f"prompt_response[{index}]" if own is not None else "prompt_response"
+            fields.fault(name, Phrase("What stands before the reply is not the conversation in “prompt”."))
+            return
+
+
+def _words_of(turn: Any) -> Any:
+    return (turn.get("role"), turn.get("content")) if isinstance(turn, dict) else turn
 
 
 def _reply(fields: Fields, name: str) -> str:

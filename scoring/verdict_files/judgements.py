@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from consilium.lib.phrases import Phrase
+from rubrics.parsing.decisions import replicate_of
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields
 from rubrics.parsing.reader import Limits
@@ -23,6 +24,7 @@ class JudgedResponse:
     case: str
     candidate: str
     sample: int
+    replicate: int
     texts: tuple[str, ...]
     grades: tuple[Grade, ...]
     case_field: str = "case_id"
@@ -42,18 +44,19 @@ def read_judgements(
     container: Container,
     *,
     candidate: str = "",
+    replicate: int | None = None,
     limits: Limits | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[JudgedResponse]:
     """The sound elements of ``file``; everything else is in ``faults`` when the iterator ends."""
     for line, place, record in read_records(file, faults, container, limits=limits, progress=progress):
         fields = Fields(line, record, faults, f"{place}." if place else "")
-        element = _element(fields, candidate)
+        element = _element(fields, candidate, replicate)
         if fields.sound:
             yield element
 
 
-def _element(fields: Fields, candidate: str) -> JudgedResponse:
+def _element(fields: Fields, candidate: str, replicate: int | None) -> JudgedResponse:
     case_field = fields.name_of("case_id", "case", "prompt_id")
     case = fields.key(case_field)
     name = candidate_of(fields, candidate)
@@ -64,6 +67,7 @@ def _element(fields: Fields, candidate: str) -> JudgedResponse:
         case=case,
         candidate=name,
         sample=sample_of(fields) or 0,
+        replicate=replicate_of(fields, replicate),
         texts=tuple(texts),
         grades=tuple(grades),
         case_field=f"{fields.place}{case_field}",

@@ -1,22 +1,33 @@
-"""``import_verdicts FILE --benchmark SLUG --judge NAME [--candidate NAME]``."""
+"""``import_verdicts FILE… --benchmark SLUG --judge NAME [--candidate NAME] [--replicates]``."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from rubrics.imports import Counts, no_progress, run_import
 from rubrics.management.import_command import ImportCommand
+from rubrics.models import Benchmark
+from scoring.services.verdicts import import_replicates
 
 
 class Command(ImportCommand):
     """Verdicts of judges made elsewhere."""
 
     help = (
-        "Import verdicts made elsewhere as a run of one judge. The beginning of FILE tells what it is: a row a verdict "
-        "(JSONL or CSV: case, candidate, sample, criterion, outcome, explanation); a row a response with a grade for "
-        "each criterion (HealthBench's result rows); ClinConsensus' judgement lists (case_id, criteria_results); "
-        "*_allresults.json of the official HealthBench code; a log of Inspect (.eval)."
+        "Import verdicts made elsewhere as runs of one judge, one for each FILE: all files or none. The judge's name "
+        "then stands for all its imported runs together. The beginning of a file tells what it is: a row a verdict "
+        "(JSONL or CSV: case, candidate, sample, criterion, outcome, explanation, replicate); a row a response with a "
+        "grade for each criterion (HealthBench's result rows); ClinConsensus' judgement lists (case_id, "
+        "criteria_results); *_allresults.json of the official HealthBench code; a log of Inspect (.eval)."
     )
     kind = "verdicts"
+    several_files = True
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Whose verdicts they are."""
@@ -24,5 +35,33 @@ class Command(ImportCommand):
         parser.add_argument(
             "--candidate",
             metavar="NAME",
-            help="whose responses they are, whatever the file says",
+            help="whose responses they are, whatever the files say",
         )
+        parser.add_argument(
+            "--replicates",
+            action="store_true",
+            help="the files hold the judge's answers to the same questions: the first replicate 0, the next 1, …; "
+            "they become one run",
+        )
+
+    def import_files(self, paths: list[Path], chosen: dict[str, str], options: dict[str, Any]) -> Counts:
+        """One run for each file, or with ``--replicates`` one for all of them."""
+        if not options["replicates"]:
+            return super().import_files(paths, chosen, options)
+        with ExitStack() as stack:
+            try:
+                files = [(str(path), stack.enter_context(path.open("rb"))) for path in paths]
+            except OSError as error:
+                raise CommandError(f"{error.filename}: {error.strerror}") from error
+
+            def work(benchmark: Benchmark) -> Counts:
+                return import_replicates(
+                    benchmark=benchmark,
+                    files=files,
+                    options=chosen,
+                    by=self.author(options),
+                    at=timezone.now(),
+                    progress=no_progress,
+                )
+
+            return run_import(kind=self.kind, slug=options["benchmark"], work=work)

@@ -22,36 +22,45 @@ class Said:
 
 @dataclass(slots=True)
 class Collected:
-    """Verdicts by (response, criterion), and the rubric of each response that the file is about."""
+    """Verdicts by (response, criterion, replicate), and the rubric of each response that the files are about."""
 
     faults: Faults
-    said: dict[tuple[int, int], Said] = field(default_factory=dict)
+    said: dict[tuple[int, int, int], Said] = field(default_factory=dict)
     rubrics: dict[int, int] = field(default_factory=dict)
 
-    def add(self, response: int, criterion: int, rubric: int, said: Said, place: str = "criterion") -> None:
-        """Note a verdict; a fault at ``place`` where the file has one on the same pair already."""
-        known = self.said.get((response, criterion))
+    def add(
+        self, response: int, criterion: int, rubric: int, said: Said, replicate: int = 0, place: str = "criterion"
+    ) -> None:
+        """Note a verdict; a fault at ``place`` where there is one on the same pair and replicate already."""
+        known = self.said.get((response, criterion, replicate))
         if known is not None:
             message = _(
-                "This verdict stands on line %(line)s already. A file has one verdict on each criterion of a response; "
-                "of a run that asked several times keep one replicate."
+                "This verdict stands on line %(line)s already. Where a judge was asked several times, each row needs "
+                "the number of its answer as “replicate”: 0, 1, …"
             ) % {"line": known.line}
             self.faults.add(said.line, place, message)
             return
-        self.said[response, criterion] = said
+        self.said[response, criterion, replicate] = said
         self.rubrics[response] = rubric
 
-    def ordered(self) -> Iterator[tuple[int, int, Said]]:
-        """All verdicts, by response and criterion."""
-        for response, criterion in sorted(self.said):
-            yield response, criterion, self.said[response, criterion]
+    def ordered(self) -> Iterator[tuple[int, int, int, Said]]:
+        """All verdicts, by response, criterion and replicate."""
+        for key in sorted(self.said):
+            yield *key, self.said[key]
+
+    @property
+    def n_replicates(self) -> int:
+        """How many different replicates there are."""
+        return len({replicate for _response, _criterion, replicate in self.said})
 
     def digest(self) -> str:
         """SHA-256 of what was said, and of which responses nothing was said, whatever the order of the file."""
         made = hashlib.sha256()
-        for response, criterion, said in self.ordered():
-            made.update(f"{response}\x1f{criterion}\x1f{said.outcome}\x1f{said.explanation}\x1e".encode())
-        judged = {response for response, _criterion in self.said}
+        for response, criterion, replicate, said in self.ordered():
+            # The first replicate goes unnamed, as before there were several: a file keeps its digest.
+            number = f"\x1f{replicate}" if replicate else ""
+            made.update(f"{response}\x1f{criterion}\x1f{said.outcome}\x1f{said.explanation}{number}\x1e".encode())
+        judged = {response for response, _criterion, _replicate in self.said}
         for response in sorted(self.rubrics.keys() - judged):
             made.update(f"{response}\x1e".encode())
         return made.hexdigest()

@@ -33,16 +33,17 @@ class _Samples:
     """The number of each response: as its row says, or by the order of the file among those of case and candidate."""
 
     faults: Faults
-    _next: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _lines: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    _next: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    _lines: dict[tuple[str, str, int, int], int] = field(default_factory=dict)
 
     def of(self, row: GradedResponse) -> int | None:
-        """The sample of ``row``; None and a fault where the file has that response already."""
-        sample = self._next[row.key, row.candidate] if row.sample is None else row.sample
-        self._next[row.key, row.candidate] += 1
-        known = self._lines.get((row.key, row.candidate, sample))
+        """The sample of ``row``; None and a fault where the file has that response and replicate already."""
+        counted = (row.key, row.candidate, row.replicate)
+        sample = self._next[counted] if row.sample is None else row.sample
+        self._next[counted] += 1
+        known = self._lines.get((row.key, row.candidate, sample, row.replicate))
         if known is None:
-            self._lines[row.key, row.candidate, sample] = row.line
+            self._lines[row.key, row.candidate, sample, row.replicate] = row.line
             return sample
         message = _("Sample %(sample)s of this case and candidate stands on line %(line)s already.")
         self.faults.add(row.line, row.key_field, message % {"sample": sample, "line": known})
@@ -116,6 +117,7 @@ def collect_graded_responses(
                 external_id=row.external_id,
                 metadata=row.metadata,
                 only_text=True,
+                repeated=row.replicate > 0,
             )
             new.append((row, response))
         ids = responses.write([response for _row, response in new])
@@ -128,7 +130,7 @@ def collect_graded_responses(
             elif response.key in ids:
                 for criterion, grade in zip(criteria, row.grades, strict=True):
                     said = Said(row.line, grade.outcome, storable(grade.explanation))
-                    collected.add(ids[response.key], criterion, sheet.rubric, said, row.rubric_field)
+                    collected.add(ids[response.key], criterion, sheet.rubric, said, row.replicate, row.rubric_field)
     cases.cases["unchanged"] += len(stood)
     return {
         "cases": dict(cases.cases),

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.imports.decisions import Places
-from consilium.lib.errors import DomainError
+from consilium.lib.errors import DomainError, ImportRefused
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import check_references_at_once, copy_rows, reserve_ids, weighed_chunks
 from rubrics.imports.first import read_first
-from rubrics.imports.registry import Counts, Progress
+from rubrics.imports.registry import Counts, Progress, merge_counts
 from rubrics.models import Benchmark, RubricItem
-from rubrics.parsing.decisions import DecisionReader, DecisionRecord
+from rubrics.parsing.decisions import MAX_REPLICATE, DecisionReader, DecisionRecord
 from rubrics.parsing.faults import Faults
 from scoring.judge_config import check_judge_name
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
@@ -50,21 +50,74 @@ def import_verdicts(
 ) -> Counts:
     """Import verdicts as one run of the judge called by option ``judge``; the same verdicts again change nothing.
 
-    Option ``candidate`` says whose responses they are, whatever the file says. `ImportRefused` names every fault and
-    then nothing is written.
+    Option ``candidate`` says whose responses they are, whatever the file says; ``replicate`` which of the judge's
+    answers the whole file holds, where its rows do not say. `ImportRefused` names every fault and then nothing is
+    written.
     """
+    replicate = _replicate(options.get("replicate", ""))
+    return _import(benchmark, [("", file, replicate)], options=options, by=by, at=at, progress=progress)
+
+
+@transaction.atomic
+def import_replicates(
+    *,
+    benchmark: Benchmark,
+    files: Sequence[tuple[str, BinaryIO]],
+    options: Mapping[str, str],
+    by: User | None,
+    at: datetime,
+    progress: Progress,
+) -> Counts:
+    """The same of several files, by their names: one run, in which the first file is replicate 0, and so on."""
+    if len(files) < 2:
+        raise DomainError(_("Replicates come in two files or more: the first is replicate 0, the next 1, …"))
+    numbered = [(name, file, number) for number, (name, file) in enumerate(files)]
+    return _import(benchmark, numbered, options=options, by=by, at=at, progress=progress)
+
+
+# Name, content, and which replicate it is; None where its rows say.
+File = tuple[str, BinaryIO, int | None]
+
+
+def _replicate(text: str) -> int | None:
+    text = text.strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and int(text[:9]) <= MAX_REPLICATE):
+        raise DomainError(_("A replicate is a whole number from 0 to %(largest)s.") % {"largest": MAX_REPLICATE})
+    return int(text)
+
+
+def _import(
+    benchmark: Benchmark,
+    files: Sequence[File],
+    *,
+    options: Mapping[str, str],
+    by: User | None,
+    at: datetime,
+    progress: Progress,
+) -> Counts:
     name = check_judge_name(options.get("judge", "").strip())
     candidate = options.get("candidate", "").strip()
     check_references_at_once()
-    faults = Faults()
-    collected = Collected(faults)
-    counts = _collect(benchmark, file, candidate, collected, at, progress)
-    faults.refuse_if_any()
+    collected = Collected(Faults())
+    counts: Counts = {}
+    for file_name, file, replicate in files:
+        collected.faults = Faults()
+        try:
+            found = _collect(benchmark, file, candidate, replicate, collected, at, progress)
+            collected.faults.refuse_if_any()
+        except ImportRefused as refused:
+            raise ImportRefused(refused.errors, refused.total, file=file_name) from None
+        counts = merge_counts(counts, found, file_name)
     if not collected.said:
         raise DomainError(_("The file holds no verdicts."))
     judge = imported_judge(benchmark=benchmark, name=name, by=by)
+    earlier = JudgeRun.objects.filter(judge=judge, benchmark=benchmark, imported=True)
     digest = collected.digest()
-    known = JudgeRun.objects.filter(judge=judge, benchmark=benchmark, snapshot__digest=digest).exists()
+    known = earlier.filter(snapshot__digest=digest).exists()
+    due = _due(collected) * collected.n_replicates
+    warnings = counts.pop("warnings", [])
     if not known:
         run = JudgeRun.objects.create(
             benchmark=benchmark,
@@ -72,7 +125,8 @@ def import_verdicts(
             status=JudgeRun.Status.FINISHED,
             frame={"imported": True},
             snapshot={"name": judge.name, "version": judge.version, "kind": judge.kind, "digest": digest},
-            expected=_due(collected),
+            replicates=collected.n_replicates,
+            expected=due,
             imported=True,
             created_by=by,
             created_at=at,
@@ -80,12 +134,12 @@ def import_verdicts(
             finished_at=at,
         )
         _write(run, collected, at)
+        warnings += _replaced(run)
     new = 0 if known else len(collected.said)
     by_outcome = Counter(said.outcome for said in collected.said.values())
     counts["runs"] = {"created": int(not known), "unchanged": int(known)}
     counts["verdicts"] = {"created": new, "unchanged": len(collected.said) - new}
-    missing = _due(collected) - len(collected.said)
-    warnings = counts.pop("warnings", [])
+    missing = due - len(collected.said)
     if by_outcome["invalid"]:
         said = ngettext("%(n)s verdict is invalid.", "%(n)s verdicts are invalid.", by_outcome["invalid"])
         warnings.append(said % {"n": by_outcome["invalid"]})
@@ -101,26 +155,67 @@ def import_verdicts(
     return counts
 
 
+_REPLACED = """
+    SELECT count(*) FROM scoring_verdict n
+    WHERE n.run_id = %(run)s AND EXISTS (
+        SELECT 1 FROM scoring_verdict o JOIN scoring_judgerun u ON u.id = o.run_id
+        WHERE u.judge_id = %(judge)s AND u.benchmark_id = %(benchmark)s AND u.imported AND u.id <> n.run_id
+          AND o.response_id = n.response_id AND o.criterion_id = n.criterion_id AND o.replicate = n.replicate
+    )
+"""
+
+
+def _replaced(run: JudgeRun) -> list[str]:
+    """A warning where the run has another verdict on what an earlier imported run of its judge has one on."""
+    with connection.cursor() as cursor:
+        cursor.execute(_REPLACED, {"run": run.pk, "judge": run.judge_id, "benchmark": run.benchmark_id})
+        (n,) = cursor.fetchone()
+    if not n:
+        return []
+    words = ngettext(
+        "%(n)s verdict replaces an earlier imported one of this judge: its imported runs count together, the newest "
+        "verdict first. Of a judge that was asked several times, give each answer its replicate.",
+        "%(n)s verdicts replace earlier imported ones of this judge: its imported runs count together, the newest "
+        "verdict first. Of a judge that was asked several times, give each answer its replicate.",
+        n,
+    )
+    return [words % {"n": n}]
+
+
 def _collect(
-    benchmark: Benchmark, file: BinaryIO, candidate: str, collected: Collected, at: datetime, progress: Progress
+    benchmark: Benchmark,
+    file: BinaryIO,
+    candidate: str,
+    replicate: int | None,
+    collected: Collected,
+    at: datetime,
+    progress: Progress,
 ) -> Counts:
     """Gather the verdicts of a file of any shape."""
     layout = layout_of(file)
     if layout.shape is Shape.ROWS:
-        return _rows(benchmark, file, candidate, collected, progress)
+        return _rows(benchmark, file, candidate, replicate, collected, progress)
     if layout.shape is Shape.JUDGEMENTS:
-        return collect_judgements(benchmark, file, layout.container, candidate, collected, progress)
+        return collect_judgements(benchmark, file, layout.container, candidate, collected, progress, replicate)
     if layout.shape is Shape.INSPECT:
-        return _inspect_log(benchmark, file, candidate, collected, at, progress)
-    read_first(file, lambda first: read_graded_responses(file, first, layout, candidate=candidate))
-    rows = read_graded_responses(file, collected.faults, layout, candidate=candidate, progress=progress)
+        return _inspect_log(benchmark, file, candidate, replicate, collected, at, progress)
+    asked: dict[str, Any] = {"candidate": candidate, "replicate": replicate}
+    read_first(file, lambda first: read_graded_responses(file, first, layout, **asked))
+    rows = read_graded_responses(file, collected.faults, layout, **asked, progress=progress)
     return collect_graded_responses(benchmark, rows, collected, at)
 
 
-def _rows(benchmark: Benchmark, file: BinaryIO, candidate: str, collected: Collected, progress: Progress) -> Counts:
+def _rows(
+    benchmark: Benchmark,
+    file: BinaryIO,
+    candidate: str,
+    replicate: int | None,
+    collected: Collected,
+    progress: Progress,
+) -> Counts:
     """Shape (a)."""
     places = Places(benchmark, collected.faults)
-    options: dict[str, Any] = {"outcomes": OUTCOMES, "candidate": candidate, "rater": False}
+    options: dict[str, Any] = {"outcomes": OUTCOMES, "candidate": candidate, "rater": False, "replicate": replicate}
     read_first(file, lambda first: DecisionReader(file, first, **options))
     reader = DecisionReader(file, collected.faults, **options, progress=progress)
     for records in weighed_chunks(reader, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
@@ -130,7 +225,7 @@ def _rows(benchmark: Benchmark, file: BinaryIO, candidate: str, collected: Colle
             if found is not None:
                 sheet, response, criterion = found
                 said = Said(record.line, record.outcome, storable(record.explanation or record.note))
-                collected.add(response, criterion, sheet.rubric, said)
+                collected.add(response, criterion, sheet.rubric, said, record.replicate)
     if reader.unused:
         names = ", ".join(sorted(reader.unused)[:10])
         return {"warnings": [_("Columns that were not read: %(names)s.") % {"names": names}]}
@@ -138,12 +233,18 @@ def _rows(benchmark: Benchmark, file: BinaryIO, candidate: str, collected: Colle
 
 
 def _inspect_log(
-    benchmark: Benchmark, file: BinaryIO, candidate: str, collected: Collected, at: datetime, progress: Progress
+    benchmark: Benchmark,
+    file: BinaryIO,
+    candidate: str,
+    replicate: int | None,
+    collected: Collected,
+    at: datetime,
+    progress: Progress,
 ) -> Counts:
     """A log of Inspect. Samples that ended with an error or have no grades are left out and counted."""
     ungraded: list[str] = []
     records = inspect_records(file, collected.faults, progress=progress, ungraded=ungraded.append)
-    rows = graded_responses(records, collected.faults, Shape.EXAMPLES, candidate=candidate)
+    rows = graded_responses(records, collected.faults, Shape.EXAMPLES, candidate=candidate, replicate=replicate)
     try:
         counts = collect_graded_responses(benchmark, rows, collected, at)
     except LibraryMissing:
@@ -179,7 +280,7 @@ def _write(run: JudgeRun, collected: Collected, at: datetime) -> None:
         Verdict,
         VERDICT_COLUMNS,
         (
-            (pk, run.pk, response, criterion, 0, said.outcome, None, said.explanation, None, at)
-            for pk, (response, criterion, said) in zip(ids, collected.ordered(), strict=True)
+            (pk, run.pk, response, criterion, replicate, said.outcome, None, said.explanation, None, at)
+            for pk, (response, criterion, replicate, said) in zip(ids, collected.ordered(), strict=True)
         ),
     )

@@ -28,11 +28,12 @@ def collect_judgements(
     candidate: str,
     collected: Collected,
     progress: Progress,
+    replicate: int | None = None,
 ) -> Counts:
     """Note what the lists say. An element with no results says nothing: all its verdicts are missing."""
     faults = collected.faults
-    lines: dict[int, int] = {}
-    elements = read_judgements(file, faults, container, candidate=candidate, progress=progress)
+    lines: dict[tuple[int, int], int] = {}  # by response and replicate
+    elements = read_judgements(file, faults, container, candidate=candidate, replicate=replicate, progress=progress)
     for chunk in weighed_chunks(elements, CHUNK, weight=CHUNK_CHARACTERS, weigh=JudgedResponse.weight):
         sheets = sheets_of(benchmark, {element.case for element in chunk})
         responses = _responses(sheets, chunk)
@@ -48,11 +49,12 @@ def collect_judgements(
                 names = {"candidate": element.candidate[:80], "sample": element.sample}
                 faults.add(element.line, element.case_field, message % names)
                 continue
-            if response in lines:
+            answer = (response, element.replicate)
+            if answer in lines:
                 message = _("What was said of this response stands on line %(line)s already.")
-                faults.add(element.line, element.case_field, message % {"line": lines[response]})
+                faults.add(element.line, element.case_field, message % {"line": lines[answer]})
                 continue
-            lines[response] = element.line
+            lines[answer] = element.line
             _collect(element, sheet, response, collected)
     return {}
 
@@ -64,7 +66,7 @@ def _collect(element: JudgedResponse, sheet: Sheet, response: int, collected: Co
     for criterion, grade, place in zip(criteria, element.grades, places, strict=True):
         if criterion is not None:
             said = Said(element.line, grade.outcome, storable(grade.explanation))
-            collected.add(response, criterion, sheet.rubric, said, place)
+            collected.add(response, criterion, sheet.rubric, said, element.replicate, place)
 
 
 def _responses(sheets: Mapping[str, Sheet], elements: list[JudgedResponse]) -> Responses:
