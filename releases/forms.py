@@ -63,8 +63,8 @@ class ReleaseForm(forms.Form):
             % {"n": len(preview.raters)},
             "physicians_notes": _("Read them first: a note may say more than its author meant to publish."),
             "verdicts": ngettext(
-                "The newest finished run of %(n)d judge.",
-                "The newest finished runs of %(n)d judges.",
+                "Of %(n)d judge: its newest finished run, or all its imported ones.",
+                "Of %(n)d judges: the newest finished run of each, or all its imported ones.",
                 len(preview.judges),
             )
             % {"n": len(preview.judges)},

@@ -18,7 +18,8 @@ class ReleaseOptions:
     """Cases, rubrics and prompts are always in it; everything else only where it is asked for.
 
     ``raters`` are whose decisions (empty: each physician's own, under their pseudonym), ``judges`` whose verdicts
-    (empty: the newest finished run of each), ``candidates`` about whose responses (empty: all).
+    (empty: of all; each by its newest run, or all its imported ones), ``candidates`` about whose responses (empty: of
+    all).
     """
 
     reference_answers: bool = False

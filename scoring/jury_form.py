@@ -33,7 +33,9 @@ class JuryForm(_JudgeForm):
     members = forms.MultipleChoiceField(
         label=_("Members"),
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Each speaks by its newest finished run here, also by one that comes later."),
+        help_text=_(
+            "Each speaks by its newest finished run here, or by all its imported ones, also those that come later."
+        ),
         error_messages={"required": _("Choose two judges or more.")},
     )
     rule = forms.ChoiceField(

@@ -313,7 +313,10 @@ def _consensus(benchmark: Benchmark) -> Rater:
     if len(groups) != 2:
         choices = ", ".join(consensus_pairs([group.name for group in groups])) or _("none")
         raise UnknownRater(
-            _("A consensus is between two groups; %(n)s groups of this benchmark have decisions. Choices: %(choices)s.")
+            _(
+                "A consensus is between two groups. Groups of this benchmark with decisions: %(n)s. Choices: "
+                "%(choices)s."
+            )
             % {"n": len(groups), "choices": choices}
         )
     return Rater("consensus", False, lambda within=None: consensus_ratings(groups[0], groups[1], within))

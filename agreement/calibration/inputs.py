@@ -116,7 +116,7 @@ def read_inputs(
     judges: Sequence[str] | None = None,
 ) -> CalibrationInputs:
     """Read it all. `NothingToCalibrate` where ``candidate`` is no physician; ``judges`` are raters, by default the
-    newest finished run of every judge.
+    runs that speak for every judge.
     """
     rater = resolve_rater(benchmark, f"group:{group}")
     written = _physicians_candidate(benchmark, candidate)

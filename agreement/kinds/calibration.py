@@ -76,7 +76,7 @@ def _judges(benchmark: Benchmark, named: Any) -> list[str]:
     require_verdicts(*raters)
     if not all(rater.is_judge for rater in raters):
         raise WrongParameters(_("Only judges and juries can be named as judges."))
-    # A judge by its name is its newest run, and stays so.
+    # A judge by its name is kept as its newest run; several imported runs have their name alone.
     return [fixed_name(rater) for rater in raters]
 
 

@@ -145,7 +145,8 @@ def _conflicts_in_words(writer: VoteWriter) -> str:
     members = Membership.objects.filter(group=writer.group, role=Membership.Role.ADJUDICATOR, active=True)
     if members.exclude(user__email="").exists():
         return words
-    return f"{words} {_('The group has no adjudicator with an account: add one who graded none of them.')}"
+    nobody = _("The group has no adjudicator with an account: add one who graded none of them.")
+    return f"{words} {nobody}"
 
 
 @transaction.atomic

@@ -18,7 +18,7 @@ from releases.content.cases import cases_to_release
 from releases.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Response
 from scoring.judge_runs import RunSet, run_sets
-from scoring.models import JudgeRun, Verdict
+from scoring.models import Verdict
 from scoring.raters import resolve_rater
 
 DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
@@ -117,11 +117,6 @@ def judges_to_release(benchmark: Benchmark, options: ReleaseOptions) -> list[Run
         if name not in judges:
             raise DomainError(_("“%(name)s” has no finished run on this benchmark.") % {"name": name})
     return [judges[name] for name in options.judges or judges]
-
-
-def judge_runs(benchmark: Benchmark, options: ReleaseOptions) -> list[JudgeRun]:
-    """The runs of `judges_to_release`, one judge after the other."""
-    return [run for judge in judges_to_release(benchmark, options) for run in judge.runs]
 
 
 def verdict_columns(benchmark: Benchmark) -> tuple[str, ...]:

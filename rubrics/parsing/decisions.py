@@ -126,8 +126,10 @@ def replicate_of(fields: Fields, of_file: int | None) -> int:
         return of_file or 0
     replicate = _whole(fields, "replicate", MAX_REPLICATE)
     if of_file is not None and replicate != of_file:
-        template = "This is %(replicate)s, and the whole file is replicate %(of_file)s."
-        fields.fault("replicate", Phrase(template, replicate=replicate, of_file=of_file))
+        message = Phrase(
+            "This is %(replicate)s, and the whole file is replicate %(of_file)s.", replicate=replicate, of_file=of_file
+        )
+        fields.fault("replicate", message)
     return replicate
 
 

@@ -19,8 +19,9 @@ from accounts.models import User
 from consilium.lib.errors import Conflict, DomainError
 from consilium.llm.prompts import JudgeItem, Template, messages_for, messages_for_all, request_hash
 from rubrics.consequences import Consequence
-from rubrics.models import Benchmark, Case, Rubric, RubricItem
+from rubrics.models import Case, Rubric, RubricItem
 from scoring.judge_config import chat_config
+from scoring.judge_runs import run_sets
 from scoring.models import Judge, JudgeRun, JudgeRunItem, TrainedModel
 from scoring.services.runs import begin, check_budget, due_verdicts
 from scoring.work.chat import template_of
@@ -244,40 +245,34 @@ def _hash_of_all(template: Template, rules: str, rows: Sequence[Row]) -> str:
 # Beside a new version -------------------------------------------------------------------------------------------------
 
 _STANDING = """
-    SELECT count(*) FILTER (WHERE v.id IS NOT NULL), count(*) FILTER (WHERE v.id IS NULL),
-           count(DISTINCT i.response_id) FILTER (WHERE v.id IS NULL)
-    FROM scoring_judgerunitem i
-    JOIN rubrics_response r ON r.id = i.response_id AND r.case_id = %(case)s
-    JOIN rubrics_rubricitem k ON k.rubric_id = %(rubric)s
-    LEFT JOIN LATERAL (
-        SELECT min(w.id) AS id FROM scoring_verdict w
-        WHERE w.run_id = i.run_id AND w.response_id = i.response_id AND w.criterion_id = k.criterion_id
-    ) AS v ON true
-    WHERE i.run_id = %(run)s AND (i.criteria IS NULL OR k.criterion_id = ANY(i.criteria) OR NOT EXISTS (
-        SELECT 1 FROM rubrics_rubricitem o WHERE o.rubric_id = i.rubric_id AND o.criterion_id = k.criterion_id
-    ))
+    SELECT count(*) FILTER (WHERE stands), count(*) FILTER (WHERE NOT stands),
+           count(DISTINCT response_id) FILTER (WHERE NOT stands)
+    FROM (
+        SELECT DISTINCT i.response_id, k.criterion_id, EXISTS (
+            SELECT 1 FROM scoring_verdict w
+            WHERE w.run_id = ANY(%(runs)s) AND w.response_id = i.response_id AND w.criterion_id = k.criterion_id
+        ) AS stands
+        FROM scoring_judgerunitem i
+        JOIN rubrics_response r ON r.id = i.response_id AND r.case_id = %(case)s
+        JOIN rubrics_rubricitem k ON k.rubric_id = %(rubric)s
+        WHERE i.run_id = ANY(%(runs)s) AND (i.criteria IS NULL OR k.criterion_id = ANY(i.criteria) OR NOT EXISTS (
+            SELECT 1 FROM rubrics_rubricitem o WHERE o.rubric_id = i.rubric_id AND o.criterion_id = k.criterion_id
+        ))
+    ) AS pairs
 """
 
 
-def newest_runs(benchmark: Benchmark) -> list[JudgeRun]:
-    """The newest finished run of each judge, by the judge's name."""
-    newest: dict[str, JudgeRun] = {}
-    for run in JudgeRun.objects.graded().filter(benchmark=benchmark).select_related("judge"):
-        newest.setdefault(run.judge.name, run)
-    return [newest[name] for name in sorted(newest)]
-
-
 def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
-    """For the newest run of each judge: which verdicts on responses to the case stand under ``rubric``."""
+    """For the runs that speak for each judge: which verdicts on responses to the case stand under ``rubric``."""
     from django.urls import reverse
 
     made = []
-    for run in newest_runs(case.benchmark):
+    for judge in run_sets(case.benchmark).values():
         with connection.cursor() as cursor:
-            cursor.execute(_STANDING, {"case": case.pk, "rubric": rubric.pk, "run": run.pk})
+            cursor.execute(_STANDING, {"case": case.pk, "rubric": rubric.pk, "runs": judge.run_ids})
             stands, missing, responses = cursor.fetchone()
         if stands or missing:
-            url = reverse("scoring:run", args=[case.benchmark.slug, run.public_id])
+            url = reverse("scoring:run", args=[case.benchmark.slug, judge.newest.public_id])
             address = url if rubric.status == Rubric.Status.PUBLISHED else ""
-            made.append(Consequence(run.judge.name, _("verdicts"), stands, missing, responses, address))
+            made.append(Consequence(judge.judge_name, _("verdicts"), stands, missing, responses, address))
     return made

@@ -1,4 +1,4 @@
-"""Juries: judges that give their verdict together. A jury makes no calls; it stands for its members' newest runs."""
+"""Juries: judges that give their verdict together. A jury makes no calls; it stands for its members' runs."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_two_groups_among_three_are_named(three: Benchmark) -> None:
 
 def test_without_names_it_is_of_the_two_groups_that_have_decisions(answered: Benchmark) -> None:
     group_of(answered, "A", "met", "met", "not_met")
-    assert "1 groups of this benchmark have decisions. Choices: none." in message(answered, "consensus")
+    assert "Groups of this benchmark with decisions: 1. Choices: none." in message(answered, "consensus")
     group_of(answered, "B", "met", "not_met", "not_met")
     empty = ExpertGroupFactory(benchmark=answered, name="C", annotators=1)
     make_batch(empty)  # work that nobody has done is no decision
@@ -76,7 +76,7 @@ def test_without_names_it_is_of_the_two_groups_that_have_decisions(answered: Ben
     assert outcomes(answered, "consensus:A+B") == [M, U, N]
     group_of(answered, "D", "met", "met", "met")
     said = message(answered, "consensus")
-    assert "3 groups of this benchmark have decisions" in said
+    assert "Groups of this benchmark with decisions: 3." in said
     assert "Choices: consensus:A+B, consensus:A+D, consensus:B+D." in said
 
 

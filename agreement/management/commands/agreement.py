@@ -20,7 +20,7 @@ from scoring.provenance import printed
 class Command(BaseCommand):
     help = (
         "Compare two raters of a benchmark and write agreement.csv and agreement_raters.csv. The first --rater is the "
-        "reference. A rater is group:NAME[@first|checked|final], physician:PSEUDONYM, consensus, run:ID, "
+        "reference. A rater is group:NAME[@first|checked|final], physician:PSEUDONYM, consensus[:A+B], run:ID, "
         "jury:A+B+C[@unanimous], or the name of a judge or of a jury."
     )
 

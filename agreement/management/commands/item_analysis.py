@@ -22,7 +22,8 @@ class Command(BaseCommand):
     help = (
         "Find on which criteria and responses two raters differ, and what tells where; writes criteria.csv, "
         "physicians.csv, attributes.csv, where.csv, tail.csv and item_raters.csv. The first --rater is the reference. "
-        "A rater is group:NAME[@first|checked|final], physician:PSEUDONYM, consensus, run:ID, jury:A+B+C[@unanimous], "
+        "A rater is group:NAME[@first|checked|final], physician:PSEUDONYM, consensus[:A+B], run:ID, "
+        "jury:A+B+C[@unanimous], "
         "or the name of a judge or of a jury."
     )
 

@@ -26,7 +26,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, metavar="SLUG")
         parser.add_argument("--judge", required=True, help="a judge, a jury or run:ID")
-        parser.add_argument("--reference", required=True, help="group:NAME[@stage], consensus or physician:P")
+        parser.add_argument("--reference", required=True, help="group:NAME[@stage], consensus[:A+B] or physician:P")
         parser.add_argument("--measure", choices=MEASURES, default="rubric_accuracy")
         parser.add_argument("--k", type=int, default=10, help="threshold of CACS@k (default 10)")
         parser.add_argument(

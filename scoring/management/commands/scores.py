@@ -38,7 +38,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--rater",
             required=True,
-            help="group:NAME[@stage], consensus, run:ID, a judge, a jury, jury:A+B[@unanimous]",
+            help="group:NAME[@stage], consensus[:A+B], run:ID, a judge, a jury, jury:A+B[@unanimous]",
         )
         parser.add_argument("--k", type=int, required=True, help="coverage threshold of Pass@k and CACS@k")
         add_out_arguments(parser)
