@@ -67,14 +67,14 @@ class RunSet:
         """Their verdicts; of several replicates the majority, invalid ones aside, and INVALID if none is left."""
         if len(self.runs) == 1 and self.newest.replicates == 1:
             code = OUTCOME_SQL.format(column="outcome")
-            query = f"SELECT response_id, criterion_id, {code} FROM scoring_verdict WHERE run_id = ANY(%(runs)s)"
+            query = f"SELECT response_id, criterion_id, {code} FROM scoring_verdict WHERE run_id = %(run)s"
         else:
             query = f"""
                 SELECT response_id, criterion_id,
                        CASE WHEN met > not_met THEN 1 WHEN not_met > met THEN 0 WHEN met = 0 THEN 3 ELSE 4 END
                 FROM ({self._counts()}) AS counts
             """
-        return counting(fetch_ratings(query, {"runs": self.run_ids}, within=within), self.newest.benchmark_id)
+        return counting(fetch_ratings(query, self._parameters, within=within), self.newest.benchmark_id)
 
     def shares(self) -> Shares:
         """Of each pair with a valid replicate: the mean of its valid replicates, met as 1 and not met as 0."""
@@ -83,14 +83,16 @@ class RunSet:
             FROM ({self._counts()}) AS counts WHERE met + not_met > 0 ORDER BY 1, 2
         """
         types = {"response": "int8", "criterion": "int8", "share": "float8"}
-        columns = copy_columns(query, {"runs": self.run_ids}, types=types)
+        columns = copy_columns(query, self._parameters, types=types)
         keys, share = (columns["response"] << 31) | columns["criterion"], columns["share"]
         excluded = marked(columns["response"], self.newest.benchmark_id)
         return Shares(keys, share) if excluded is None else Shares(keys[~excluded], share[~excluded])
 
     def due(self, within: Span | None = None) -> Ratings:
         """The pairs that any of the runs was to judge, each as UNDECIDED."""
-        return counting(fetch_ratings(_DUE, {"runs": self.run_ids}, within=within), self.newest.benchmark_id)
+        runs = "= %(run)s" if len(self.runs) == 1 else "= ANY(%(runs)s)"
+        found = fetch_ratings(_DUE.format(runs=runs), self._parameters, within=within)
+        return counting(found, self.newest.benchmark_id)
 
     def verdicts(self) -> QuerySet[Verdict]:
         """The verdicts that count, with those of every replicate."""
@@ -102,10 +104,12 @@ class RunSet:
 
     def _counts(self) -> str:
         """Query of the valid verdicts of each pair, by outcome."""
-        current = "SELECT * FROM scoring_verdict WHERE run_id = ANY(%(runs)s)"
-        if len(self.runs) > 1:
-            current = _CURRENT
-        return _COUNTS.format(current=current)
+        one = "SELECT * FROM scoring_verdict WHERE run_id = %(run)s"
+        return _COUNTS.format(current=one if len(self.runs) == 1 else _CURRENT)
+
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        return {"run": self.newest.pk, "runs": self.run_ids}
 
 
 # The newest verdict of each replicate; the runs come with the newest first.
@@ -122,7 +126,7 @@ _COUNTS = """
 _DUE = f"""
     SELECT DISTINCT i.response_id, r.criterion_id, {Outcome.UNDECIDED:d}
     FROM scoring_judgerunitem i JOIN rubrics_rubricitem r ON r.rubric_id = i.rubric_id
-    WHERE i.run_id = ANY(%(runs)s) AND (i.criteria IS NULL OR r.criterion_id = ANY(i.criteria))
+    WHERE i.run_id {{runs}} AND (i.criteria IS NULL OR r.criterion_id = ANY(i.criteria))
 """
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 from collections import Counter
 from datetime import timedelta
 from io import StringIO
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +21,13 @@ from agreement.offers import offers
 from agreement.services import create_report
 from agreement.services import run as run_report
 from agreement.stored import table_of
-from consilium.lib.ratings import Outcome
-from rubrics.models import Benchmark, Candidate
+from consilium.lib.ratings import Outcome, Span
+from rubrics.models import Benchmark, Candidate, Response, Rubric
 from scoring.juries import jury_figures, jury_states
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
 from scoring.raters import resolve_rater
 from scoring.services.juries import create_jury
-from tests.factories import BenchmarkRoleFactory, JudgeRunFactory, ResponseFactory, VerdictFactory
+from tests.factories import BenchmarkRoleFactory, JudgeFactory, JudgeRunFactory, ResponseFactory, VerdictFactory
 from tests.scoring.conftest import decide
 from tests.scoring.test_scores_command import judged
 from tests.scoring.verdict_lists import Row, load, put_lines
@@ -272,3 +274,38 @@ def test_verdicts_of_a_set_are_those_that_count(answered: Benchmark, tmp_path: P
     counted = judge.verdicts().order_by("criterion").values_list("outcome", "explanation")
     assert list(counted) == [("not_met", "alpha - -"), ("met", "alpha +++"), ("not_met", "alpha - -")]
     assert Verdict.objects.count() == 5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_runs_give_what_a_plain_count_gives(answered: Benchmark, seed: int) -> None:
+    chance = random.Random(seed)
+    judge = JudgeFactory(benchmark=answered, name="elsewhere", kind="imported")
+    items = [
+        (response, criterion)
+        for response in Response.objects.filter(candidate__name="alpha").order_by("pk")
+        for criterion in Rubric.objects.current().get(case=response.case).items.values_list("criterion", flat=True)
+    ]
+    newest: dict[tuple[int, int, int], str] = {}
+    for _run in range(3):
+        run = JudgeRunFactory(judge=judge, imported=True, replicates=3)
+        for (response, criterion), replicate in product(items, range(3)):
+            if chance.random() < 0.4:
+                outcome = chance.choice(["met", "not_met", "invalid"])
+                VerdictFactory(run=run, response=response, criterion_id=criterion, replicate=replicate, outcome=outcome)
+                newest[response.pk, criterion, replicate] = outcome
+    expected = {}
+    for pair in {key[:2] for key in newest}:
+        votes = Counter(outcome for key, outcome in newest.items() if key[:2] == pair)
+        met, not_met = votes["met"], votes["not_met"]
+        tie = Outcome.UNDECIDED if met else Outcome.INVALID
+        expected[pair] = M if met > not_met else N if not_met > met else tie
+    rater = resolve_rater(answered, "elsewhere")
+    ratings = rater.ratings()
+    pairs = zip(ratings.response.tolist(), ratings.criterion.tolist(), strict=True)
+    found = dict(zip(pairs, ratings.outcome.tolist(), strict=True))
+    assert found == expected
+    counted = rater.judges[0].verdicts().values_list("response_id", "criterion_id", "replicate", "outcome")
+    assert {tuple(row[:3]): row[3] for row in counted} == newest
+    middle = sorted(response.pk for response, _criterion in items)[len(items) // 2]
+    halves = [rater.ratings(Span(0, middle)), rater.ratings(Span(middle + 1, 2**31))]
+    assert sum(map(len, halves)) == len(ratings)
