@@ -91,8 +91,8 @@ class RunSet:
     def due(self, within: Span | None = None) -> Ratings:
         """The pairs that any of the runs was to judge, each as UNDECIDED."""
         runs = "= %(run)s" if len(self.runs) == 1 else "= ANY(%(runs)s)"
-        found = fetch_ratings(_DUE.format(runs=runs), self._parameters, within=within)
-        return counting(found, self.newest.benchmark_id)
+        pairs = fetch_ratings(_DUE.format(runs=runs), self._parameters, within=within)
+        return counting(pairs, self.newest.benchmark_id)
 
     def verdicts(self) -> QuerySet[Verdict]:
         """The verdicts that count, with those of every replicate."""
@@ -104,8 +104,8 @@ class RunSet:
 
     def _counts(self) -> str:
         """Query of the valid verdicts of each pair, by outcome."""
-        one = "SELECT * FROM scoring_verdict WHERE run_id = %(run)s"
-        return _COUNTS.format(current=one if len(self.runs) == 1 else _CURRENT)
+        of_run = "SELECT * FROM scoring_verdict WHERE run_id = %(run)s"
+        return _COUNTS.format(current=of_run if len(self.runs) == 1 else _CURRENT)
 
     @property
     def _parameters(self) -> dict[str, Any]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from scoring.judge_runs import RunSet, coverage_notes
 from scoring.models import Judge, JudgeRun
 from scoring.raters import Rater
 
-COLUMNS = ("rater", "kind", "judge", "version", "model", "prompt", "prompt_hash", "run", "finished_at", "note")
-TEXT_COLUMNS = ("rater", "judge", "model", "prompt", "note")
+COLUMNS = ("rater", "kind", "judge", "version", "model", "prompt", "prompt_hash", "run", "finished_at")
+TEXT_COLUMNS = ("rater", "judge", "model", "prompt")
 SHORT = 12  # characters of a hash that people compare
 
 Row = dict[str, Any]
@@ -24,8 +23,7 @@ def provenance(*raters: Rater) -> list[Row]:
     """Rows of raters.csv (`COLUMNS`): one for each rater, after that of a jury one for each judge in it.
 
     Empty text where a column does not apply. Of a jury ``model`` is its rule; of a trained judge ``prompt_hash`` is the
-    hash of its fitted model. Where a judge's imported runs count together each has a row. ``note`` says what older runs
-    of a judge hold beyond those.
+    hash of its fitted model. Where a judge's imported runs count together each has a row.
     """
     return [row for rater in raters for row in _rows(rater)]
 
@@ -33,9 +31,8 @@ def provenance(*raters: Rater) -> list[Row]:
 def _rows(rater: Rater) -> list[Row]:
     if not rater.runs:
         return [_row(rater.label, _kind(rater.label))]
-    of_judges = [row for judge in rater.judges for row in _of_judge(rater.label, judge)]
     if not rater.members:
-        return of_judges
+        return [_of_run(rater.label, run) for run in rater.runs]
     return [
         _row(
             rater.label,
@@ -44,13 +41,8 @@ def _rows(rater: Rater) -> list[Row]:
             version=rater.jury.version if rater.jury else "",
             model=rater.rule,
         ),
-        *of_judges,
+        *(_of_run(rater.label, run) for run in rater.runs),
     ]
-
-
-def _of_judge(label: str, judge: RunSet) -> list[Row]:
-    first, *others = [_of_run(label, run) for run in judge.runs]
-    return [{**first, "note": "; ".join(coverage_notes([judge]))}, *others]
 
 
 def _kind(label: str) -> str:
@@ -91,7 +83,6 @@ def printed(rows: Iterable[Row]) -> list[str]:
                 row["prompt"] and f"prompt {row['prompt']}",
                 row["prompt_hash"] and f"{_hash_of(row)} {row['prompt_hash'][:SHORT]}",
                 f"run {row['run']}",
-                row["note"],
             )
             if part
         )

@@ -45,14 +45,14 @@ class ImportCommand(BaseCommand):
             for path in paths:
                 try:
                     with path.open("rb") as file:
-                        found = run_file(file=file, **common)
+                        of_file = run_file(file=file, **common)
                 except ImportRefused as refused:
                     raise ImportRefused(refused.errors, refused.total, file=str(path)) from None
                 except OSError as error:
                     raise CommandError(f"{path}: {error.strerror}") from error
                 except DomainError as error:
                     raise CommandError(f"{path}: {error}" if len(paths) > 1 else str(error)) from error
-                counts = merge_counts(counts, found, str(path) if len(paths) > 1 else "")
+                counts = merge_counts(counts, of_file, str(path) if len(paths) > 1 else "")
         return counts
 
     def handle(self, *args: Any, **options: Any) -> None:

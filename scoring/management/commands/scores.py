@@ -13,6 +13,7 @@ from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.exclusion import excluded_cases
 from rubrics.management.asked import benchmark_called
 from scoring import provenance
+from scoring.judge_runs import coverage_notes
 from scoring.raters import resolve_rater
 from scoring.scores import (
     FIGURES,
@@ -68,7 +69,7 @@ class Command(BaseCommand):
             ]
         )
         self.stdout.write(self._summary(made))
-        for line in provenance.printed(raters):
+        for line in [*provenance.printed(raters), *coverage_notes(rater.judges)]:
             self.stdout.write(line)
         if excluded := excluded_cases(benchmark).count():
             self.stdout.write(f"{excluded} excluded cases left out.")

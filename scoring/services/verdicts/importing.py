@@ -105,11 +105,11 @@ def _import(
     for file_name, file, replicate in files:
         collected.faults = Faults()
         try:
-            found = _collect(benchmark, file, candidate, replicate, collected, at, progress)
+            of_file = _collect(benchmark, file, candidate, replicate, collected, at, progress)
             collected.faults.refuse_if_any()
         except ImportRefused as refused:
             raise ImportRefused(refused.errors, refused.total, file=file_name) from None
-        counts = merge_counts(counts, found, file_name)
+        counts = merge_counts(counts, of_file, file_name)
     if not collected.said:
         raise DomainError(_("The file holds no verdicts."))
     judge = imported_judge(benchmark=benchmark, name=name, by=by)
