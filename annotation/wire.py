@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -15,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotation.services import DecisionInput, Refused, Saved, Stale
 from annotation.services.decisions import Told
 from consilium.lib.errors import DomainError
+from consilium.lib.strict_json import read_json
 
 MOST_DECISIONS = 500
 LARGEST_ID = 2**63 - 1
@@ -33,7 +33,7 @@ class Malformed(DomainError):
 def body_of(request: HttpRequest, *, required: set[str]) -> dict[str, Any]:
     """The JSON object in the body with exactly the keys named; `Malformed` otherwise."""
     try:
-        body = json.loads(request.body)
+        body = read_json(request.body)
     except ValueError:
         body = None
     if not isinstance(body, dict) or set(body) != required:

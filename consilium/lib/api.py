@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
@@ -15,6 +16,8 @@ from rest_framework.views import exception_handler as rest_exception_handler
 from rest_framework.views import set_rollback
 
 from consilium.lib.errors import DomainError, ImportRefused
+from consilium.lib.spoken import said
+from consilium.lib.strict_json import RefusedJSON, read_json
 
 if TYPE_CHECKING:
     _SerializerBase = serializers.Serializer[Any]
@@ -41,11 +44,20 @@ _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class StorableJSONParser(JSONParser):
-    """JSON whose text PostgreSQL can hold and an answer can repeat: a NUL or half a character anywhere is a 400."""
+    """JSON within the limits of `read_json`, whose text PostgreSQL can hold and an answer can repeat.
+
+    Anything else, such as a NUL or half a character anywhere, is a 400.
+    """
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
-        """As the framework does, then refuse what cannot be stored."""
-        data = super().parse(stream, media_type, parser_context)
+        """Read strictly, then refuse what cannot be stored."""
+        encoding = (parser_context or {}).get("encoding") or settings.DEFAULT_CHARSET
+        try:
+            data = read_json(stream.read().decode(encoding))
+        except RefusedJSON as refused:
+            raise ParseError(said(refused.message)) from refused
+        except (ValueError, LookupError) as error:  # LookupError: a charset that is no encoding of text
+            raise ParseError(_("This is not JSON: %(problem)s.") % {"problem": error}) from error
         if not _storable(data):
             raise ParseError(_("The text holds a NUL or half a character."))
         return data

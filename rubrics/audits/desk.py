@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.contrib import messages
@@ -14,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.strict_json import read_json
 from rubrics.audits import access, report
 from rubrics.audits.services import QUESTIONS, Finding, StaleFinding, finish, put_back, save_finding, take_case
 from rubrics.models import AuditItem, CaseAudit
@@ -105,7 +105,7 @@ def submit(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
 def _saved(request: SignedInRequest, found: AuditItem, *, hand_in: bool) -> JsonResponse:
     try:
         finding, version = _read(request.body)
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
     try:
         if hand_in:
@@ -126,7 +126,7 @@ def _saved(request: SignedInRequest, found: AuditItem, *, hand_in: bool) -> Json
 
 
 def _read(body: bytes) -> tuple[Finding, int]:
-    said = json.loads(body)
+    said = read_json(body)
     answers, criteria, outcome, comment = (said[name] for name in ("answers", "criteria", "outcome", "comment"))
     version = said["version"]
     texts = type(outcome) is str and type(comment) is str and type(version) is int

@@ -13,10 +13,19 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, BinaryIO
 
 from consilium.lib.phrases import Phrase
+from consilium.lib.strict_json import (
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_VALUES,
+    RefusedJSON,
+    place_too_deep,
+    strict_decoder,
+    too_deep,
+    too_many_values,
+)
 from rubrics.parsing.faults import Faults
 
 BOM = b"\xef\xbb\xbf"
@@ -36,19 +45,9 @@ class Limits:
 
     line_bytes: int = 16 << 20
     total_bytes: int = 4 << 30
-    depth: int = 32
-    values: int = 200_000  # of a line; 16 MiB of empty lists took 1.2 GiB
-    digits: int = 18  # more do not fit a bigint
-
-
-class _Refused(ValueError):
-    """A fault inside a JSON text, raised from the decoder's hooks; ``field`` is None where a number is at fault: the
-    decoder does not say where it stands.
-    """
-
-    def __init__(self, field: str | None, message: str) -> None:
-        super().__init__(message)
-        self.field, self.message = field, message
+    depth: int = MAX_DEPTH
+    values: int = MAX_VALUES  # of a line
+    digits: int = MAX_DIGITS
 
 
 class LineReader:
@@ -153,80 +152,6 @@ def key_before(start: bytes) -> str:
     return start[begin + 1 : end].decode("utf-8", "replace") if begin >= 0 else ""
 
 
-# A whole JSON string, or anything that is no bracket: what is left of a line when these are taken out is its nesting.
-_NOT_A_BRACKET = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^\[\]{}"]++', re.DOTALL)
-_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
-
-
-def too_deep(line: bytes, depth: int) -> bool:
-    """Whether brackets in ``line`` (a JSON text) nest deeper than ``depth``; asked before anything is parsed."""
-    if line.count(b"[") + line.count(b"{") <= depth:
-        return False
-    level = 0
-    for byte in _NOT_A_BRACKET.sub(b"", line):
-        if byte in b"[{":
-            level += 1
-            if level > depth:
-                return True
-        else:
-            level -= 1
-    return False
-
-
-_STRING_OR_SEPARATOR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{,]', re.DOTALL)
-
-
-def too_many_values(line: bytes, most: int) -> int | None:
-    """The place where ``line`` (a JSON text) begins its value number ``most`` and one more; None if it has fewer."""
-    if len(line) <= most or line.count(b",") + line.count(b"[") + line.count(b"{") <= most:
-        return None
-    separators = (found.start() for found in _STRING_OR_SEPARATOR.finditer(line) if line[found.start()] != _QUOTE)
-    return next(islice(separators, most, None), None)
-
-
-_QUOTE = ord('"')
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
-
-
-def _where_too_deep(line: bytes, depth: int) -> int:
-    """The place of the first bracket that is nested too deep."""
-    level = 0
-    for token in _TOKEN.finditer(line):
-        if token[0] in (b"[", b"{"):
-            level += 1
-            if level > depth:
-                return token.start()
-        elif token[0] in (b"]", b"}"):
-            level -= 1
-    return len(line)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        seen: set[str] = set()
-        for key, _value in pairs:
-            if key in seen:
-                raise _Refused(key, Phrase("The same key stands twice in one object."))
-            seen.add(key)
-    return made
-
-
-def _constant(text: str) -> Any:
-    raise _Refused(None, Phrase("%(text)s is not a number in JSON.", text=text))
-
-
-def _float(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise _Refused(None, Phrase("The number %(number)s is too large.", number=_shortened(text)))
-    return number
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 24 else f"{text[:20]}…"
-
-
 class RecordReader:
     """Yields (line number, object) for each line that holds one; anything else becomes a fault."""
 
@@ -241,20 +166,13 @@ class RecordReader:
         self.faults = faults
         self.limits = limits or Limits()
         self.lines = LineReader(file, faults, limits=self.limits, progress=progress)
-        self._decoder = json.JSONDecoder(
-            object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=self._int
-        )
+        self._decoder = strict_decoder(digits=self.limits.digits)
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, line in self.lines:
             record = self.parse(number, line)
             if record is not None:
                 yield number, record
-
-    def _int(self, text: str) -> int:
-        if len(text) > self.limits.digits + text.startswith("-"):
-            raise _Refused(None, Phrase("The number %(number)s is too large.", number=_shortened(text)))
-        return int(text)
 
     def _place_of_number(self, text: str) -> str:
         """Where the first number stands that is none, or too large: the text once more, with a mark in its stead."""
@@ -282,7 +200,7 @@ class RecordReader:
             return None
         if too_deep(line, self.limits.depth):
             message = Phrase("Brackets are nested deeper than %(depth)s levels.", depth=self.limits.depth)
-            self.faults.add(number, key_before(line[: _where_too_deep(line, self.limits.depth)]), message)
+            self.faults.add(number, key_before(line[: place_too_deep(line, self.limits.depth)]), message)
             return None
         try:
             text = line.decode("utf-8")
@@ -291,7 +209,7 @@ class RecordReader:
             field = key_before(line[: error.start])
             self.faults.add(number, field, Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
             return None
-        except _Refused as error:
+        except RefusedJSON as error:
             self.faults.add(number, self._place_of_number(text) if error.field is None else error.field, error.message)
             return None
         except json.JSONDecodeError as error:
@@ -315,6 +233,7 @@ class RecordReader:
         return record
 
 
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 # Stands for a number that was refused, and is told from any text by being this very object.
 _MARK = "".join(("a number", " that was refused"))
 

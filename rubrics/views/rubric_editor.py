@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from typing import Any, BinaryIO, cast
 
@@ -17,6 +16,7 @@ from accounts.identity import opaque_name
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.spoken import said
+from consilium.lib.strict_json import read_json
 from rubrics import access, editing
 from rubrics.drafting import read_items
 from rubrics.evidence import evidence_for
@@ -142,8 +142,8 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
 def _json(request: SignedInRequest) -> dict[str, Any]:
     """The object that was sent; empty where it is none."""
     try:
-        sent = json.loads(request.body)
-    except (ValueError, RecursionError):
+        sent = read_json(request.body)
+    except ValueError:
         return {}
     return sent if isinstance(sent, dict) else {}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
@@ -14,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.lib.strict_json import read_json
 from rubrics import access
 from rubrics.authoring_time import LONGEST_REPORT_S, record_time
 from rubrics.models import AuthoringTime
@@ -55,9 +54,9 @@ def time(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Add ``{"activity", "seconds"}`` to the time that the reader had the case before them."""
     case = access.get_case_to_time(request.user, slug, public_id)
     try:
-        body = json.loads(request.body)
+        body = read_json(request.body)
         activity, seconds = body["activity"], body["seconds"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         activity, seconds = "", -1
     known = isinstance(activity, str) and activity in AuthoringTime.Activity.values
     if not known or type(seconds) is not int or not 0 <= seconds <= LONGEST_REPORT_S:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from typing import Any
 
@@ -22,6 +21,7 @@ from accounts.identity import opaque_name
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.languages import language_name
+from consilium.lib.strict_json import read_json
 from rubrics import access, lists
 from rubrics import case_content as contents
 from rubrics.case_content import CaseContent, Reading, Turn
@@ -256,6 +256,8 @@ def preview(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     """The conversation and reference answer of ``{"conversation", "reference_answer"}`` as readers will see them."""
     case = access.get_case_to_write(request.user, slug, public_id)
     body = _body(request, {"conversation", "reference_answer", "language"})
+    if body is None:
+        return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
     stands = contents.content_of(case)
     reading = contents.read_content(body, standing=stands)
     content = CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in contents.FIELDS})
@@ -269,8 +271,8 @@ def _spoken(content: CaseContent) -> list[dict[str, Any]]:
 
 def _body(request: SignedInRequest, keys: set[str]) -> dict[str, Any] | None:
     try:
-        body = json.loads(request.body)
-    except (ValueError, RecursionError):
+        body = read_json(request.body)
+    except ValueError:
         return None
     return body if isinstance(body, dict) and set(body) == keys else None
 

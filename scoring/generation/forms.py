@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from consilium.lib.errors import DomainError
+from consilium.lib.strict_json import read_json
 from rubrics.lists import languages, tag_counts
 from rubrics.models import Benchmark, Candidate
 from rubrics.models.cases import Difficulty, Register
@@ -144,8 +145,8 @@ class GenerationForm(EndpointForm):
         if not text:
             return {}
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
+            value = read_json(text)
+        except ValueError:
             raise forms.ValidationError(_("This is not JSON.")) from None
         if not isinstance(value, dict):
             raise forms.ValidationError(_("A JSON object is needed: {…}."))

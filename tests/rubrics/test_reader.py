@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilium.lib.errors import ImportRefused, LineError
+from consilium.lib.strict_json import too_deep
 from rubrics.parsing import cases as rubrics_parsing_cases
 from rubrics.parsing.cases import read_cases
 from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.decisions import DecisionReader
 from rubrics.parsing.faults import KEPT, Faults
-from rubrics.parsing.reader import Limits, RecordReader, too_deep
+from rubrics.parsing.reader import Limits, RecordReader
 
 # JSON texts can hold any code point that UTF-8 can, but PostgreSQL stores no NUL.
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
