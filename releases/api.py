@@ -10,12 +10,12 @@ from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consilium.lib.api import StrictSerializer
+from consilium.lib.doors import Pages
 from releases import access, services
 from releases.models import Release
 from releases.options import read_options
@@ -65,15 +65,14 @@ class NewReleaseSerializer(StrictSerializer, serializers.Serializer[Any]):
     url = serializers.URLField(default="", allow_blank=True, max_length=500)
 
 
-class _Pages(LimitOffsetPagination):
+class _Pages(Pages):
     default_limit = 100
-    max_limit = 500
 
 
 class Releases(APIView):
     """The releases of a benchmark, the newest first; admins make new ones."""
 
-    @extend_schema(responses=ReleaseSerializer(many=True), operation_id="releases_list")
+    @extend_schema(responses=ReleaseSerializer(many=True), parameters=_Pages.parameters(), operation_id="releases_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the releases."""
         pages = _Pages()

@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -25,6 +24,7 @@ from agreement.models import Report
 from agreement.offers import offers
 from agreement.stored import table_names
 from consilium.lib.api import StrictSerializer
+from consilium.lib.doors import PAGED, Pages
 from rubrics.access import get_benchmark
 from rubrics.models import JobStatus
 
@@ -106,18 +106,11 @@ class Raters(APIView):
         return Response(OfferSerializer(found, many=True).data)
 
 
-class _Pages(LimitOffsetPagination):
-    default_limit = 50
-    max_limit = 200
-
-
 class Reports(APIView):
     """Reports of a benchmark, the newest first; a new one is computed by a worker."""
 
-    pagination_class = _Pages  # for the schema
-
     @extend_schema(
-        parameters=[OpenApiParameter("kind", str, enum=list(Report.Kind.values))],
+        parameters=[*PAGED, OpenApiParameter("kind", str, enum=list(Report.Kind.values))],
         responses=ReportSerializer(many=True),
         operation_id="reports_list",
     )
@@ -128,7 +121,7 @@ class Reports(APIView):
             if kind not in Report.Kind.values:
                 raise serializers.ValidationError({"kind": [_("There is no kind “%(kind)s”.") % {"kind": kind}]})
             reports = reports.filter(kind=kind)
-        paginator = _Pages()
+        paginator = Pages()
         page = paginator.paginate_queryset(reports, request, view=self) or []
         return paginator.get_paginated_response([ReportSerializer(one).data for one in page])
 

@@ -10,7 +10,6 @@ from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -22,6 +21,7 @@ from agreement.methods import methods_of
 from agreement.models import Report
 from agreement.stored import table_of
 from agreement.views.downloads import as_file, figure_response, table_response
+from consilium.lib.doors import Pages
 from rubrics.models import JobStatus
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Methods(APIView):
         return Response(MethodsSerializer(methods_of(_finished(request, slug, public_id))).data)
 
 
-class _Pages(LimitOffsetPagination):
+class _Pages(Pages):
     default_limit = 500
     max_limit = 5000
 
@@ -114,7 +114,7 @@ class TableRows(APIView):
     @extend_schema(
         responses=RowsSerializer,
         operation_id="reports_table_rows",
-        parameters=[OpenApiParameter("limit", int), OpenApiParameter("offset", int)],
+        parameters=_Pages.parameters(),
     )
     def get(self, request: Request, slug: str, public_id: str, name: str) -> Response:
         try:

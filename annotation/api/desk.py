@@ -8,7 +8,6 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,6 +17,7 @@ from annotation import access, services
 from annotation.api import serializers as shapes
 from annotation.models import Batch, ExpertGroup, Membership, Physician
 from annotation.progress import conflicts_by_groups, progress_of
+from consilium.lib.doors import PAGED, Pages
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
 
@@ -100,14 +100,16 @@ def member(request: Request, slug: str, public_id: str, membership: int) -> Resp
     return Response(_members(row.group, [row], administers=True)[0])
 
 
-@extend_schema(methods=["GET"], responses=shapes.BatchSerializer(many=True), operation_id="batches_list")
+@extend_schema(
+    methods=["GET"], responses=shapes.BatchSerializer(many=True), parameters=PAGED, operation_id="batches_list"
+)
 @extend_schema(methods=["POST"], request=shapes.NewBatchSerializer, responses={201: shapes.BatchSerializer})
 @api_view(["GET", "POST"])
 def batches(request: Request, slug: str) -> Response:
     """List the batches with their progress, or make one: the same plan as its preview, by seed."""
     if request.method == "GET":
         benchmark = get_benchmark(request.user, slug)
-        pages = LimitOffsetPagination()
+        pages = Pages()
         found = Batch.objects.filter(group__benchmark=benchmark).exclude(kind=Batch.Kind.QUALIFY)
         found = found.select_related("group")
         rows = pages.paginate_queryset(found, request) or []

@@ -12,7 +12,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.decorators import api_view
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,6 +23,7 @@ from annotation.models import LabelTask
 from annotation.services import labels as services
 from annotation.wire import LARGEST_VERSION
 from consilium.lib.api import StrictSerializer
+from consilium.lib.doors import PAGED, page_of
 from consilium.statistics.estimate import Figure
 from rubrics.access import get_benchmark
 
@@ -193,14 +193,12 @@ def _me(request: Request) -> User:
     return request.user
 
 
-@extend_schema(responses=LabelTaskSerializer(many=True), operation_id="label_tasks_list")
+@extend_schema(responses=LabelTaskSerializer(many=True), parameters=PAGED, operation_id="label_tasks_list")
 @api_view(["GET"])
 def tasks(request: Request) -> Response:
     """Cases that you were asked about, in the order of your queues."""
     rows = access.own_label_tasks(request.user).select_related("batch").order_by("batch", "position", "pk")
-    pages = LimitOffsetPagination()
-    page = pages.paginate_queryset(rows, request) or []
-    return pages.get_paginated_response(LabelTaskSerializer(page, many=True).data)
+    return page_of(request, rows, LabelTaskSerializer)
 
 
 @extend_schema(responses=LabelTaskDetailSerializer)

@@ -12,7 +12,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import NotFound
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,17 +20,13 @@ from annotation import access, screens, services
 from annotation.api import serializers as shapes
 from annotation.models import Adjudication, Assignment
 from annotation.services import slots
+from consilium.lib.doors import PAGED, page_of
 from rubrics.models import Case
 
 
 def _me(request: Request) -> User:
     assert isinstance(request.user, User)  # every door asks for a signed-in user
     return request.user
-
-
-def _page(request: Request, rows: QuerySet[Any], serializer: type[shapes.Plain]) -> Response:
-    pages = LimitOffsetPagination()
-    return pages.get_paginated_response(serializer(pages.paginate_queryset(rows, request) or [], many=True).data)
 
 
 def _valid(serializer: shapes.Plain) -> Any:
@@ -47,12 +42,12 @@ def _reading(case: Case, text: str) -> dict[str, Any]:
 # Grading --------------------------------------------------------------------------------------------------------------
 
 
-@extend_schema(responses=shapes.AssignmentSerializer(many=True), operation_id="assignments_list")
+@extend_schema(responses=shapes.AssignmentSerializer(many=True), parameters=PAGED, operation_id="assignments_list")
 @api_view(["GET"])
 def assignments(request: Request) -> Response:
     """Your own work in the order of its queue, whatever its state."""
     rows = access.own_assignments(request.user).select_related("batch").order_by("batch", "position", "pk")
-    return _page(request, rows, shapes.AssignmentSerializer)
+    return page_of(request, rows, shapes.AssignmentSerializer)
 
 
 @extend_schema(responses=shapes.AssignmentDetailSerializer)
@@ -131,14 +126,14 @@ def skip(request: Request, public_id: str) -> Response:
 # Checking -------------------------------------------------------------------------------------------------------------
 
 
-@extend_schema(responses=shapes.CheckListSerializer(many=True), operation_id="checks_list")
+@extend_schema(responses=shapes.CheckListSerializer(many=True), parameters=PAGED, operation_id="checks_list")
 @api_view(["GET"])
 def checks(request: Request) -> Response:
     """Work of your group that waits for a check, and what you hold."""
     ids = [*access.waiting_checks(request.user).values_list("pk", flat=True)]
     ids += access.held_checks(request.user).values_list("pk", flat=True)
     rows = Assignment.objects.filter(pk__in=ids).select_related("batch").order_by("submitted_at", "pk")
-    return _page(request, rows, shapes.CheckListSerializer)
+    return page_of(request, rows, shapes.CheckListSerializer)
 
 
 @extend_schema(request=None, responses=shapes.CheckSerializer)
@@ -230,12 +225,14 @@ def check_release(request: Request, public_id: str) -> Response:
 # Adjudication ---------------------------------------------------------------------------------------------------------
 
 
-@extend_schema(responses=shapes.AdjudicationListSerializer(many=True), operation_id="adjudications_list")
+@extend_schema(
+    responses=shapes.AdjudicationListSerializer(many=True), parameters=PAGED, operation_id="adjudications_list"
+)
 @api_view(["GET"])
 def adjudications(request: Request) -> Response:
     """Conflicts that you hold or may take, lowest agreement first."""
     rows = access.open_adjudications(request.user).order_by("agreement", "pk")
-    return _page(request, rows, shapes.AdjudicationListSerializer)
+    return page_of(request, rows, shapes.AdjudicationListSerializer)
 
 
 @extend_schema(request=None, responses=shapes.AdjudicationSerializer)

@@ -12,7 +12,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -26,6 +25,7 @@ from annotation.writing import batches, reading
 from annotation.writing import tasks as services
 from annotation.writing.forms import WritingBatchForm
 from consilium.lib.api import StrictSerializer
+from consilium.lib.doors import PAGED, page_of
 from rubrics.access import get_administered_benchmark
 
 
@@ -117,14 +117,12 @@ def _me(request: Request) -> User:
     return request.user
 
 
-@extend_schema(responses=WritingTaskSerializer(many=True), operation_id="writing_tasks_list")
+@extend_schema(responses=WritingTaskSerializer(many=True), parameters=PAGED, operation_id="writing_tasks_list")
 @api_view(["GET"])
 def tasks(request: Request) -> Response:
     """Cases that you write to, in the order of your queues."""
     rows = reading.own_tasks(request.user).select_related("batch__writing_terms").order_by("batch", "position", "pk")
-    pages = LimitOffsetPagination()
-    page = pages.paginate_queryset(rows, request) or []
-    return pages.get_paginated_response(WritingTaskSerializer(page, many=True).data)
+    return page_of(request, rows, WritingTaskSerializer)
 
 
 @extend_schema(responses=WritingTaskDetailSerializer)

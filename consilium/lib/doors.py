@@ -17,18 +17,24 @@ if TYPE_CHECKING:
     from rest_framework.response import Response
     from rest_framework.serializers import Serializer
 
-# What a paged list says of itself in the schema.
-PAGED = [
-    OpenApiParameter("limit", int, description="at most so many (default 50, at most 200)"),
-    OpenApiParameter("offset", int, description="skip so many"),
-]
-
 
 class Pages(LimitOffsetPagination):
-    """Pages as `PAGED` promises them."""
+    """Pages of a list: ``?limit=`` and ``?offset=``. A larger limit, whatever its size, gives `max_limit` rows."""
 
     default_limit = 50
-    max_limit = 200
+    max_limit = 500
+
+    @classmethod
+    def parameters(cls) -> list[OpenApiParameter]:
+        """What a list in such pages says of itself in the schema."""
+        limits = f"at most so many rows (default {cls.default_limit}, at most {cls.max_limit})"
+        return [
+            OpenApiParameter("limit", int, description=limits),
+            OpenApiParameter("offset", int, description="skip so many rows"),
+        ]
+
+
+PAGED = Pages.parameters()
 
 
 def page_of(
