@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from consilium.body_limits import body_length, body_limit
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -21,3 +26,32 @@ def refuse_nul(get_response: Handler) -> Handler:
         return get_response(request)
 
     return middleware
+
+
+def refuse_long_bodies(get_response: Handler) -> Handler:
+    """Answer 413 to a body that is longer than this user may send to this route, from its header, before it is read.
+
+    It stands behind the middleware that knows the user, and none before it reads a body. The CSRF check does, so it
+    comes after: it would read all of the body to find its token.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        length = body_length(request)
+        if length > settings.MAX_BODY_BYTES:
+            limit = body_limit(request)
+            if length > limit:
+                return _too_long(request, limit)
+        return get_response(request)
+
+    return middleware
+
+
+def _too_long(request: HttpRequest, limit: int) -> HttpResponse:
+    """413 as JSON for the API and for scripts that ask for it, as a sentence for htmx, else as a page."""
+    detail = _("This is too long: at most %(n)d MB can be sent here. Nothing of it was saved.") % {"n": limit // 10**6}
+    accepts_json = request.content_type == "application/json" or "application/json" in request.headers.get("Accept", "")
+    if accepts_json or request.path_info.startswith("/api/"):
+        return JsonResponse({"detail": detail}, status=413)
+    if "HX-Request" in request.headers:
+        return HttpResponse(detail, status=413, content_type="text/plain")
+    return render(request, "413.html", {"detail": detail}, status=413)

@@ -86,9 +86,10 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "accounts.middleware.reader_preferences",
+    "consilium.middleware.refuse_long_bodies",
+    "django.middleware.csrf.CsrfViewMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -321,6 +322,10 @@ STORAGES = {
 }
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(CONSILIUM_HOME / "media")))
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+# The longest body, files included; `consilium.body_limits` lists the routes that take more.
+MAX_BODY_BYTES = 3_000_000
+# Of a body what is kept in memory: JSON, and the fields of a form without its files.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 << 20
 USE_TZ = True
 TIME_ZONE = "UTC"
 USE_I18N = True

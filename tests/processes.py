@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from consilium.guard import stop_groups
+from consilium.processes import web
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -92,4 +93,38 @@ def redis_server(folder: Path) -> Iterator[str]:
         yield f"redis://127.0.0.1:{port}/0"
     finally:
         server.terminate()
+        server.wait()
+
+
+@contextlib.contextmanager
+def web_server(environment: dict[str, str], folder: Path) -> Iterator[int]:
+    """The product's own web server as `up` starts it; yields its port. What it receives passes through ``folder``."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = folder.parent / f"{folder.name}-web.log"
+    # In debug mode style sheets need not be collected first; temporary files are what this tells apart.
+    environment = {**environment, "DEBUG": "1", "CONSILIUM_WEB": "1", "TMPDIR": str(folder)}
+    with log.open("wb") as stream:
+        server = subprocess.Popen(
+            [sys.executable, *web(bind=f"127.0.0.1:{port}").arguments],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def listens() -> bool:
+        if server.poll() is not None:
+            raise AssertionError(f"The web server ended with {server.returncode}:\n{log.read_text()[-4000:]}")
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    try:
+        wait_until(listens, within_s=60, message="the web server listens")
+        yield port
+    finally:
+        stop_groups([server.pid])
         server.wait()

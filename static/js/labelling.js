@@ -204,8 +204,8 @@
     } else if (body?.reason === "somebody-else" || status === 404) {
       halted = "somebody";
       refuse(text("somebody"));
-    } else if (status === 409) {
-      halted = "refused"; // paused, closed or handed in; what was answered stays in this browser
+    } else if (status === 409 || status === 413) {
+      halted = "refused"; // paused, closed, handed in or too long; what was answered stays in this browser
       refuse(body?.detail ?? "");
     } else if (body?.detail) {
       // Refused for what it says: it would be refused for ever.

@@ -143,7 +143,7 @@
     } else if (status === 404) {
       halted = "gone";
       refuse(words("gone"));
-    } else if (status === 409 || status === 422) {
+    } else if ([409, 413, 422].includes(status)) {
       halted = "refused"; // paused, closed, handed in or too long; what was written stays in this browser
       refuse(body?.detail ?? "");
     } else {

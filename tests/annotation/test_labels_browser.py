@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -132,3 +133,25 @@ def test_what_cannot_be_sent_any_more_is_shown_and_can_be_forgotten(
     left.get_by_role("button").click()
     expect(page.locator("#labels-left")).to_be_hidden()
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('consilium.labels:')).length") == 1
+
+
+def test_an_answer_that_is_too_long_to_be_read_is_kept_and_said(
+    new_page: NewPage, ward: Ward, watch: Watch, settings: Any
+) -> None:
+    watch.allow("status of 413")
+    settings.MAX_BODY_BYTES = 400
+    task = ward.tasks("a")[0]
+    page = new_page(task.annotator)
+    page.goto(f"/work/labels/{task.public_id}/")
+    page.keyboard.press("t")
+    note = page.locator(".question.current textarea")
+    note.fill("Where does it hurt? " * 40)
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
+    expect(page.locator("#refusal")).to_contain_text("This is too long")
+    assert not LabelAnswer.objects.exists()
+    settings.MAX_BODY_BYTES = 3_000_000
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()  # it was kept in this browser, and goes now
+    expect(page.locator("#saved")).to_have_text(re.compile(r"^Saved"))
+    assert LabelAnswer.objects.get().note == ("Where does it hurt? " * 40).strip()

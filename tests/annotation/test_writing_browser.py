@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -71,3 +72,24 @@ def test_nothing_typed_is_lost_and_it_is_handed_in_by_keyboard(
     row = Response.objects.get(author=user)
     assert (row.text, row.derived_from, row.sample) == (shown.text, shown, 0)
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('consilium.writing:')).length") == 0
+
+
+def test_a_text_that_is_too_long_to_be_read_is_kept_and_said(
+    new_page: NewPage, transactional_db: None, watch: Watch, settings: Any
+) -> None:
+    watch.allow("status of 413")
+    settings.MAX_BODY_BYTES = 2_000
+    room = build_room(annotators=1)
+    room.give_out(draw=1)
+    task = WritingTask.objects.get()
+    page = new_page(room.people[0], reduced_motion="reduce")
+    page.goto(f"/writing/{task.public_id}/")
+    text = "Rest, and drink. " * 200
+    page.locator("#text").fill(text)
+    expect(page.locator("#refusal")).to_contain_text("This is too long")
+    expect(page.locator("#text")).to_have_value(text)
+    settings.MAX_BODY_BYTES = 3_000_000
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()  # it was kept in this browser, and goes now
+    expect(page.locator("#saved")).to_have_text(re.compile(r"^Saved"))
+    assert WritingTask.objects.get().text.strip() == text.strip()

@@ -1,0 +1,111 @@
+"""How long the body of a request may be: `settings.MAX_BODY_BYTES`, and on the routes listed here more.
+
+A long body is read only for somebody who may use the route for what its address names. Django's CSRF check parses
+multipart bodies, and writes their files to the disk, before a view can ask who sends them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from django.http import Http404, HttpRequest
+from django.urls import Resolver404, resolve
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.settings import api_settings
+
+from annotation import access as work
+from annotation.services.keys import LARGEST_FILE as KEY_FILE
+from rubrics import access
+from rubrics.parsing.reader import Limits
+from rubrics.views.rubric_editor import MOST_UPLOADED as RUBRIC_FILE
+
+# Text beside the file in a multipart body: boundaries, names, the other fields of the form.
+FORM = 1 << 20
+IMPORT = Limits().total_bytes + FORM
+# What is kept in memory, and so no longer than a line of an imported file.
+DOCUMENT = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class LongBody:
+    """A route that takes a long body: how many bytes, and the function that fetches what is written to for its user.
+
+    ``fetch`` takes the user and the arguments of the route, and raises `Http404` where the user may not.
+    """
+
+    limit: int
+    fetch: Callable[..., object]
+
+
+# Every route that takes more than `settings.MAX_BODY_BYTES`, by the name that `reverse` takes.
+LONG_BODIES: dict[str, LongBody] = {
+    # Files
+    "rubrics:imports": LongBody(IMPORT, access.get_benchmark),
+    "api:api-imports": LongBody(IMPORT, access.get_benchmark),
+    "rubrics:banks": LongBody(IMPORT, access.get_written_benchmark),
+    "rubrics:maps": LongBody(DOCUMENT, access.get_administered_benchmark),
+    "rubrics:rubric-paste": LongBody(RUBRIC_FILE + FORM, access.get_case_to_write),
+    "api:api-draft-table": LongBody(RUBRIC_FILE + FORM, access.get_case_to_write),
+    "annotation:key-import": LongBody(KEY_FILE + FORM, access.get_administered_benchmark),
+    # JSON: lists of texts, each of which may be long
+    "api:api-responses": LongBody(DOCUMENT, access.get_benchmark),
+    "rubrics:write-case-save": LongBody(DOCUMENT, access.get_case_to_write),
+    "rubrics:write-preview": LongBody(DOCUMENT, access.get_case_to_write),
+    "api:api-write-cases": LongBody(DOCUMENT, access.get_written_benchmark),
+    "api:api-write-case": LongBody(DOCUMENT, access.get_case_to_write),
+    "rubrics:rubric-draft": LongBody(DOCUMENT, access.get_case_to_write),
+    "rubrics:rubric-lint": LongBody(DOCUMENT, access.get_case_to_write),
+    "api:api-draft": LongBody(DOCUMENT, access.get_case_to_write),
+    "api:api-draft-lint": LongBody(DOCUMENT, access.get_case_to_write),
+    "annotation:decisions": LongBody(DOCUMENT, work.get_own_work),
+    "annotation:submit": LongBody(DOCUMENT, work.get_own_work),
+    "api:api-decisions": LongBody(DOCUMENT, work.get_own_work),
+}
+
+
+def body_length(request: HttpRequest) -> int:
+    """The bytes that the header announces, 0 without one; `SuspiciousOperation` (400) where it is no number.
+
+    A body without a length (chunked) is not read at all: under WSGI Django reads as many bytes as the header says.
+    """
+    text = request.META.get("CONTENT_LENGTH") or "0"
+    if not (text.isascii() and text.isdigit()):
+        raise SuspiciousOperation("Content-Length is not a number")
+    return int(text[:20])  # a longer number is too long, however it goes on
+
+
+def body_limit(request: HttpRequest) -> int:
+    """How many bytes this user may send to this route. Neither the form nor the files of the request are touched."""
+    try:
+        match = resolve(request.path_info)
+    except Resolver404:
+        return settings.MAX_BODY_BYTES
+    route = LONG_BODIES.get(match.view_name)
+    if route is None:
+        return settings.MAX_BODY_BYTES
+    user = request.user if request.user.is_authenticated else _token_user(request)
+    if user is None:
+        return settings.MAX_BODY_BYTES
+    try:
+        route.fetch(user, **match.kwargs)
+    except Http404:
+        return settings.MAX_BODY_BYTES
+    return route.limit
+
+
+def _token_user(request: HttpRequest) -> object | None:
+    """Whoever the API would take the sender for by a header. A session it would check for CSRF, by reading the body."""
+    for authentication in api_settings.DEFAULT_AUTHENTICATION_CLASSES:
+        if issubclass(authentication, SessionAuthentication):
+            continue
+        try:
+            known = authentication().authenticate(request)
+        except AuthenticationFailed:
+            return None
+        if known is not None:
+            return known[0]
+    return None

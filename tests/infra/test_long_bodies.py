@@ -1,0 +1,272 @@
+"""A long body is refused from its header, by the product's own web server, unless its sender may send it there."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import re
+import select
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.test import Client
+from rest_framework.authtoken.models import Token
+
+from accounts.models import User
+from rubrics.models import Benchmark, ImportJob
+from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory, member
+from tests.processes import web_server
+
+MB = 10**6
+BOUNDARY = "boundary-of-the-parts"
+IMPORT_PAGE, IMPORT_API = "/b/study/imports/", "/api/v1/benchmarks/study/imports/"
+SIGN_IN = "/accounts/login/"
+
+
+def multipart(content: bytes, **fields: str) -> bytes:
+    """A form with the file; without its end where there is no content yet."""
+    parts = [
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    ]
+    parts += [
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="cases.jsonl"\r\n',
+        "Content-Type: application/octet-stream\r\n\r\n",
+    ]
+    return "".join(parts).encode() + content + (f"\r\n--{BOUNDARY}--\r\n".encode() if content else b"")
+
+
+@dataclass
+class Answer:
+    """What a connection gave back, and how much had left the client by then."""
+
+    status: int
+    text: str
+    sent: int = 0
+    on_disk: int = 0
+
+
+class Site:
+    """The running web server, spoken to over sockets; ``folder`` is where it puts what it receives."""
+
+    def __init__(self, port: int, folder: Path) -> None:
+        self.port, self.folder = port, folder
+
+    def upload(self, path: str, *, size: int, stubborn: bool = False, **headers: str) -> Answer:
+        """Send a multipart body of ``size`` bytes until an answer comes; who is ``stubborn`` goes on after it."""
+        head = multipart(b"", kind="cases", csrfmiddlewaretoken="t" * 32)
+        lines = {
+            "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
+            "Content-Length": str(size),
+            "Cookie": f"csrftoken={'t' * 32}",
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
+        with self._watched() as disk, self._connection() as connection:
+            self._begin(connection, path, lines)
+            sent, block = 0, head + b"x" * (64 * 1024 - len(head))
+            with contextlib.suppress(ConnectionError, TimeoutError):
+                while sent < size and (stubborn or not select.select([connection], [], [], 0)[0]):
+                    sent += connection.send(block[: size - sent])
+                    block = b"x" * (64 * 1024)
+            return self._answer(connection, sent, disk)
+
+    def raw(self, path: str, lines: dict[str, str], body: bytes = b"", method: str = "POST") -> Answer:
+        """A request as it is written here, headers and all."""
+        with self._watched() as disk, self._connection() as connection:
+            self._begin(connection, path, lines, method)
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(body)
+            return self._answer(connection, len(body), disk)
+
+    def _connection(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def _begin(self, connection: socket.socket, path: str, lines: dict[str, str], method: str = "POST") -> None:
+        text = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        connection.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost:{self.port}\r\n{text}\r\n".encode())
+
+    def _answer(self, connection: socket.socket, sent: int, disk: list[int]) -> Answer:
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        text = answer.read().decode()
+        time.sleep(0.05)  # for whoever watches the disk
+        return Answer(answer.status, text, sent, max(disk))
+
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[list[int]]:
+        """The bytes that lie in the folder, again and again."""
+        sizes, over = [0], threading.Event()
+
+        def look() -> None:
+            while not over.wait(0.005):
+                total = 0
+                for path in self.folder.glob("**/*"):
+                    with contextlib.suppress(OSError):
+                        total += path.stat().st_size
+                sizes.append(total)
+
+        watcher = threading.Thread(target=look, daemon=True)
+        watcher.start()
+        try:
+            yield sizes
+        finally:
+            over.set()
+            watcher.join()
+
+
+class Visitor:
+    """Somebody in a browser without scripts: cookies are kept, forms carry their token."""
+
+    def __init__(self, site: Site) -> None:
+        self.site, self.cookies = site, dict[str, str]()
+
+    def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Answer:
+        connection = http.client.HTTPConnection("localhost", self.site.port, timeout=60)
+        lines = {name.replace("_", "-"): value for name, value in headers.items()}
+        lines["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        connection.request(method, path, body, lines)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        for name, value in answer.getheaders():
+            if name == "Set-Cookie":
+                key, _, rest = value.partition("=")
+                self.cookies[key] = rest.split(";")[0]
+        return Answer(answer.status, text)
+
+    def token(self, path: str) -> str:
+        page = self.ask("GET", path).text
+        found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+        assert found is not None, page[:500]
+        return found[1]
+
+    def sign_in(self, user: User) -> None:
+        fields = {"login": user.email, "password": PASSWORD, "csrfmiddlewaretoken": self.token(SIGN_IN)}
+        body = urlencode(fields).encode()
+        answer = self.ask("POST", SIGN_IN, body, Content_Type="application/x-www-form-urlencoded")
+        assert answer.status == 302, answer.text
+        assert "sessionid" in self.cookies
+
+
+@pytest.fixture(scope="module")
+def running(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("uploads")
+    media = tmp_path_factory.mktemp("media")
+    with web_server({**process_environment, "MEDIA_ROOT": str(media)}, folder) as port:
+        yield Site(port, folder)
+
+
+@pytest.fixture
+def site(running: Site, transactional_db: None) -> Site:
+    return running
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Benchmark:
+    admin = UserFactory(email="admin@example.org")
+    # As the product hashes it: the settings of tests take a faster way.
+    admin.password = Argon2PasswordHasher().encode(PASSWORD, "salt of this test")
+    admin.save()
+    return BenchmarkFactory(slug="study", admin=admin)
+
+
+@pytest.fixture
+def physician(study: Benchmark) -> User:
+    return member(ExpertGroupFactory(benchmark=study))
+
+
+def session_of(user: User) -> str:
+    client = Client()
+    client.force_login(user)
+    return f"sessionid={client.cookies['sessionid'].value}; csrftoken={'t' * 32}"
+
+
+def test_300_mb_leave_at_most_4_mb_of_the_client_and_nothing_on_the_disk(site: Site, physician: User) -> None:
+    senders: list[tuple[str, dict[str, str]]] = [
+        (SIGN_IN, {}),
+        (IMPORT_PAGE, {}),
+        (IMPORT_PAGE, {"Cookie": session_of(physician)}),
+        (IMPORT_API, {}),
+        (IMPORT_API, {"Authorization": "Token 0123456789"}),
+        (IMPORT_API, {"Authorization": f"Token {Token.objects.create(user=physician).key}"}),
+        ("/there/is/no/such/page/", {}),
+    ]
+    for path, headers in senders:
+        answer = site.upload(path, size=300 * MB, **headers)
+        assert answer.status == 413, (path, headers, answer)
+        assert answer.sent <= 4 * MB, (path, headers, answer.sent)
+        assert answer.on_disk == 0, (path, headers, answer.on_disk)
+
+
+def test_whoever_goes_on_sending_fills_no_disk(site: Site, study: Benchmark) -> None:
+    answer = site.upload(SIGN_IN, size=60 * MB, stubborn=True)
+    assert (answer.status, answer.on_disk) == (413, 0)
+
+
+@pytest.mark.parametrize("by", ["page", "api"])
+def test_an_admin_imports_a_file_of_more_than_3_mb(site: Site, study: Benchmark, by: str) -> None:
+    content = (json.dumps({"case": "1", "response": "x" * 1000}) + "\n").encode() * 5000
+    assert len(content) > 5 * MB
+    admin = User.objects.get(email="admin@example.org")
+    visitor = Visitor(site)
+    headers = {"Content_Type": f"multipart/form-data; boundary={BOUNDARY}"}
+    if by == "page":
+        visitor.sign_in(admin)
+        body = multipart(content, kind="cases", csrfmiddlewaretoken=visitor.token(IMPORT_PAGE))
+        answer = visitor.ask("POST", IMPORT_PAGE, body, **headers)
+        assert answer.status == 302, answer.text[:500]
+    else:
+        headers["Authorization"] = f"Token {Token.objects.create(user=admin).key}"
+        answer = visitor.ask("POST", IMPORT_API, multipart(content, kind="cases"), **headers)
+        assert answer.status == 201, answer.text[:500]
+    assert ImportJob.objects.get().bytes_total == len(content)
+
+
+def test_the_sign_in_form_works_and_its_token_is_asked_for(site: Site, study: Benchmark) -> None:
+    visitor = Visitor(site)
+    visitor.sign_in(User.objects.get(email="admin@example.org"))
+    stranger = Visitor(site)
+    stranger.token(SIGN_IN)
+    body = urlencode({"login": "admin@example.org", "password": PASSWORD}).encode()
+    answer = stranger.ask("POST", SIGN_IN, body, Content_Type="application/x-www-form-urlencoded")
+    assert answer.status == 403
+
+
+def chunked(size: int) -> bytes:
+    block = b"x" * 65536
+    return b"".join(b"%x\r\n%s\r\n" % (len(block), block) for _ in range(size // len(block))) + b"0\r\n\r\n"
+
+
+def test_a_chunked_body_is_not_read(site: Site, study: Benchmark) -> None:
+    lines = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Transfer-Encoding": "chunked"}
+    admin = User.objects.get(email="admin@example.org")
+    for cookies in (f"csrftoken={'t' * 32}", session_of(admin)):
+        answer = site.raw(IMPORT_PAGE, {**lines, "Cookie": cookies}, chunked(20 * MB))
+        assert (answer.status, answer.on_disk) == (403, 0), answer
+    assert not ImportJob.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        ({"Content-Length": "-1"}, 400),
+        ({"Content-Length": "many"}, 400),
+        ({"Content-Length": "3e9"}, 400),
+        ({"Content-Length": "1_000"}, 400),
+        ({"Content-Length": "9" * 30}, 413),
+        ({"Content-Length": "9" * 4000}, 413),
+        ({"Content-Length": "10", "content-length": "11"}, 400),
+        ({"Content-Length": "10", "Transfer-Encoding": "chunked"}, 400),
+    ],
+)  # fmt: skip
+def test_lengths_that_are_none(site: Site, lines: dict[str, str], status: int) -> None:
+    answer = site.raw(SIGN_IN, {"Content-Type": "application/x-www-form-urlencoded", **lines}, b"x" * 10)
+    assert answer.status == status, answer
