@@ -103,10 +103,17 @@ def member(request: Request, slug: str, public_id: str, membership: int) -> Resp
 @extend_schema(
     methods=["GET"], responses=shapes.BatchSerializer(many=True), parameters=PAGED, operation_id="batches_list"
 )
-@extend_schema(methods=["POST"], request=shapes.NewBatchSerializer, responses={201: shapes.BatchSerializer})
+@extend_schema(
+    methods=["POST"],
+    request=shapes.NewBatchSerializer,
+    responses={200: shapes.BatchSerializer, 201: shapes.BatchSerializer},
+)
 @api_view(["GET", "POST"])
 def batches(request: Request, slug: str) -> Response:
-    """List the batches with their progress, or make one: the same plan as its preview, by seed."""
+    """List the batches with their progress, or make one: the same plan as its preview, by seed.
+
+    The same ``group``, ``seed`` and ``digest`` make one batch: sent again, they answer 200 with that batch.
+    """
     if request.method == "GET":
         benchmark = get_benchmark(request.user, slug)
         pages = Pages()
@@ -116,13 +123,15 @@ def batches(request: Request, slug: str) -> Response:
         return pages.get_paginated_response(_batches(rows))
     benchmark = get_administered_benchmark(request.user, slug)
     serializer = shapes.NewBatchSerializer(data=request.data)
-    plan = _plan(request, benchmark, serializer)
-    made = services.create_batch(
-        plan=plan,
-        by=request.user if isinstance(request.user, User) else None,
-        at=timezone.now(),
-        digest=serializer.validated_data["digest"],
-    )
+    try:
+        made, _made_of = services.make_batch(
+            **_chosen(request, benchmark, serializer),
+            by=request.user if isinstance(request.user, User) else None,
+            at=timezone.now(),
+            digest=serializer.validated_data["digest"],
+        )
+    except services.AlreadyMade as repeated:
+        return Response(_batches([repeated.batch])[0])
     return Response(_batches([made])[0], status=status.HTTP_201_CREATED)
 
 
@@ -131,14 +140,14 @@ def batches(request: Request, slug: str) -> Response:
 def batch_preview(request: Request, slug: str) -> Response:
     """What such a batch would hold, and the load of each physician; nothing is written."""
     benchmark = get_administered_benchmark(request.user, slug)
-    plan = _plan(request, benchmark, shapes.NewBatchSerializer(data=request.data))
+    plan = services.plan_batch(**_chosen(request, benchmark, shapes.NewBatchSerializer(data=request.data)))
     return Response(shapes.PlanSerializer(plan).data)
 
 
-def _plan(request: Request, benchmark: Benchmark, serializer: shapes.NewBatchSerializer) -> services.BatchPlan:
+def _chosen(request: Request, benchmark: Benchmark, serializer: shapes.NewBatchSerializer) -> dict[str, Any]:
     data = _valid(serializer)
     row = access.get_administered_group(request.user, benchmark.slug, data["group"])
-    return services.plan_batch(group=row, terms=serializer.terms(), filter=serializer.response_filter())
+    return {"group": row, "terms": serializer.terms(), "filter": serializer.response_filter()}
 
 
 @extend_schema(methods=["GET"], responses=shapes.BatchSerializer)

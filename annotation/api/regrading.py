@@ -15,7 +15,7 @@ from annotation import access
 from annotation.api.serializers import Plain
 from annotation.models import Batch
 from annotation.regrading.lacking import lacks_of
-from annotation.regrading.planning import create_regrading, plan_regrading
+from annotation.regrading.planning import make_regrading
 from annotation.services.planning import BatchTerms, new_seed
 from consilium.lib.api import StrictSerializer
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -77,8 +77,9 @@ def regrading(request: Request, slug: str) -> Response:
         seed=data.get("seed", new_seed()),
     )
     group = access.get_administered_group(request.user, benchmark.slug, data["group"])
-    plan = plan_regrading(group=group, terms=terms, cases=data["cases"])
-    batch = create_regrading(plan=plan, by=cast("User", request.user), at=timezone.now())
+    batch, plan = make_regrading(
+        group=group, terms=terms, cases=data["cases"], by=cast("User", request.user), at=timezone.now()
+    )
     made = {
         "batch": batch.public_id,
         "responses": plan.responses,

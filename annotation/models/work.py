@@ -77,6 +77,7 @@ class Batch(models.Model):
     gold_per_annotator = models.PositiveSmallIntegerField(_("gold items for each annotator"), default=0)
     due_date = models.DateField(_("due"), null=True, blank=True)
     seed = models.BigIntegerField(_("seed"))
+    plan_digest = models.CharField(max_length=64, blank=True, default="", db_default="")  # of the plan it was made of
     frame = models.JSONField(default=dict)  # the filter that the responses were drawn by, and how many it held
     imported = models.BooleanField(default=False)  # decisions made elsewhere
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -94,6 +95,25 @@ class Batch(models.Model):
                 condition=Q(status="closed", closed_at__isnull=False) | (~Q(status="closed") & Q(closed_at=None)),
                 name="annotation_batch_closed_at",
             ),
+            # One preview, one batch, however often its form is sent.
+            models.UniqueConstraint(
+                fields=["group", "kind", "seed", "plan_digest"],
+                condition=~Q(plan_digest=""),
+                name="annotation_batch_of_preview_once",
+            ),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="end_open_work",
+                when=pgtrigger.After,
+                operation=pgtrigger.UpdateOf("status"),
+                condition=pgtrigger.Q(new__status="closed") & ~pgtrigger.Q(old__status="closed"),
+                func="""
+                    UPDATE annotation_assignment SET batch_closed = true
+                        WHERE batch_id = NEW.id AND status NOT IN ('accepted', 'released');
+                    RETURN NULL;
+                """,
+            )
         ]
 
     def __str__(self) -> str:
@@ -207,6 +227,8 @@ class Assignment(models.Model):
 
     # What its annotator may still write to.
     OPEN = (Status.NOT_STARTED, Status.DRAFT, Status.RETURNED)
+    # What is not done yet, by its annotator or a checker.
+    LIVE = (*OPEN, Status.SUBMITTED, Status.IN_CHECK)
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="assignments")
@@ -229,6 +251,8 @@ class Assignment(models.Model):
     accepted_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)  # untouched by then, it goes back to the pool
     released_at = models.DateTimeField(null=True, blank=True)
+    # Kept by triggers: work that was open when its batch was closed is never done, and may be asked for again.
+    batch_closed = models.BooleanField(default=False, db_default=False, editable=False)
 
     class Meta:
         ordering = ["position", "pk"]
@@ -239,6 +263,15 @@ class Assignment(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["batch", "response", "rubric", "annotator"], name="annotation_assignment_once"
+            ),
+            # Nobody has the same work twice at a time, whatever batches ask for it. Other criteria are other work.
+            models.UniqueConstraint(
+                fields=["annotator", "response", "rubric", "criteria"],
+                condition=Q(
+                    status__in=["not_started", "draft", "returned", "submitted", "in_check"], batch_closed=False
+                ),
+                nulls_distinct=False,
+                name="annotation_live_work_once",
             ),
             models.CheckConstraint(
                 condition=Q(checker=None) | ~Q(checker=F("annotator")), name="annotation_checker_not_annotator"
@@ -258,7 +291,8 @@ class Assignment(models.Model):
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("annotator_id", "checker_id", "response_id"),
                 declare=[("the_group", "bigint")],
                 func=f"""
-                    SELECT b.group_id INTO the_group FROM annotation_batch b WHERE b.id = NEW.batch_id;
+                    SELECT b.group_id, b.status = 'closed' INTO the_group, NEW.batch_closed
+                        FROM annotation_batch b WHERE b.id = NEW.batch_id;
                     {play_a_part("NEW.annotator_id", "annotator", "the_group")}
                     IF NEW.checker_id IS NOT NULL THEN
                         {play_a_part("NEW.checker_id", "checker", "the_group")}

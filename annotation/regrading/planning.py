@@ -18,6 +18,7 @@ from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Involve
 from annotation.regrading.lacking import Lacking, graders_of, lacking_in
 from annotation.services.notices import tell_of_new_work
 from annotation.services.planning import BatchTerms, without_account
+from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import spoken_rules
 from annotation.standing import FAILED, WITHHELD, standings
 from consilium.lib.errors import Conflict, DomainError
@@ -193,10 +194,28 @@ def _loads(group: ExpertGroup, pieces: list[Piece]) -> tuple[Load, ...]:
 
 def _refuse_if_asked_by_now(plan: RegradingPlan) -> None:
     """Of two who make a batch of the same plan at once, one is told: nobody decides the same criteria twice."""
-    ExpertGroup.objects.select_for_update(no_key=True).get(pk=plan.group.pk)
+    lock_group(plan.group)
+    refuse_repeated(group=plan.group, kind=Batch.Kind.GRADE, seed=plan.terms.seed, digest=plan.digest)
     lacking = {row.response: row for row in lacking_in(plan.group)}
     if any(lacking.get(piece.lacking.response) != piece.lacking for piece in plan.pieces):
         raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
+
+
+@transaction.atomic
+def make_regrading(
+    *,
+    group: ExpertGroup,
+    terms: BatchTerms,
+    by: User | None,
+    at: datetime,
+    cases: Iterable[str] = (),
+    digest: str = "",
+) -> tuple[Batch, RegradingPlan]:
+    """Plan a batch of what is lacking and make it; `AlreadyMade` and `Conflict` as in `make_batch`."""
+    lock_group(group)
+    refuse_repeated(group=group, kind=Batch.Kind.GRADE, seed=terms.seed, digest=digest)
+    plan = plan_regrading(group=group, terms=terms, cases=cases)
+    return create_regrading(plan=plan, by=by, at=at, digest=digest), plan
 
 
 @transaction.atomic
@@ -218,6 +237,7 @@ def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, dige
         check_fraction=terms.fraction,
         due_date=terms.due_date,
         seed=terms.seed,
+        plan_digest=plan.digest,
         # Nothing was drawn: all that lacked a decision is here, whatever brought it into earlier batches.
         frame={"filter": {"again": "criteria without a decision"}, "seed": terms.seed, "in_frame": plan.responses,
                "drawn": plan.responses, "inclusion_probability": 1.0},

@@ -1,7 +1,7 @@
 """Every write to groups, batches and physicians' work; each function is one transaction."""
 
 from annotation.services.adjudications import claim_adjudication, finish_adjudication, rule
-from annotation.services.batches import close_batch, create_batch, extend_batch, open_batch, pause_batch
+from annotation.services.batches import close_batch, create_batch, extend_batch, make_batch, open_batch, pause_batch
 from annotation.services.checks import accept_check, amend, claim_check, release_check, return_check
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
 from annotation.services.decisions import (
@@ -31,8 +31,10 @@ from annotation.services.groups import (
 )
 from annotation.services.overtaken import StaleReview
 from annotation.services.planning import BatchPlan, BatchTerms, PhysicianLoad, new_seed, plan_batch
+from annotation.services.previews import AlreadyMade
 
 __all__ = [
+    "AlreadyMade",
     "BatchPlan",
     "BatchTerms",
     "DecisionInput",
@@ -57,6 +59,7 @@ __all__ = [
     "finish_adjudication",
     "held_in",
     "invite_member",
+    "make_batch",
     "new_seed",
     "next_open",
     "open_batch",

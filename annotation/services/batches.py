@@ -12,14 +12,36 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from annotation.models import Assignment, Batch, BatchItem, Slot
+from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Slot
 from annotation.services.conflicts import settle_closed_batch
+from annotation.services.drawing import ResponseFilter
 from annotation.services.gold import mix_in_gold
 from annotation.services.notices import tell_of_new_work
-from annotation.services.planning import BatchPlan
+from annotation.services.planning import BatchPlan, BatchTerms, plan_batch
+from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import seize_batch, spoken_rules
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
+
+
+@transaction.atomic
+def make_batch(
+    *,
+    group: ExpertGroup,
+    terms: BatchTerms,
+    filter: ResponseFilter,
+    by: User | None,
+    at: datetime,
+    digest: str = "",
+) -> tuple[Batch, BatchPlan]:
+    """Plan a batch and make it, one at a time in a group. With ``digest``, exactly the plan that was previewed.
+
+    `AlreadyMade` where that was done before; `Conflict` where the plan would be another one by now.
+    """
+    lock_group(group)
+    refuse_repeated(group=group, kind=Batch.Kind.GRADE, seed=terms.seed, digest=digest)
+    plan = plan_batch(group=group, terms=terms, filter=filter)
+    return create_batch(plan=plan, by=by, at=at, digest=digest), plan
 
 
 @transaction.atomic
@@ -30,6 +52,8 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
             _("Responses or members changed since the preview. Look at the new preview, then make the batch.")
         )
     terms = plan.terms
+    lock_group(plan.group)
+    refuse_repeated(group=plan.group, kind=Batch.Kind.GRADE, seed=terms.seed, digest=plan.digest)
     if not terms.title.strip():
         raise DomainError(_("A batch needs a title."))
     batch = Batch.objects.create(
@@ -45,6 +69,7 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
         gold_per_annotator=terms.gold_per_annotator,
         due_date=terms.due_date,
         seed=terms.seed,
+        plan_digest=plan.digest,
         frame=_frame(plan),
         created_by=by,
         created_at=at,

@@ -17,6 +17,7 @@ from annotation.allocation import Allocation, Infeasible, Item, allocate
 from annotation.labels import TAG_PREFIX, tag_changes
 from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician
 from annotation.services.notices import tell_of_cases
+from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import spoken_rules
 from annotation.standing import FAILED, WITHHELD, standings
 from consilium.lib.errors import Conflict, DomainError
@@ -173,11 +174,31 @@ def _left_out(number: int) -> str:
 
 
 @transaction.atomic
+def make_label_batch(
+    *,
+    group: ExpertGroup,
+    questions: Sequence[LabelQuestion],
+    terms: LabelTerms,
+    filter: CaseFilter,
+    by: User | None,
+    at: datetime,
+    digest: str = "",
+) -> Batch:
+    """Plan a batch of cases and make it, one at a time in a group; `AlreadyMade` and `Conflict` as in `make_batch`."""
+    lock_group(group)
+    refuse_repeated(group=group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=digest)
+    plan = plan_labels(group=group, questions=questions, terms=terms, filter=filter)
+    return create_label_batch(plan=plan, by=by, at=at, digest=digest)
+
+
+@transaction.atomic
 def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest: str = "") -> Batch:
     """Give the cases out exactly as planned. `Conflict` if ``digest`` names another plan than this one."""
     if digest and digest != plan.digest:
         raise Conflict(_("Cases or members changed since the preview. Look at the new preview, then give them out."))
     terms = plan.terms
+    lock_group(plan.group)
+    refuse_repeated(group=plan.group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=plan.digest)
     if not terms.title.strip():
         raise DomainError(_("A batch needs a title."))
     batch = Batch.objects.create(
@@ -190,6 +211,7 @@ def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest
         check_fraction=0.0,
         due_date=terms.due_date,
         seed=terms.seed,
+        plan_digest=plan.digest,
         frame={
             "questions": [question.public_id for question in plan.questions],
             "filter": plan.filter.record(),

@@ -25,6 +25,7 @@ from annotation.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
 from annotation.services.slots import stuck_slots
 from annotation.views.dashboard import csv_file
+from annotation.views.previews import to_made_batch
 from annotation.writing.admin_views import writing_context
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -80,12 +81,16 @@ def new(request: SignedInRequest, slug: str) -> HttpResponse:
     refused: DomainError | None = None
     if form.is_valid():
         try:
-            plan = services.plan_batch(
-                group=form.cleaned_data["group"], terms=form.terms(), filter=form.response_filter()
+            batch, _plan = services.make_batch(
+                group=form.cleaned_data["group"],
+                terms=form.terms(),
+                filter=form.response_filter(),
+                by=request.user,
+                at=timezone.now(),
+                digest=form.cleaned_data["digest"],
             )
-            batch = services.create_batch(
-                plan=plan, by=request.user, at=timezone.now(), digest=form.cleaned_data["digest"]
-            )
+        except services.AlreadyMade as made:
+            return to_made_batch(request, slug, made)
         except DomainError as error:
             form.add_error(None, str(error))
             refused = error

@@ -20,7 +20,9 @@ from annotation.label_forms import STARTERS, LabelBatchForm, OptionRows, Questio
 from annotation.models import Batch, LabelAnswer, LabelQuestion
 from annotation.services import label_batches, new_seed
 from annotation.services import labels as services
+from annotation.services.previews import AlreadyMade
 from annotation.views.dashboard import csv_file
+from annotation.views.previews import to_made_batch
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
@@ -308,9 +310,11 @@ def batch_new(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            batch = label_batches.create_label_batch(
-                plan=_plan(form), by=request.user, at=timezone.now(), digest=form.cleaned_data["digest"]
+            batch = label_batches.make_label_batch(
+                **_chosen(form), by=request.user, at=timezone.now(), digest=form.cleaned_data["digest"]
             )
+        except AlreadyMade as made:
+            return to_made_batch(request, slug, made)
         except DomainError as refused:
             form.add_error(None, str(refused))
             status = refused.status_code
@@ -320,11 +324,14 @@ def batch_new(request: SignedInRequest, slug: str) -> HttpResponse:
     return _batch_page(request, benchmark, form, status)
 
 
-def _plan(form: LabelBatchForm) -> label_batches.LabelPlan:
+def _chosen(form: LabelBatchForm) -> dict[str, Any]:
     data = form.cleaned_data
-    return label_batches.plan_labels(
-        group=data["group"], questions=list(data["questions"]), terms=form.terms(), filter=form.case_filter()
-    )
+    return {
+        "group": data["group"],
+        "questions": list(data["questions"]),
+        "terms": form.terms(),
+        "filter": form.case_filter(),
+    }
 
 
 def _batch_page(
@@ -349,7 +356,7 @@ def batch_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"benchmark": benchmark}
     if form.is_valid():
         try:
-            context["plan"] = _plan(form)
+            context["plan"] = label_batches.plan_labels(**_chosen(form))
         except DomainError as refused:
             context["refused"] = refused
     else:

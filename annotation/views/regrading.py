@@ -14,7 +14,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.models import Batch, ExpertGroup
 from annotation.regrading.form import RegradingForm
 from annotation.regrading.lacking import lacking_in, lacks_of
-from annotation.regrading.planning import create_regrading, plan_regrading
+from annotation.regrading.planning import make_regrading, plan_regrading
+from annotation.services.previews import AlreadyMade
+from annotation.views.previews import to_made_batch
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -38,8 +40,15 @@ def regrading(request: SignedInRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, benchmark, form, status=422)
     try:
-        plan = plan_regrading(group=form.cleaned_data["group"], terms=form.terms())
-        batch = create_regrading(plan=plan, by=request.user, at=timezone.now(), digest=form.cleaned_data["digest"])
+        batch, _plan = make_regrading(
+            group=form.cleaned_data["group"],
+            terms=form.terms(),
+            by=request.user,
+            at=timezone.now(),
+            digest=form.cleaned_data["digest"],
+        )
+    except AlreadyMade as made:
+        return to_made_batch(request, slug, made)
     except DomainError as refused:
         return _page(request, benchmark, form, refused, status=refused.status_code)
     messages.success(request, _("The batch is open; its physicians see it now."))

@@ -15,6 +15,7 @@ from annotation.models import Batch, WritingTask, WritingTerms
 from annotation.services.case_handover import fitting_tasks, refuse_nothing_open, seize, spread
 from annotation.services.label_batches import able_annotators
 from annotation.services.notices import tell_of_writing
+from annotation.services.previews import refuse_repeated
 from annotation.services.rules import spoken_rules
 from annotation.writing.bars import barred_writers
 from annotation.writing.planning import WritingFilter, WritingOrder, WritingPlan, order_shown, plan_writing
@@ -27,10 +28,15 @@ from rubrics.models import Benchmark, Candidate
 def create_writing_batch(
     *, order: WritingOrder, filter: WritingFilter, by: User | None, at: datetime, digest: str = ""
 ) -> Batch:
-    """Give the cases out. `Conflict` if ``digest`` names another plan than the one that would be made now."""
+    """Give the cases out. `Conflict` if ``digest`` names another plan than the one that would be made now.
+
+    `AlreadyMade` where that very plan was made into a batch before.
+    """
     # Two batches at once could give the same case to the same writer.
     Benchmark.objects.select_for_update(no_key=True).get(pk=order.group.benchmark_id)
+    refuse_repeated(group=order.group, kind=Batch.Kind.WRITE, seed=order.seed, digest=digest)
     plan = plan_writing(order=order, filter=filter)
+    refuse_repeated(group=order.group, kind=Batch.Kind.WRITE, seed=order.seed, digest=plan.digest)
     if digest and digest != plan.digest:
         raise Conflict(_("Cases or members changed since the preview. Look at the new preview, then give them out."))
     if not order.title.strip():
@@ -46,6 +52,7 @@ def create_writing_batch(
         specialty_match=order.specialty_match,
         due_date=order.due_date,
         seed=order.seed,
+        plan_digest=plan.digest,
         frame=_frame(plan),
         created_by=by,
         created_at=at,

@@ -1,0 +1,37 @@
+"""A preview becomes a batch once, however often its form is sent, and whoever sends it at the same time."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from annotation.models import Batch, ExpertGroup
+from consilium.lib.errors import Conflict
+
+
+class AlreadyMade(Conflict):
+    """The preview was made into ``batch`` before: a form sent twice, a request repeated after a lost connection."""
+
+    def __init__(self, batch: Batch) -> None:
+        super().__init__(_("This batch was made from the same preview already."))
+        self.batch = batch
+
+
+def lock_group(group: ExpertGroup) -> None:
+    """Wait until no other batch of the group is being made, and keep others from it until this transaction ends.
+
+    What is planned afterwards knows of every batch that was made before.
+    """
+    ExpertGroup.objects.select_for_update(no_key=True).get(pk=group.pk)
+
+
+def refuse_repeated(*, group: ExpertGroup, kind: str, seed: int, digest: str) -> None:
+    """`AlreadyMade` where the group has a batch of that kind from the preview with this seed and digest.
+
+    Asked under `lock_group`; an empty digest names no preview.
+    """
+    if not digest:
+        return
+    batches = Batch.objects.filter(group=group, kind=kind, seed=seed, plan_digest=digest)
+    batch = batches.select_related("group").first()
+    if batch is not None:
+        raise AlreadyMade(batch)

@@ -1,0 +1,320 @@
+"""A preview is made into a batch once, however many send it at once, and nobody has the same work twice."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from threading import Barrier
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.core.management.base import CommandError
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from annotation.models import Assignment, Batch, ExpertGroup, LabelTask, WritingTask
+from annotation.services import BatchTerms, close_batch, create_batch, plan_batch
+from annotation.services.drawing import ResponseFilter
+from annotation.services.label_batches import CaseFilter, LabelTerms, plan_labels
+from annotation.services.slots import claim_next
+from consilium.lib.errors import DomainError
+from tests.annotation.ward import question
+from tests.factories import (
+    BenchmarkFactory,
+    CandidateFactory,
+    CaseFactory,
+    ExpertGroupFactory,
+    ResponseFactory,
+    UserFactory,
+    decide,
+    make_batch,
+)
+from tests.processes import web_server
+
+pytestmark = pytest.mark.django_db(transaction=True)
+AT_ONCE = 50
+TOKEN = "t" * 32
+
+
+@pytest.fixture(scope="module")
+def port(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with web_server(process_environment, tmp_path_factory.mktemp("uploads")) as number:
+        yield number
+
+
+@pytest.fixture
+def group(transactional_db: None, settings: Any) -> ExpertGroup:
+    """Two annotators, and six responses of two candidates to three cases."""
+    settings.SESSION_ENGINE = "consilium.sessions"  # where the web server looks for them
+    benchmark = BenchmarkFactory(slug="study", admin=UserFactory())
+    candidates = [CandidateFactory(benchmark=benchmark) for _ in range(2)]
+    for key in "abc":
+        case = CaseFactory(benchmark=benchmark, key=key)
+        for candidate in candidates:
+            ResponseFactory(case=case, candidate=candidate)
+    return ExpertGroupFactory(benchmark=benchmark, annotators=2, checkers=1)
+
+
+def admin_of(group: ExpertGroup) -> User:
+    return group.benchmark.roles.get().user
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def previewed(client: Client, path: str, form: Mapping[str, Any]) -> str:
+    """The digest that the preview puts into the form."""
+    page = client.get(path, form).content.decode()
+    found = re.search(r'name="digest" value="(\w+)"', page)
+    assert found is not None, page
+    return found[1]
+
+
+def at_once(
+    port: int, user: User, path: str, body: Mapping[str, Any], *, as_json: bool = False
+) -> list[tuple[int, str]]:
+    """Post the same `AT_ONCE` times, all connections at the same moment; status and address or body of each answer."""
+    session = signed_in(user).cookies["sessionid"].value
+    headers = {
+        "Cookie": f"sessionid={session}; csrftoken={TOKEN}",
+        "X-CSRFToken": TOKEN,
+        "Content-Type": "application/json" if as_json else "application/x-www-form-urlencoded",
+    }
+    sent = (json.dumps(body) if as_json else urlencode(body, doseq=True)).encode()
+    barrier = Barrier(AT_ONCE)
+
+    def post(_number: int) -> tuple[int, str]:
+        web = http.client.HTTPConnection("localhost", port, timeout=120)
+        web.connect()
+        barrier.wait(30)
+        web.request("POST", path, sent, headers)
+        answer = web.getresponse()
+        text = answer.read().decode()
+        web.close()
+        return answer.status, answer.getheader("Location") or text
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(post, range(AT_ONCE)))
+
+
+def test_50_at_once_make_one_batch_from_one_preview(port: int, group: ExpertGroup) -> None:
+    client = signed_in(admin_of(group))
+    form = {
+        "group": group.public_id, "title": "Pilot", "annotators_per_item": 2, "check_policy": "none",
+        "order": "by_case", "strategy": "planned", "specialty_match": "none", "seed": 11, "skip_given": "on",
+    }  # fmt: skip
+    digest = previewed(client, "/b/study/batches/preview/", form)
+    answers = at_once(port, admin_of(group), "/b/study/batches/new/", form | {"digest": digest})
+    batch = Batch.objects.get()
+    assert {*answers} == {(302, f"/b/study/batches/{batch.public_id}/")}
+    work = Counter(Assignment.objects.values_list("response", "annotator"))
+    assert len(work) == 6 * 2 and set(work.values()) == {1}
+    page = client.post("/b/study/batches/new/", form | {"digest": digest}, follow=True)
+    assert "made from the same preview already" in page.content.decode()
+
+
+@pytest.mark.parametrize("strategy", ["planned", "pool"])
+@pytest.mark.parametrize("skip_given", [True, False])
+def test_the_api_answers_a_repeated_request_with_the_batch_that_is_there(
+    port: int, group: ExpertGroup, strategy: str, skip_given: bool
+) -> None:
+    asked = {
+        "group": group.public_id, "title": "Pilot", "check_policy": "none", "seed": 11, "strategy": strategy,
+        "filter": {"skip_given": skip_given},
+    }  # fmt: skip
+    address = "/api/v1/benchmarks/study/batches/"
+    preview = signed_in(admin_of(group)).post(f"{address}preview/", asked, "application/json").json()
+    answers = at_once(port, admin_of(group), address, asked | {"digest": preview["digest"]}, as_json=True)
+    assert sorted(Counter(status for status, _body in answers).items()) == [(200, AT_ONCE - 1), (201, 1)]
+    assert {json.loads(body)["id"] for _status, body in answers} == {Batch.objects.get().public_id}
+    assert Assignment.objects.count() == (6 if strategy == "planned" else 0)
+
+
+def test_without_a_digest_50_at_once_ask_nobody_twice(port: int, group: ExpertGroup) -> None:
+    asked = {"group": group.public_id, "title": "Pilot", "check_policy": "none", "annotators_per_item": 2}
+    answers = at_once(port, admin_of(group), "/api/v1/benchmarks/study/batches/", asked, as_json=True)
+    assert Counter(status for status, _body in answers) == {201: 1, 422: AT_ONCE - 1}
+    assert Batch.objects.count() == 1
+    assert set(Counter(Assignment.objects.values_list("response", "annotator")).values()) == {1}
+
+
+def test_50_at_once_give_cases_out_once_for_labels(port: int, group: ExpertGroup) -> None:
+    asked = question(group.benchmark)
+    client = signed_in(admin_of(group))
+    form = {
+        "group": group.public_id, "questions": [asked.public_id], "title": "Labels", "annotators_per_case": 2,
+        "seed": 11, "skip_given": "on",
+    }  # fmt: skip
+    digest = previewed(client, "/b/study/labels/new-batch/preview/", form)
+    answers = at_once(port, admin_of(group), "/b/study/labels/new-batch/", form | {"digest": digest})
+    assert {*answers} == {(302, f"/b/study/batches/{Batch.objects.get().public_id}/")}
+    assert set(Counter(LabelTask.objects.values_list("case", "annotator")).values()) == {1}
+
+
+def test_50_at_once_give_cases_out_once_for_writing(port: int, group: ExpertGroup) -> None:
+    client = signed_in(admin_of(group))
+    page = client.get("/b/study/batches/write/").context["form"]
+    form = {name: field.initial for name, field in page.fields.items() if isinstance(field.initial, str | int)}
+    form |= {"group": group.public_id, "title": "Our own", "mode": "unaided", "seed": 11, "writers_per_case": 1}
+    digest = previewed(client, "/b/study/batches/write/preview/", form)
+    answers = at_once(port, admin_of(group), "/b/study/batches/write/", form | {"digest": digest})
+    assert {*answers} == {(302, f"/b/study/batches/{Batch.objects.get().public_id}/")}
+    assert set(Counter(WritingTask.objects.values_list("case", "writer")).values()) == {1}
+
+
+def test_50_at_once_ask_for_new_criteria_once(port: int, group: ExpertGroup, reword: Callable[..., Any]) -> None:
+    make_batch(group, annotators_per_item=2)
+    for row in Assignment.objects.all():
+        decide(row, "met")
+    reword(group)
+    client = signed_in(admin_of(group))
+    form: dict[str, Any] = {"group": group.public_id, "title": "Again", "check_policy": "none", "seed": 11}
+    digest = previewed(client, "/b/study/regrading/", form)
+    answers = at_once(port, admin_of(group), "/b/study/regrading/", form | {"digest": digest})
+    batch = Batch.objects.get(title="Again")
+    assert {*answers} == {(302, f"/b/study/batches/{batch.public_id}/")}
+    assert set(Counter(Assignment.objects.filter(batch=batch).values_list("response", "annotator")).values()) == {1}
+
+
+@pytest.fixture
+def reword() -> Callable[[ExpertGroup], None]:
+    from rubrics.models import Case
+    from tests.annotation.test_regrading import reword as reword_case
+
+    def change(group: ExpertGroup) -> None:
+        for case in Case.objects.filter(benchmark=group.benchmark):
+            reword_case(case, 0)
+
+    return change
+
+
+# What the database holds ----------------------------------------------------------------------------------------------
+
+
+def copy_of(row: Assignment, **values: Any) -> Assignment:
+    batch = Batch.objects.create(group=row.batch.group, title="Other", seed=1, created_at=timezone.now())
+    fields = {"case": row.case, "response": row.response, "rubric": row.rubric, "annotator": row.annotator}
+    return Assignment(batch=batch, **{**fields, **values})
+
+
+@pytest.mark.parametrize("status", Assignment.LIVE)
+def test_nobody_has_live_work_twice(group: ExpertGroup, status: str) -> None:
+    make_batch(group)
+    row = Assignment.objects.first()
+    assert row is not None
+    Assignment.objects.filter(pk=row.pk).update(status=status)
+    from annotation.services.rules import spoken_rules
+
+    with pytest.raises(DomainError, match="in another batch"), spoken_rules():
+        copy_of(row).save()
+    copy_of(row, criteria=[1]).save()  # other criteria are other work
+    with pytest.raises(DomainError, match="in another batch"), spoken_rules():
+        copy_of(row, criteria=[1]).save()
+
+
+@pytest.mark.parametrize("status", ["accepted", "released"])
+def test_what_is_done_or_released_may_be_asked_again(group: ExpertGroup, status: str) -> None:
+    make_batch(group)
+    row = Assignment.objects.first()
+    assert row is not None
+    Assignment.objects.filter(pk=row.pk).update(status=status)
+    copy_of(row).save()
+
+
+def test_work_left_open_in_a_closed_batch_may_be_asked_again(group: ExpertGroup) -> None:
+    batch = make_batch(group)
+    row = Assignment.objects.first()
+    assert row is not None
+    close_batch(batch=batch, at=timezone.now())
+    row.refresh_from_db()
+    assert row.batch_closed
+    copy_of(row).save()
+    closed = copy_of(row)
+    Batch.objects.filter(pk=closed.batch.pk).update(status="closed", closed_at=timezone.now())
+    closed.save()  # as an import does, into a batch that is closed from the start
+    closed.refresh_from_db()
+    assert closed.batch_closed
+
+
+def test_of_two_pools_an_annotator_takes_a_response_once(group: ExpertGroup) -> None:
+    annotator = group.people["annotator"][0]  # type: ignore[attr-defined]
+    batches = [make_batch(group, strategy="pool", skip_given=False, seed=seed) for seed in (1, 2)]
+    for _ in range(8):
+        for batch in batches:
+            row = claim_next(annotator=annotator, batch=batch, at=timezone.now())
+            if row is not None:
+                decide(row, "met")
+    assert set(Counter(Assignment.objects.values_list("response", "annotator")).values()) == {1}
+
+
+def test_a_plan_from_before_another_batch_is_refused(group: ExpertGroup) -> None:
+    terms = BatchTerms(title="One", check_policy="none", seed=1)
+    plan = plan_batch(group=group, terms=terms, filter=ResponseFilter())
+    other = plan_batch(
+        group=group, terms=BatchTerms(title="Two", check_policy="none", seed=1, due_date=None), filter=ResponseFilter()
+    )
+    create_batch(plan=plan, by=None, at=timezone.now())
+    with pytest.raises(DomainError):
+        create_batch(plan=other, by=None, at=timezone.now())
+    assert Batch.objects.count() == 1
+
+
+def test_two_forms_with_seeds_of_their_own_are_two_batches(group: ExpertGroup) -> None:
+    client = signed_in(admin_of(group))
+    address = "/api/v1/benchmarks/study/batches/"
+    for seed, draw in ((1, 2), (2, 3)):
+        asked: dict[str, Any] = {"group": group.public_id, "title": "Part", "check_policy": "none", "seed": seed}
+        asked["filter"] = {"draw": draw}
+        digest = client.post(f"{address}preview/", asked, "application/json").json()["digest"]
+        assert client.post(address, asked | {"digest": digest}, "application/json").status_code == 201
+    assert Batch.objects.count() == 2
+    assert Assignment.objects.count() == 5
+
+
+def test_an_update_names_the_work_that_somebody_has_twice(group: ExpertGroup) -> None:
+    migration = import_module("annotation.migrations.0010_one_batch_a_preview")
+    make_batch(group, title="First of two")
+    row = Assignment.objects.first()
+    assert row is not None
+    with connection.schema_editor() as editor:
+        migration.refuse_double_work(None, editor)  # nothing to say
+        editor.execute("DROP INDEX annotation_live_work_once")
+    try:
+        twin = copy_of(row)
+        twin.save()
+        with connection.schema_editor() as editor, pytest.raises(CommandError) as refused:
+            migration.refuse_double_work(None, editor)
+        text = str(refused.value)
+        assert re.search(rf"case {row.case.key} in the batches First of two \(\w+\), Other \(\w+\)", text), text
+        # Closed by the version before, which knew no such mark, the batch is no obstacle any more.
+        Batch.objects.filter(pk=twin.batch.pk).update(status="closed", closed_at=timezone.now())
+        Assignment.objects.filter(pk=twin.pk).update(batch_closed=False)
+        with connection.schema_editor() as editor:
+            migration.end_open_work(None, editor)
+            migration.refuse_double_work(None, editor)
+    finally:
+        (constraint,) = [one for one in Assignment._meta.constraints if one.name == "annotation_live_work_once"]
+        with connection.schema_editor() as editor:
+            editor.add_constraint(Assignment, constraint)
+
+
+def test_labels_of_the_same_preview_are_refused_by_the_service(group: ExpertGroup) -> None:
+    from annotation.services.label_batches import create_label_batch
+
+    asked = question(group.benchmark)
+    terms = LabelTerms("Labels", 2, 5)
+    plans = [plan_labels(group=group, questions=[asked], terms=terms, filter=CaseFilter()) for _ in range(2)]
+    create_label_batch(plan=plans[0], by=None, at=timezone.now())
+    with pytest.raises(DomainError):
+        create_label_batch(plan=plans[1], by=None, at=timezone.now())
