@@ -39,6 +39,29 @@ def software() -> str:
 
 
 @transaction.atomic
+def start_report(
+    *, benchmark: Benchmark, kind: str, parameters: Mapping[str, Any], at: datetime, by: User | None, seed: int = 0
+) -> tuple[Report, bool]:
+    """The report of exactly this that waits or is computed, and False; else a new one by `create_report`, and True.
+
+    Reports of a benchmark are begun one after the other, so that a form that is sent twice at once begins one.
+    """
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    twins = Report.objects.filter(
+        benchmark=benchmark,
+        kind=kind,
+        parameters=_complete(benchmark, kind, parameters, seed),
+        seed=seed,
+        recomputes=None,
+        status__in=(JobStatus.PENDING, JobStatus.RUNNING),
+    )
+    twin = twins.order_by("pk").first()
+    if twin is not None:
+        return twin, False
+    return create_report(benchmark=benchmark, kind=kind, parameters=parameters, at=at, by=by, seed=seed), True
+
+
+@transaction.atomic
 def create_report(
     *,
     benchmark: Benchmark,
@@ -52,6 +75,21 @@ def create_report(
     """A report that waits for a worker. `UnknownRater` or `WrongParameters` where it could never be computed."""
     from agreement.tasks import run_report
 
+    report = Report.objects.create(
+        benchmark=benchmark,
+        kind=kind,
+        parameters=_complete(benchmark, kind, parameters, seed),
+        seed=seed,
+        created_by=by,
+        created_at=at,
+        recomputes=recomputes,
+    )
+    run_report.delay_on_commit(report.pk)
+    return report
+
+
+def _complete(benchmark: Benchmark, kind: str, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """The parameters as they are stored; `WrongParameters` or `UnknownRater` where nothing could be computed."""
     of_kind = KINDS[kind]
     unknown = sorted(set(parameters) - of_kind.parameters)
     if unknown:
@@ -60,17 +98,7 @@ def create_report(
         )
     if not 0 <= seed <= LARGEST_SEED:
         raise WrongParameters(_("The seed is a whole number from 0."))
-    report = Report.objects.create(
-        benchmark=benchmark,
-        kind=kind,
-        parameters=of_kind.complete(benchmark, parameters),
-        seed=seed,
-        created_by=by,
-        created_at=at,
-        recomputes=recomputes,
-    )
-    run_report.delay_on_commit(report.pk)
-    return report
+    return of_kind.complete(benchmark, parameters)
 
 
 def recompute_report(*, report: Report, at: datetime, by: User | None = None) -> Report:

@@ -125,12 +125,17 @@ class Reports(APIView):
         page = paginator.paginate_queryset(reports, request, view=self) or []
         return paginator.get_paginated_response([ReportSerializer(one).data for one in page])
 
-    @extend_schema(request=NewReportSerializer, responses={201: ReportDetailSerializer}, operation_id="reports_create")
+    @extend_schema(
+        request=NewReportSerializer,
+        responses={200: ReportDetailSerializer, 201: ReportDetailSerializer},
+        operation_id="reports_create",
+    )
     def post(self, request: Request, slug: str) -> Response:
+        """Ask for a report. 200 with the one that is there where exactly the same waits or is being computed."""
         benchmark = get_benchmark(request.user, slug)
         asked = NewReportSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        report = services.create_report(
+        report, new = services.start_report(
             benchmark=benchmark,
             kind=asked.validated_data["kind"],
             parameters=asked.validated_data["parameters"],
@@ -138,7 +143,7 @@ class Reports(APIView):
             by=cast("User", request.user),
             at=timezone.now(),
         )
-        return Response(ReportDetailSerializer(report).data, status=201)
+        return Response(ReportDetailSerializer(report).data, status=201 if new else 200)
 
 
 class ReportDetail(APIView):

@@ -61,7 +61,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
         if not form.is_valid():
             continue
         try:
-            made = services.create_report(
+            made, new = services.start_report(
                 benchmark=benchmark,
                 kind=kind.value,
                 parameters=form.parameters(),
@@ -73,6 +73,8 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
             form.add_error(None, str(error))
             status = error.status_code
         else:
+            if not new:
+                messages.info(request, _("The same report is being computed already; this is it."))
             return redirect("agreement:report", slug, section, made.public_id)
     reports = Report.objects.filter(benchmark=benchmark, kind__in=[kind.value for kind in kinds])
     reports = reports.select_related("benchmark", "created_by")

@@ -17,7 +17,7 @@ from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.audits import access, report
 from rubrics.audits.drawing import ALL, STATES, CaseFilter
 from rubrics.audits.findings import Rate
-from rubrics.audits.services import LARGEST_SEED, MOST_AUDITORS, AuditTerms, create_audit
+from rubrics.audits.services import LARGEST_SEED, MOST_AUDITORS, AuditTerms, start_audit
 from rubrics.models import CaseAudit, Difficulty, Register
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _detail(audit: CaseAudit) -> dict[str, Any]:
 @extend_schema(
     methods=["POST"],
     request=NewAuditSerializer,
-    responses={201: AuditDetailSerializer},
+    responses={200: AuditDetailSerializer, 201: AuditDetailSerializer},
     operation_id="audits_create",
 )
 @api_view(["GET", "POST"])
@@ -112,8 +112,8 @@ def audits(request: Request, slug: str) -> Response:
     asked = dict(valid(NewAuditSerializer(data=request.data)))
     chosen = CaseFilter(**{name: asked.pop(name) for name in CaseFilter.__dataclass_fields__})
     terms = AuditTerms(**asked, filter=chosen)
-    made = create_audit(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
-    return Response(_detail(made), status=status.HTTP_201_CREATED)
+    made, new = start_audit(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
+    return Response(_detail(made), status=status.HTTP_201_CREATED if new else status.HTTP_200_OK)
 
 
 @extend_schema(responses=AuditDetailSerializer)

@@ -55,6 +55,26 @@ def plan_audit(*, benchmark: Benchmark, terms: AuditTerms) -> Draw:
 
 
 @transaction.atomic
+def start_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at: datetime) -> tuple[CaseAudit, bool]:
+    """The open audit of this title that drew exactly this, and False; else a new one by `create_audit`, and True.
+
+    Audits of a benchmark are drawn one after the other, so that a form that is sent twice at once draws one.
+    """
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    twins = CaseAudit.objects.filter(
+        benchmark=benchmark,
+        title=terms.title.strip(),
+        share=terms.share,
+        seed=terms.seed,
+        auditors_per_case=terms.auditors_per_case,
+        frame__digest=plan_audit(benchmark=benchmark, terms=terms).digest,
+        status="open",
+    )
+    twin = twins.order_by("pk").first()
+    return (twin, False) if twin else (create_audit(benchmark=benchmark, terms=terms, by=by, at=at), True)
+
+
+@transaction.atomic
 def create_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at: datetime) -> CaseAudit:
     """Draw the cases and lay them out for auditors to take."""
     if not terms.title.strip():

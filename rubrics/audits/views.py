@@ -18,7 +18,7 @@ from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.audits import access, report
 from rubrics.audits.forms import AuditForm
-from rubrics.audits.services import close_audit, confirm_removal, create_audit, plan_audit
+from rubrics.audits.services import close_audit, confirm_removal, plan_audit, start_audit
 from rubrics.models import AuthoringRole, Benchmark, Case, CaseAudit
 from rubrics.views.benchmarks import csv_response
 
@@ -58,11 +58,13 @@ def new_audit(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            made = create_audit(benchmark=benchmark, terms=form.terms(), by=request.user, at=timezone.now())
+            made, new = start_audit(benchmark=benchmark, terms=form.terms(), by=request.user, at=timezone.now())
         except DomainError as error:
             form.add_error(None, str(error))
             status = error.status_code
         else:
+            if not new:
+                messages.info(request, _("This audit was drawn before; this is it."))
             return redirect("rubrics:audit", slug, made.public_id)
     return _form(request, benchmark, form, status)
 

@@ -121,12 +121,15 @@ def judge(request: Request, slug: str, public_id: str) -> Response:
 @extend_schema(
     methods=["POST"],
     request=shapes.NewRunSerializer,
-    responses={201: shapes.JudgeRunDetailSerializer},
+    responses={200: shapes.JudgeRunDetailSerializer, 201: shapes.JudgeRunDetailSerializer},
     operation_id="runs_create",
 )
 @api_view(["GET", "POST"])
 def runs(request: Request, slug: str) -> Response:
-    """List the runs on this benchmark, the newest first; or begin one."""
+    """List the runs on this benchmark, the newest first; or begin one.
+
+    200 with the run that is there where one of the same judge asks exactly the same and has not ended.
+    """
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         _only(request, "offset")
@@ -135,7 +138,7 @@ def runs(request: Request, slug: str) -> Response:
     chosen = access.judges_for(request.user).filter(public_id=asked["judge"]).first()
     if chosen is None:
         raise ValidationError({"judge": [_("There is no such judge on a benchmark that you run.")]})
-    made = run_services.create_run(
+    made, new = run_services.start_run(
         benchmark=benchmark,
         judge=chosen,
         frame=run_services.frame_of(asked.get("frame", {})),
@@ -144,7 +147,7 @@ def runs(request: Request, slug: str) -> Response:
         by=_me(request),
         at=timezone.now(),
     )
-    return _detail(made, status.HTTP_201_CREATED)
+    return _detail(made, status.HTTP_201_CREATED if new else status.HTTP_200_OK)
 
 
 def _detail(run: JudgeRun, code: int = status.HTTP_200_OK) -> Response:

@@ -167,6 +167,57 @@ def snapshot_of(judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str
     raise DomainError(_("“%(name)s” stands for verdicts made elsewhere; it cannot run.") % {"name": judge.name})
 
 
+def live_twin(
+    *,
+    benchmark: Benchmark,
+    judge: Judge,
+    purpose: str,
+    frame: Mapping[str, Any],
+    replicates: int,
+    budget: Decimal | None,
+) -> JudgeRun | None:
+    """A run that asks the same of the same judge and has not ended; None where there is none.
+
+    Runs of the benchmark are begun one after the other until this transaction ends, so that a form that is sent twice
+    at once begins one. ``frame`` is what the stored frame must hold.
+    """
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    runs = JudgeRun.objects.filter(
+        benchmark=benchmark, judge=judge, purpose=purpose, replicates=replicates, budget=budget
+    ).filter(status__in=(JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING, JudgeRun.Status.PAUSED))
+    return runs.filter(frame__contains=dict(frame), continues=None, imported=False).order_by("pk").first()
+
+
+@transaction.atomic
+def start_run(
+    *,
+    benchmark: Benchmark,
+    judge: Judge,
+    frame: RunFrame,
+    by: User | None,
+    at: datetime,
+    replicates: int = 1,
+    budget: Decimal | None = None,
+) -> tuple[JudgeRun, bool]:
+    """The run that asks exactly this and has not ended, and False; else a new one by `create_run`, and True."""
+    twin = live_twin(
+        benchmark=benchmark,
+        judge=judge,
+        purpose=JudgeRun.Purpose.GRADE,
+        frame=_stored_frame(frame),
+        replicates=replicates,
+        budget=budget,
+    )
+    if twin is not None:
+        return twin, False
+    run = create_run(benchmark=benchmark, judge=judge, frame=frame, by=by, at=at, replicates=replicates, budget=budget)
+    return run, True
+
+
+def _stored_frame(frame: RunFrame) -> dict[str, Any]:
+    return {**asdict(frame), "candidates": list(frame.candidates), "kinds": list(frame.kinds)}
+
+
 @transaction.atomic
 def create_run(
     *,
@@ -191,7 +242,7 @@ def create_run(
     run = JudgeRun.objects.create(
         benchmark=benchmark,
         judge=judge,
-        frame={**asdict(frame), "candidates": list(frame.candidates), "kinds": list(frame.kinds)},
+        frame=_stored_frame(frame),
         snapshot=snapshot,
         prompt_hash=shared_hash,
         replicates=replicates,

@@ -20,7 +20,7 @@ from rubrics.models import Benchmark
 from scoring.failing_pairs import FailingPairs, draw, failing_pairs, reference_or_default
 from scoring.injections import CONTROLS, INJECTIONS, suite_hash
 from scoring.models import Judge, JudgeRun, JudgeRunItem
-from scoring.services.runs import begin, check_budget, snapshot_of
+from scoring.services.runs import begin, check_budget, live_twin, snapshot_of
 
 MOST_PAIRS = 200
 # One for the response as it stands.
@@ -75,6 +75,42 @@ def plan_measurement(
     if not len(found):
         raise DomainError(_("By “%(rater)s” no response fails a criterion of a current rubric.") % {"rater": chosen})
     return MeasurementPlan(chosen, len(found), draw(found, pairs, np.random.default_rng(seed)))
+
+
+@transaction.atomic
+def start_susceptibility_run(
+    *,
+    benchmark: Benchmark,
+    judge: Judge,
+    reference: str = "",
+    pairs: int = 10,
+    seed: int = 0,
+    by: User | None,
+    at: datetime,
+    budget: Decimal | None = None,
+) -> tuple[JudgeRun, bool]:
+    """The measurement of exactly this that has not ended, and False; else a new one, and True."""
+    twin = live_twin(
+        benchmark=benchmark,
+        judge=judge,
+        purpose=JudgeRun.Purpose.SUSCEPTIBILITY,
+        frame={"reference": reference_or_default(benchmark, judge, reference), "pairs": pairs, "seed": seed},
+        replicates=REPLICATES,
+        budget=budget,
+    )
+    if twin is not None:
+        return twin, False
+    run = create_susceptibility_run(
+        benchmark=benchmark,
+        judge=judge,
+        reference=reference,
+        pairs=pairs,
+        seed=seed,
+        by=by,
+        at=at,
+        budget=budget,
+    )
+    return run, True
 
 
 @transaction.atomic

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from consilium.lib.errors import DomainError
@@ -39,7 +41,7 @@ def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            made = services.create_run(
+            made, new = services.start_run(
                 benchmark=benchmark,
                 judge=form.chosen,
                 frame=form.frame(),
@@ -52,6 +54,8 @@ def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(error))
             status = error.status_code
         else:
+            if not new:
+                messages.info(request, _("The same run was begun before and is going on; this is it."))
             return redirect("scoring:run", slug, made.public_id)
     return render(request, NEW, {"benchmark": benchmark, "form": form}, status=status)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from consilium.lib.csvfile import stream_csv
@@ -16,7 +18,7 @@ from rubrics.models import Benchmark
 from scoring import access
 from scoring.models import Judge
 from scoring.services.runs import FrameSize, RunFrame
-from scoring.services.susceptibility import REPLICATES, create_susceptibility_run, plan_measurement
+from scoring.services.susceptibility import REPLICATES, plan_measurement, start_susceptibility_run
 from scoring.spending import estimate
 from scoring.susceptibility_figures import CSV_COLUMNS, CSV_TEXT, csv_rows
 from scoring.susceptibility_form import MeasurementForm
@@ -36,13 +38,15 @@ def judge_susceptibility(request: SignedInRequest, slug: str, public_id: str) ->
     status = 422
     if form.is_valid():
         try:
-            made = create_susceptibility_run(
+            made, new = start_susceptibility_run(
                 benchmark=benchmark, judge=judge, by=request.user, at=timezone.now(), **form.asked()
             )
         except DomainError as error:
             form.add_error(None, str(error))
             status = error.status_code
         else:
+            if not new:
+                messages.info(request, _("The same run was begun before and is going on; this is it."))
             return redirect("scoring:run", slug, made.public_id)
     return _page(request, benchmark, judge, form, status)
 

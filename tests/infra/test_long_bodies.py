@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -165,7 +166,8 @@ def running(process_environment: dict[str, str], tmp_path_factory: pytest.TempPa
 
 
 @pytest.fixture
-def site(running: Site, transactional_db: None) -> Site:
+def site(running: Site, transactional_db: None, settings: Any) -> Site:
+    settings.SESSION_ENGINE = "consilium.sessions"  # where the web server looks for them
     return running
 
 
