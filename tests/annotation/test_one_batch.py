@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from threading import Barrier
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from django.core.management.base import CommandError
@@ -37,11 +33,10 @@ from tests.factories import (
     decide,
     make_batch,
 )
+from tests.posting import AT_ONCE, at_once
 from tests.processes import web_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
-AT_ONCE = 50
-TOKEN = "t" * 32
 
 
 @pytest.fixture(scope="module")
@@ -79,33 +74,6 @@ def previewed(client: Client, path: str, form: Mapping[str, Any]) -> str:
     found = re.search(r'name="digest" value="(\w+)"', page)
     assert found is not None, page
     return found[1]
-
-
-def at_once(
-    port: int, user: User, path: str, body: Mapping[str, Any], *, as_json: bool = False
-) -> list[tuple[int, str]]:
-    """Post the same `AT_ONCE` times, all connections at the same moment; status and address or body of each answer."""
-    session = signed_in(user).cookies["sessionid"].value
-    headers = {
-        "Cookie": f"sessionid={session}; csrftoken={TOKEN}",
-        "X-CSRFToken": TOKEN,
-        "Content-Type": "application/json" if as_json else "application/x-www-form-urlencoded",
-    }
-    sent = (json.dumps(body) if as_json else urlencode(body, doseq=True)).encode()
-    barrier = Barrier(AT_ONCE)
-
-    def post(_number: int) -> tuple[int, str]:
-        web = http.client.HTTPConnection("localhost", port, timeout=120)
-        web.connect()
-        barrier.wait(30)
-        web.request("POST", path, sent, headers)
-        answer = web.getresponse()
-        text = answer.read().decode()
-        web.close()
-        return answer.status, answer.getheader("Location") or text
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(post, range(AT_ONCE)))
 
 
 def test_50_at_once_make_one_batch_from_one_preview(port: int, group: ExpertGroup) -> None:
