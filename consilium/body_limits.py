@@ -13,8 +13,9 @@ from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest
 from django.urls import Resolver404, resolve
-from rest_framework.authentication import SessionAuthentication
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
 from annotation import access as work
@@ -99,11 +100,12 @@ def body_limit(request: HttpRequest) -> int:
 
 def _token_user(request: HttpRequest) -> object | None:
     """Whoever the API would take the sender for by a header. A session it would check for CSRF, by reading the body."""
-    for authentication in api_settings.DEFAULT_AUTHENTICATION_CLASSES:
+    classes: list[type[BaseAuthentication]] = api_settings.DEFAULT_AUTHENTICATION_CLASSES  # type: ignore[assignment]
+    for authentication in classes:
         if issubclass(authentication, SessionAuthentication):
             continue
         try:
-            known = authentication().authenticate(request)
+            known = authentication().authenticate(Request(request))
         except AuthenticationFailed:
             return None
         if known is not None:

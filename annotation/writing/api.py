@@ -185,7 +185,7 @@ def create(request: Request, slug: str) -> Response:
     form = WritingBatchForm(wanted, benchmark=benchmark, tags=[(tag, 0) for tag in wanted["tags"]])
     if not form.is_valid():
         raise serializers.ValidationError(form.errors.get_json_data())
-    code = status.HTTP_201_CREATED
+    code: int = status.HTTP_201_CREATED
     try:
         batch = batches.create_writing_batch(
             order=form.order(), filter=form.case_filter(), by=_me(request), at=timezone.now()

@@ -245,6 +245,7 @@ def test_gold_at_the_mark_holds_nobody_back() -> None:
 
 def test_a_pool_gives_out_gold_by_a_schedule_of_its_own() -> None:
     scene = Scene(gold_per_annotator=0)
+    Assignment.objects.update(status="accepted")  # the same responses are given out below
     pool = Batch.objects.create(
         group=scene.group, title="Pool", strategy="pool", gold_per_annotator=2, seed=5, created_at=timezone.now()
     )
