@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 from django.test import Client
@@ -275,6 +276,17 @@ def test_an_update_names_the_work_that_somebody_has_twice(group: ExpertGroup) ->
         (constraint,) = [one for one in Assignment._meta.constraints if one.name == "annotation_live_work_once"]
         with connection.schema_editor() as editor:
             editor.add_constraint(Assignment, constraint)
+
+
+def test_a_database_with_work_in_it_is_updated(group: ExpertGroup) -> None:
+    closed = make_batch(group)
+    close_batch(batch=closed, at=timezone.now())
+    make_batch(group, skip_given=False, seed=8, annotators_per_item=1)
+    left_open = Assignment.objects.filter(batch=closed).count()
+    for name in ("0009_writing_record", "0010_one_batch_a_preview"):
+        call_command("migrate", "annotation", name, verbosity=0)
+    assert Assignment.objects.filter(batch_closed=True).count() == left_open == 6
+    assert not Assignment.objects.filter(batch_closed=True).exclude(batch=closed).exists()
 
 
 def test_labels_of_the_same_preview_are_refused_by_the_service(group: ExpertGroup) -> None:
