@@ -129,7 +129,12 @@ def ours(options: argparse.Namespace) -> dict[str, float]:
         expected = 2 * options.cases * options.candidates * options.criteria
         cookie = session(benchmark)
         times: dict[str, list[float]] = {"command": [], "page": [], "bare": []}
-        serving = child(web(bind=f"127.0.0.1:{PORT}").arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        serving = child(
+            web(bind=f"127.0.0.1:{PORT}").arguments,
+            env={**os.environ, "PORT": str(PORT)},  # requests for another port are refused
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         with serving:
             wait_until_up()
             for turn in range(options.repeats + 1):

@@ -60,7 +60,8 @@ def web_server(port: int) -> Iterator[subprocess.Popen[str]]:
     with open(os.devnull, "w") as quiet:
         call_command("collectstatic", interactive=False, verbosity=0, stdout=quiet)
     arguments = web(bind=f"127.0.0.1:{port}").arguments
-    with child(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+    environment = {**os.environ, "PORT": str(port)}  # requests for another port are refused
+    with child(arguments, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         wait_for(lambda: _is_well(port), within_s=60, what="the web server answers")
         yield server
 

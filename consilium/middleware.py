@@ -5,14 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
-from django.core.exceptions import SuspiciousOperation
+from django.core.exceptions import DisallowedHost, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.request import split_domain_port, validate_host
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from consilium.body_limits import body_length, body_limit
+from consilium.hosts import site_ports
 
 Handler = Callable[[HttpRequest], HttpResponse]
+HEALTH_CHECK = "/healthz"  # asked from inside, by an address of the machine and without a port
+
+
+def refuse_other_hosts(get_response: Handler) -> Handler:
+    """A request for another host or port than the site's is a bad request (400), whatever it asks for."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        host = request.get_host()  # refuses names that are not allowed
+        if request.path_info != HEALTH_CHECK and not _answers_at(host):
+            raise DisallowedHost(
+                f"Invalid HTTP_HOST header: {host!r}. The site answers at the port of SITE_URL, or without SITE_URL at "
+                "PORT; another one must stand in ALLOWED_HOSTS. A proxy has to pass on the Host that it was asked for."
+            )
+        return get_response(request)
+
+    return middleware
+
+
+def _answers_at(host: str) -> bool:
+    """Whether ``host``, whose name is allowed, gives a port of that name. ``*`` in ALLOWED_HOSTS stands for any."""
+    if "*" in settings.ALLOWED_HOSTS:
+        return True
+    name, port = split_domain_port(host)
+    usual = site_ports(site_url=settings.SITE_URL, port=settings.PORT)
+    return any(
+        port in settings.NAMED_PORTS.get(pattern, usual)
+        for pattern in settings.ALLOWED_HOSTS
+        if validate_host(name, [pattern])
+    )
 
 
 def refuse_nul(get_response: Handler) -> Handler:

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.broker.address import broker_url
 from consilium.generic_classes import allow_subscripts
+from consilium.hosts import host_names, named_ports
 from consilium.local_key import consilium_home
 from consilium.logs import logging_settings
 
@@ -37,12 +38,15 @@ if not SECRET_KEY:
 SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
 
 PORT: int = env.int("PORT", default=8000)
+BIND: str = env.str("BIND", default="127.0.0.1")
 # Where people find the site, e.g. https://consilium.example.org; https switches on everything that needs it.
 SITE_URL: str = env.str("SITE_URL", default="").rstrip("/")
-_site_host = SITE_URL.partition("://")[2].split("/")[0]
-ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[]) or (
-    [_site_host.rsplit(":", 1)[0]] if _site_host else ["localhost", "127.0.0.1", "[::1]"]
-)
+if SITE_URL and not SITE_URL.startswith(("http://", "https://")):
+    raise ImproperlyConfigured(f"SITE_URL must begin with http:// or https://, and is {SITE_URL!r}.")
+_allowed_hosts: list[str] = [host.strip().lower() for host in env.list("ALLOWED_HOSTS", default=[]) if host.strip()]
+ALLOWED_HOSTS: list[str] = host_names(site_url=SITE_URL, allowed_hosts=_allowed_hosts, bind=BIND)
+# Name → ports, where ALLOWED_HOSTS gives them; requests for other names must name the port of SITE_URL, or PORT.
+NAMED_PORTS: dict[str, frozenset[str]] = named_ports(site_url=SITE_URL, allowed_hosts=_allowed_hosts, port=PORT)
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[]) or ([SITE_URL] if SITE_URL else [])
 
 INSTALLED_APPS = [
@@ -79,6 +83,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "consilium.middleware.refuse_other_hosts",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -303,7 +308,8 @@ SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # a load balancer asks over plain HTTP from inside
 SECURE_HSTS_SECONDS: int = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-if env.bool("BEHIND_PROXY", default=False):
+BEHIND_PROXY: bool = env.bool("BEHIND_PROXY", default=False)
+if BEHIND_PROXY:
     # Only where a proxy in front sets this header itself and drops one sent by the client.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     ALLAUTH_TRUSTED_PROXY_COUNT = 1

@@ -1,16 +1,24 @@
 """WSGI door for gunicorn."""
 
 import gc
+import logging
 import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "consilium.settings")
 os.environ.setdefault("CONSILIUM_WEB", "1")
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
+from consilium.hosts import site_address
+
 gc.disable()  # until all is there
 application = get_wsgi_application()
+logging.getLogger("consilium").info(
+    "Requests for other hosts or ports than the site's are refused; a proxy has to pass on the header Host",
+    extra={"site": site_address(), "allowed_hosts": settings.ALLOWED_HOSTS},
+)
 # Before gunicorn forks: every process has the views from the start, and none looks for garbage among what stays.
 _ = get_resolver().url_patterns
 gc.freeze()

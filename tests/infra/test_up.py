@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def processes_naming(text):
 class Up:
     """One `manage.py up` with a home and a port of its own."""
 
-    def __init__(self, home, **extra):
+    def __init__(self, home, *, by_argument=False, **extra):
         self.home, self.port = home, free_port()
         environment = {
             name: value
@@ -54,11 +55,12 @@ class Up:
             if name not in {"DEBUG", "SECRET_KEY", "DATABASE_URL", "MEDIA_ROOT", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
             and not name.startswith("PYTEST")
         }
-        environment |= {"CONSILIUM_HOME": str(home), "PORT": str(self.port), "CONSILIUM_DEMO": "0", **extra}
+        environment |= {"CONSILIUM_HOME": str(home), "CONSILIUM_DEMO": "0"}
+        environment |= {"PORT": "1" if by_argument else str(self.port), **extra}
         self.said = home.parent / f"{home.name}.out"
         with self.said.open("wb") as stream:
             self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "up"],
+                [sys.executable, "manage.py", "up", *(["--port", str(self.port)] if by_argument else [])],
                 cwd=ROOT,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -75,10 +77,17 @@ class Up:
         assert self.process.poll() is None, said
         return f"http://localhost:{self.port}" in said
 
-    def get(self, path):
+    def get(self, path, host=None):
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"http://localhost:{self.port}{path}", timeout=20) as answer:
+        request = urllib.request.Request(f"http://localhost:{self.port}{path}", headers={"Host": host} if host else {})
+        with opener.open(request, timeout=20) as answer:
             return answer.status, answer.read().decode()
+
+    def status(self, path, host):
+        try:
+            return self.get(path, host)[0]
+        except urllib.error.HTTPError as refused:
+            return refused.code
 
     def nothing_left(self):
         return not processes_naming(str(self.home))
@@ -163,9 +172,14 @@ def test_nothing_is_left_after_kill_9_nor_after_a_crash_of_the_next_start(up, ho
     up.process.wait()
     wait_until(up.nothing_left, within_s=40, message="all processes ended")
 
-    again = Up(home)
+    again = Up(home, by_argument=True)
     again.wait_until_ready()
     assert again.get("/healthz") == (200, "ok\n")
+    # The web process knows the port that it was given, and answers to no other; a health check may leave it out.
+    hosts = (f"localhost:{again.port}", f"127.0.0.1:{again.port}", "localhost:1", "localhost:6666", "localhost")
+    assert [again.status("/accounts/login/", host) for host in hosts] == [200, 200, 400, 400, 400]
+    assert again.status("/healthz", "localhost") == 200
+    assert "another one must stand in ALLOWED_HOSTS" in (home / "logs" / "web.log").read_text()
 
     # A crash of one process stops all, and says which it was.
     leaders = [number for number in processes_naming(str(home)) if os.getpgid(number) == number]

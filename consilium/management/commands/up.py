@@ -28,6 +28,7 @@ from django.db import connections
 
 from consilium.guard import stop_groups
 from consilium.healthcheck import is_well, known_host
+from consilium.hosts import bound_name
 from consilium.processes import BEAT, WORKER, Process, web
 
 READY_WITHIN_S = 60.0
@@ -47,13 +48,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to listen."""
-        parser.add_argument("--bind", default=os.environ.get("BIND", "127.0.0.1"), help="address to listen on")
+        parser.add_argument("--bind", default=settings.BIND, help="address to listen on (BIND)")
         parser.add_argument("--port", type=int, default=settings.PORT, help="port to listen on (PORT)")
         parser.add_argument("--no-demo", action="store_true", help="do not load the demo benchmark on first start")
 
     def handle(self, *, bind: str, port: int, no_demo: bool, **options: Any) -> None:
         """Prepare, start, wait, stop."""
         self.home: Path = settings.CONSILIUM_HOME
+        # All processes must know where the site is: requests are compared with it, and mails lead to it.
+        self.address = {"BIND": bind, "PORT": str(port)}
         self.children: dict[Process, subprocess.Popen[bytes]] = {}
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, _raise_stopped)
@@ -198,6 +201,7 @@ class Command(BaseCommand):
             log.replace(log.with_suffix(".log.1"))
         environment = {
             **os.environ,
+            **self.address,
             "SECRET_KEY": settings.SECRET_KEY,
             "PYTHONUNBUFFERED": "1",
             # macOS kills forked children that touch its frameworks, unless told that we know.
@@ -240,8 +244,10 @@ class Command(BaseCommand):
         raise CommandError(f"The web server did not answer within {READY_WITHIN_S:.0f} s; its log: {self.home}/logs")
 
     def _greet(self, bind: str, port: int) -> None:
-        address = settings.SITE_URL or f"http://{'localhost' if bind == '127.0.0.1' else bind}:{port}"
+        address = settings.SITE_URL or f"http://{bound_name(bind)}:{port}"
         lines = ["", f"Consilium is at {address}", ""]
+        if settings.BEHIND_PROXY:
+            lines += ["Requests for another host or port are refused: the proxy has to pass on the header Host.", ""]
         sign_ins = _demo_sign_ins()
         if sign_ins:
             width = max(len(role) for role, _email, _password in sign_ins)
