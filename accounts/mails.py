@@ -7,21 +7,20 @@ from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
-from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils import timezone, translation
 
 from accounts.middleware import zone_of
 from accounts.models import User
 
+NO_MAIL_SERVER = frozenset(
+    {"django.core.mail.backends.console.EmailBackend", "django.core.mail.backends.dummy.EmailBackend"}
+)
 
-def site_address(request: HttpRequest | None = None) -> str:
-    """Where people find the site, without a slash at the end: as set, else as asked for, else on this machine."""
-    if settings.SITE_URL:
-        return str(settings.SITE_URL)
-    if request is not None:
-        return request.build_absolute_uri("/").rstrip("/")
-    return f"http://localhost:{settings.PORT}"
+
+def has_mail_server() -> bool:
+    """Whether mails reach people: without EMAIL_URL they are written to the log."""
+    return settings.EMAIL_BACKEND not in NO_MAIL_SERVER
 
 
 def send_mail(

@@ -8,6 +8,7 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from consilium.lib.audit import audited_fields
 from consilium.lib.identifiers import new_public_id
 
 
@@ -56,10 +57,16 @@ class PhysicianProfile(models.Model):
         return str(self.user)
 
 
+@audited_fields(
+    "InvitationEvent",
+    *("user", "scope", "part", "invited_by", "created_at", "sent_at", "link_shown_at", "link_shown_to"),
+    *("expires_at", "accepted_at", "withdrawn_at"),
+)
 class Invitation(models.Model):
-    """A mail that lets its reader set a password. ``scope`` names what they are invited to: a benchmark's slug.
+    """A link that lets its reader set a password. ``scope`` names what they are invited to: a benchmark's slug.
 
-    The token is in the mail alone; here stands its hash. A new mail replaces the token of the one before.
+    The token is in the mail alone, or without a mail server in the one answer that shows it to an admin; here stands
+    its hash. A new link replaces the one before.
     """
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
@@ -70,14 +77,21 @@ class Invitation(models.Model):
     invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     token_hash = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField()
-    sent_at = models.DateTimeField(null=True, blank=True)  # empty: the mail could not be sent
+    sent_at = models.DateTimeField(null=True, blank=True)  # empty: the mail could not be sent, or there is none
+    link_shown_at = models.DateTimeField(null=True, blank=True)  # to an admin who hands it on: no mail server is set
+    link_shown_to = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at", "-pk"]
-        constraints = [models.UniqueConstraint(fields=["user", "scope"], name="accounts_invitation_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "scope"], name="accounts_invitation_once"),
+            models.CheckConstraint(
+                condition=models.Q(sent_at=None) | models.Q(link_shown_at=None), name="accounts_invitation_one_way"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.user} to {self.title}"

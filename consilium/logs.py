@@ -10,6 +10,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 import structlog
+from django.http import HttpRequest
 
 REDACTED = "[redacted]"
 # Names whose values never reach a log, wherever they stand in an event.
@@ -22,6 +23,8 @@ SECRET_TEXT = re.compile(
     r"|(?P<scheme>\b(?:bearer|token|basic)\s+)[\w.~+/=-]{6,}"
     r"|(?P<pair>\b(?:api[-_]?key|password|secret)[\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;}]+"
     r"|(?P<login>\w://[^\s:/@]*:)[^\s/@]+(?=@)"
+    # Links that let whoever has them choose a password, or change how somebody gets mails.
+    r"|(?P<link>/(?:welcome|unsubscribe|password/reset/key)/)[^\s\"'/]+"
     r"|\bsk-[\w-]{8,}",
     re.I,
 )
@@ -44,6 +47,8 @@ def redact(value: Any) -> Any:
         for key in _keys():
             value = value.replace(key, REDACTED)
         return SECRET_TEXT.sub(lambda found: next((part for part in found.groups() if part), "") + REDACTED, value)
+    if isinstance(value, HttpRequest):  # Django adds it to what it logs of a refused request, and its path is written
+        return redact(repr(value))
     return value
 
 

@@ -162,12 +162,22 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Broker and cache -------------------------------------------------------------------------------------------------
 REDIS_URL: str = env.str("REDIS_URL", default="")
+# A full cache drops entries: were it as small as Django's 300, guesses at other accounts would wipe out a count.
+MAX_COUNTED = 50_000
 CACHES: dict[str, dict[str, Any]] = {
     # Holds what must be counted across processes, such as failed sign-ins.
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
     if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "consilium_cache"},
-    "rates": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "rates"},
+    else {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "consilium_cache",
+        "OPTIONS": {"MAX_ENTRIES": MAX_COUNTED},
+    },
+    "rates": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "rates",
+        "OPTIONS": {"MAX_ENTRIES": MAX_COUNTED},
+    },
 }
 
 TASK_TIME_LIMIT_S = 30 * 60
@@ -247,6 +257,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
+ACCOUNT_FORMS = {"reset_password": "accounts.forms.ResetPasswordForm"}
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_USER_DISPLAY = str  # the name or the address: the username is internal
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
@@ -254,6 +265,11 @@ ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts are made by an admin, who knows 
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # a mail about signing up would go to strangers, and nobody signs up here
+ACCOUNT_EMAIL_NOTIFICATIONS = True  # of a new password, and of what changes how one signs in
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""  # allauth's own names the Host of the request
+# Who is locked out while somebody guesses on would be locked out again before they can sign in.
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "welcome": "30/m/ip"}  # welcome: links of invitations
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Consilium"
@@ -359,6 +375,8 @@ REST_FRAMEWORK = {
         "consilium.throttles.UserRate",
     ],
     "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "1200/min"},
+    # Without a proxy X-Forwarded-For is whatever the client writes, and would begin every count anew.
+    "NUM_PROXIES": 1 if BEHIND_PROXY else 0,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {

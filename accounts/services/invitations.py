@@ -1,4 +1,6 @@
-"""Letting people in by mail: a link that works once, for two weeks, and lets its reader set a password.
+"""Letting people in by a link that works once, for two weeks, and lets its reader set a password.
+
+It goes out by mail. Where no mail server is set, the admin who invites gets it to hand on, in one answer.
 
 The token names its invitation and carries a secret, signed: what we did not write is not looked up at all. Here stands
 a hash of the secret alone, so that nobody gets in who reads the table.
@@ -22,10 +24,11 @@ from django.utils import translation
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
-from accounts.mails import send_mail
+from accounts.mails import has_mail_server, send_mail
 from accounts.models import Invitation, PhysicianProfile, User
 from accounts.notices import PARTS
 from accounts.services.notifications import Kind, notify
+from consilium.hosts import site_address
 from consilium.lib.errors import Conflict, DomainError
 
 logger = logging.getLogger(__name__)
@@ -38,11 +41,19 @@ PHYSICIANS = frozenset({"annotator", "checker", "adjudicator", "author", "audito
 
 @dataclass(frozen=True, slots=True)
 class InvitationState:
-    """How far a person has come: ``state`` is none, unsent, sent, expired, withdrawn or accepted."""
+    """How far a person has come: ``state`` is none, unsent, sent, shown, expired, withdrawn or accepted."""
 
     user_id: int
     state: str
     invitation: Invitation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedInvitation:
+    """An invitation and its ``link``, for the inviter to hand on; empty where a mail carries it, or one did before."""
+
+    invitation: Invitation
+    link: str = ""
 
 
 class LinkUnusable(DomainError):
@@ -57,11 +68,11 @@ class LinkUnusable(DomainError):
 
 @transaction.atomic
 def invite(
-    *, user: User, scope: str, title: str, part: str, by: User, at: datetime, site: str, url: str = "/"
-) -> Invitation | None:
+    *, user: User, scope: str, title: str, part: str, by: User, at: datetime, url: str = "/"
+) -> IssuedInvitation | None:
     """Tell ``user`` that ``by`` added them to ``title`` as ``part``.
 
-    Who never signed in gets a mail with a link, and the invitation is returned; everybody else a notification that
+    Who never signed in is invited, by mail or by a link that is returned; everybody else gets a notification that
     leads to ``url``. ``scope`` is the benchmark's slug: a person has one invitation to it, however many parts.
     """
     if user.pk == by.pk or not user.is_active:
@@ -84,22 +95,23 @@ def invite(
         },
     )
     just_sent = invitation.sent_at is not None and invitation.sent_at > at - BETWEEN_TWO
-    if not made and just_sent and invitation.withdrawn_at is None:
-        return invitation  # a second part in the same minute needs no second mail
-    _send(invitation, by=by, part=part, at=at, site=site)
-    return invitation
+    # A link that was handed on may be in use any moment: a second part must not make it useless.
+    handed_on = invitation.link_shown_at is not None and invitation.expires_at > at and not has_mail_server()
+    if not made and (just_sent or handed_on) and invitation.withdrawn_at is None:
+        return IssuedInvitation(invitation)  # a second part in the same minute needs no second mail
+    return _issue(invitation, by=by, part=part, at=at)
 
 
 @transaction.atomic
-def send_again(*, invitation: Invitation, by: User, at: datetime, site: str) -> None:
-    """Send a new link; the one before works no more. `Conflict` where it was accepted or sent a moment ago."""
+def send_again(*, invitation: Invitation, by: User, at: datetime) -> IssuedInvitation:
+    """Issue a new link; the one before works no more. `Conflict` where it was accepted or sent a moment ago."""
     row = Invitation.objects.select_for_update(of=("self",)).select_related("user").get(pk=invitation.pk)
     if row.accepted_at is not None or row.user.last_login is not None:
         raise Conflict(_("This person has signed in already."))
     if row.sent_at is not None and row.sent_at > at - BETWEEN_TWO and row.withdrawn_at is None:
         raise Conflict(_("A mail went out less than five minutes ago. Wait a little before you send another."))
     _refuse_a_flood(by, at)
-    _send(row, by=by, part=row.part, at=at, site=site)
+    return _issue(row, by=by, part=row.part, at=at)
 
 
 @transaction.atomic
@@ -115,14 +127,26 @@ def _refuse_a_flood(by: User, at: datetime) -> None:
         raise DomainError(_("You sent very many invitations today. Go on tomorrow."))
 
 
-def _send(row: Invitation, *, by: User, part: str, at: datetime, site: str) -> None:
+def _issue(row: Invitation, *, by: User, part: str, at: datetime) -> IssuedInvitation:
     secret = secrets.token_urlsafe(24)
+    by_mail = has_mail_server()
     row.token_hash, row.part, row.invited_by = _hash(secret), part, by
-    row.sent_at, row.expires_at, row.withdrawn_at = at, at + VALID_FOR, None
-    row.save(update_fields=["token_hash", "part", "invited_by", "sent_at", "expires_at", "withdrawn_at"])
+    row.expires_at, row.withdrawn_at = at + VALID_FOR, None
+    row.sent_at = at if by_mail else None
+    row.link_shown_at, row.link_shown_to = (None, None) if by_mail else (at, by)
+    row.save(
+        update_fields=[
+            *("token_hash", "part", "invited_by", "expires_at", "withdrawn_at"),
+            *("sent_at", "link_shown_at", "link_shown_to"),
+        ]
+    )
     token = signing.Signer(salt=SALT).sign_object([row.public_id, secret])
+    link = site_address() + reverse("accounts:welcome", args=[token])
+    if not by_mail:
+        return IssuedInvitation(row, link)
     # After the transaction: no mail for what was rolled back, and nothing waits for the mail server with locks held.
-    transaction.on_commit(functools.partial(_mail, row, by, site + reverse("accounts:welcome", args=[token])))
+    transaction.on_commit(functools.partial(_mail, row, by, link))
+    return IssuedInvitation(row)
 
 
 def _mail(row: Invitation, by: User, link: str) -> None:
@@ -203,7 +227,7 @@ def accept(
 def states_of(*, scope: str, users: Iterable[User], at: datetime) -> dict[int, InvitationState]:
     """User → how far they have come with their invitation to ``scope``; one query for all of ``users``."""
     people = list(users)
-    rows = Invitation.objects.filter(scope=scope, user__in=people)
+    rows = Invitation.objects.filter(scope=scope, user__in=people).select_related("link_shown_to")
     known = {row.user_id: row for row in rows}
     return {user.pk: _state(user, known.get(user.pk), at) for user in people}
 
@@ -215,8 +239,10 @@ def _state(user: User, row: Invitation | None, at: datetime) -> InvitationState:
         state = "none"
     elif row.withdrawn_at is not None:
         state = "withdrawn"
-    elif row.sent_at is None:
+    elif row.sent_at is None and row.link_shown_at is None:
         state = "unsent"
+    elif row.expires_at <= at:
+        state = "expired"
     else:
-        state = "expired" if row.expires_at <= at else "sent"
+        state = "shown" if row.sent_at is None else "sent"
     return InvitationState(user.pk, state, row)

@@ -33,9 +33,10 @@ def update_profile(
 def person_of(*, email: str, name: str = "") -> User:
     """Whoever has the address, or a new account for it, whose owner sets a password by "Forgot your password?".
 
+    Addresses are kept in small letters: allauth looks for what somebody types in small letters, and for nothing else.
     `DomainError` where ``email`` is no address.
     """
-    email = email.strip()
+    email = email.strip().lower()
     try:
         validate_email(email)
     except ValidationError as error:

@@ -11,8 +11,8 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.mails import site_address
 from accounts.models import User
+from accounts.services.invitations import IssuedInvitation
 from annotation import access, services
 from annotation.api import serializers as shapes
 from annotation.models import Batch, ExpertGroup, Membership, Physician
@@ -49,10 +49,13 @@ def group(request: Request, slug: str, public_id: str) -> Response:
 
 
 @extend_schema(methods=["GET"], responses=shapes.MemberSerializer(many=True), operation_id="members_list")
-@extend_schema(methods=["POST"], request=shapes.MemberSerializer, responses={201: shapes.MemberSerializer})
+@extend_schema(methods=["POST"], request=shapes.MemberSerializer, responses={201: shapes.NewMemberSerializer})
 @api_view(["GET", "POST"])
 def members(request: Request, slug: str, public_id: str) -> Response:
-    """List the members of a group, or give a person a part in it: they are invited by mail, or told where they read."""
+    """List the members of a group, or give a person a part in it.
+
+    Who never signed in is invited by mail; without a mail server the answer holds the link to hand on, once.
+    """
     if request.method == "GET":
         row = access.get_group(request.user, slug, public_id)
         administers = Benchmark.objects.administered_by(request.user).filter(pk=row.benchmark_id).exists()
@@ -60,14 +63,22 @@ def members(request: Request, slug: str, public_id: str) -> Response:
         return Response(_members(row, list(rows), administers=administers))
     row = access.get_administered_group(request.user, slug, public_id)
     assert isinstance(request.user, User)
-    made, _invitation = services.invite_member(
+    membership, issued = services.invite_member(
         group=row,
         by=request.user,
         at=timezone.now(),
-        site=site_address(request),
         **_valid(shapes.MemberSerializer(data=request.data)),
     )
-    return Response(_members(row, [made], administers=True)[0], status=status.HTTP_201_CREATED)
+    answer = {**_members(row, [membership], administers=True)[0], **_invitation(issued)}
+    return Response(answer, status=status.HTTP_201_CREATED, headers={"Cache-Control": "no-store"})
+
+
+def _invitation(issued: IssuedInvitation | None) -> dict[str, str]:
+    if issued is None:
+        return {"invitation": "none", "link": ""}
+    if issued.link:
+        return {"invitation": "link", "link": issued.link}
+    return {"invitation": "mailed" if issued.invitation.link_shown_at is None else "link_given_before", "link": ""}
 
 
 def _members(group: ExpertGroup, rows: list[Membership], *, administers: bool) -> list[dict[str, Any]]:

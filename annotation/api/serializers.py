@@ -37,6 +37,20 @@ class MemberSerializer(StrictSerializer, Plain):
     capacity = serializers.IntegerField(read_only=True, allow_null=True, help_text="Most responses open at a time.")
 
 
+class NewMemberSerializer(MemberSerializer):
+    """A member who was just added, and how they hear of it."""
+
+    invitation = serializers.ChoiceField(
+        choices=["mailed", "link", "link_given_before", "none"],
+        read_only=True,
+        help_text="mailed: to the address. link: no mail server is set; hand `link` on. link_given_before: a link that "
+        "was given before still works. none: the person has signed in before and finds a notification.",
+    )
+    link = serializers.CharField(
+        read_only=True, help_text="Lets the person choose a password; in this answer alone, empty where mailed."
+    )
+
+
 class MemberChangeSerializer(StrictSerializer, Plain):
     """Let a member work, or stop them; bound how many responses an annotator has open, null for no bound."""
 

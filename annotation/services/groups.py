@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.models import Invitation, User
+from accounts.models import User
 from accounts.services import invitations, person_of
+from accounts.services.invitations import IssuedInvitation
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership, Physician
 from annotation.services import slots
 from annotation.services.rules import spoken_rules
@@ -67,9 +68,9 @@ def add_member(
 
 @transaction.atomic
 def invite_member(
-    *, group: ExpertGroup, role: str, email: str, name: str = "", by: User, at: datetime, site: str
-) -> tuple[Membership, Invitation | None]:
-    """`add_member`, and tell the person: a mail with a link to who never signed in (the invitation), else a notice."""
+    *, group: ExpertGroup, role: str, email: str, name: str = "", by: User, at: datetime
+) -> tuple[Membership, IssuedInvitation | None]:
+    """`add_member`, and tell the person: an invitation to who never signed in, else a notice."""
     membership = add_member(group=group, role=role, email=email, name=name)
     slug = group.benchmark.slug
     invitation = invitations.invite(
@@ -79,7 +80,6 @@ def invite_member(
         part=role,
         by=by,
         at=at,
-        site=site,
         url=reverse("annotation:work-in", args=[slug]),
     )
     return membership, invitation

@@ -8,13 +8,14 @@ from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.mails import site_address
 from accounts.services import invitations
+from accounts.views.invitation_link import after_inviting
 from annotation import access, services
 from annotation.forms import CapacityForm, GroupForm, MemberForm
 from annotation.models import ExpertGroup, Membership, Physician
@@ -140,18 +141,15 @@ def add_member(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     if form.is_valid():
         try:
             membership, invitation = services.invite_member(
-                group=row, by=request.user, at=timezone.now(), site=site_address(request), **form.cleaned_data
+                group=row, by=request.user, at=timezone.now(), **form.cleaned_data
             )
         except DomainError as refused:
             form.add_error(None, str(refused))
         else:
             part = membership.get_role_display()
             messages.success(request, _("%(person)s: %(part)s.") % {"person": membership.user, "part": part})
-            if invitation is not None:
-                messages.info(
-                    request, _("An invitation is on its way to %(email)s.") % {"email": membership.user.email}
-                )
-            return redirect("annotation:group", slug, public_id)
+            back = reverse("annotation:group", args=[slug, public_id])
+            return after_inviting(request, issued=invitation, benchmark=row.benchmark, back=back)
     return _page(request, row, form)
 
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.mails import site_address
 from accounts.services import invitations, person_of
+from accounts.views.invitation_link import after_inviting
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, services
@@ -34,14 +34,13 @@ def authors(request: SignedInRequest, slug: str) -> HttpResponse:
             with transaction.atomic():
                 person = person_of(email=data["email"], name=data["name"])
                 services.give_authoring_role(benchmark=benchmark, user=person, role=data["role"], at=at)
-                invitations.invite(
+                invitation = invitations.invite(
                     user=person,
                     scope=slug,
                     title=benchmark.title,
                     part=data["role"],
                     by=request.user,
                     at=at,
-                    site=site_address(request),
                     url=reverse("rubrics:write", args=[slug]) if writes else reverse("accounts:home"),
                 )
         except DomainError as refused:
@@ -50,7 +49,8 @@ def authors(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             told = _("%(person)s may write cases and rubrics now.") if writes else _("%(person)s may audit now.")
             messages.success(request, told % {"person": person})
-            return redirect("rubrics:authors", slug)
+            back = reverse("rubrics:authors", args=[slug])
+            return after_inviting(request, issued=invitation, benchmark=benchmark, back=back)
     held = benchmark.authoring_roles.filter(active=True).select_related("user")
     rows = list(held.order_by("role", "user__name", "pk"))
     states = invitations.states_of(scope=slug, users=[row.user for row in rows], at=timezone.now())

@@ -1,4 +1,4 @@
-"""Invitations by mail to those who have a part in a benchmark; for its admins."""
+"""Invitations to those who have a part in a benchmark; for its admins."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.access import get_invitation
-from accounts.mails import site_address
 from accounts.models import User
 from accounts.services import invitations
+from accounts.services.invitations import IssuedInvitation
+from accounts.views.invitation_link import after_inviting
 from consilium.lib import navigation
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark
+from rubrics.models import Benchmark
 
 
 @require_POST
@@ -32,29 +35,26 @@ def invite(request: SignedInRequest, slug: str) -> HttpResponse:
     parts = sorted(navigation.roles_in(person, benchmark)) if person is not None else []
     if person is None or not parts:
         raise Http404
-    sent = invitations.invite
     return _answer(
         request,
-        slug,
-        lambda: sent(
-            user=person, scope=slug, title=benchmark.title, part=parts[0], by=request.user, at=timezone.now(),
-            site=site_address(request),
+        benchmark,
+        lambda: invitations.invite(
+            user=person, scope=slug, title=benchmark.title, part=parts[0], by=request.user, at=timezone.now()
         ),
         _("The invitation to %(person)s is on its way.") % {"person": person},
-    )  # fmt: skip
+    )
 
 
 @require_POST
 @signed_in
 def send_again(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Send a new link; the one before works no more."""
+    """Issue a new link; the one before works no more."""
     benchmark = get_administered_benchmark(request.user, slug)
     row = get_invitation(benchmark.slug, public_id)
-    again = invitations.send_again
     return _answer(
         request,
-        slug,
-        lambda: again(invitation=row, by=request.user, at=timezone.now(), site=site_address(request)),
+        benchmark,
+        lambda: invitations.send_again(invitation=row, by=request.user, at=timezone.now()),
         _("The invitation to %(person)s is on its way; the link sent before works no more.") % {"person": row.user},
     )
 
@@ -65,21 +65,30 @@ def withdraw(request: SignedInRequest, slug: str, public_id: str) -> HttpRespons
     """Make the link useless."""
     benchmark = get_administered_benchmark(request.user, slug)
     row = get_invitation(benchmark.slug, public_id)
-    return _answer(
-        request,
-        slug,
-        lambda: invitations.withdraw(invitation=row, at=timezone.now()),
-        _("The invitation to %(person)s was withdrawn; its link works no more.") % {"person": row.user},
-    )
-
-
-def _answer(request: SignedInRequest, slug: str, act: Callable[[], object], done: str) -> HttpResponse:
     try:
-        act()
+        invitations.withdraw(invitation=row, at=timezone.now())
     except DomainError as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, done)
+        done = _("The invitation to %(person)s was withdrawn; its link works no more.")
+        messages.success(request, done % {"person": row.user})
+    return redirect(_back(request, slug))
+
+
+def _answer(
+    request: SignedInRequest, benchmark: Benchmark, issue: Callable[[], IssuedInvitation | None], sent: str
+) -> HttpResponse:
+    back = _back(request, benchmark.slug)
+    try:
+        issued = issue()
+    except DomainError as refused:
+        messages.error(request, str(refused))
+        return redirect(back)
+    return after_inviting(request, issued=issued, benchmark=benchmark, back=back, sent=sent)
+
+
+def _back(request: SignedInRequest, slug: str) -> str:
+    """The page that the request came from, where it is one of ours."""
     back = request.POST.get("next", "")
     here = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
-    return redirect(back) if here else redirect("rubrics:people", slug)
+    return back if here else reverse("rubrics:people", args=[slug])

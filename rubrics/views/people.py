@@ -11,8 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.mails import site_address
 from accounts.services import invitations, person_of
+from accounts.views.invitation_link import after_inviting
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, services
@@ -32,14 +32,13 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
             with transaction.atomic():
                 person = person_of(email=data["email"], name=data["name"])
                 services.grant_role(benchmark=benchmark, user=person, role=data["role"])
-                invitations.invite(
+                invitation = invitations.invite(
                     user=person,
                     scope=slug,
                     title=benchmark.title,
                     part=data["role"],
                     by=request.user,
                     at=timezone.now(),
-                    site=site_address(request),
                     url=reverse("rubrics:overview", args=[slug]),
                 )
         except DomainError as refused:
@@ -47,7 +46,8 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
             status = refused.status_code
         else:
             messages.success(request, _("%(person)s may run this benchmark now.") % {"person": person})
-            return redirect("rubrics:people", slug)
+            back = reverse("rubrics:people", args=[slug])
+            return after_inviting(request, issued=invitation, benchmark=benchmark, back=back)
     rows = list(benchmark.roles.filter(active=True).select_related("user").order_by("role", "user__name", "pk"))
     states = invitations.states_of(scope=slug, users=[row.user for row in rows], at=timezone.now())
     context = {"benchmark": benchmark, "form": form, "rows": [(row, states[row.user_id]) for row in rows]}

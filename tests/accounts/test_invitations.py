@@ -48,7 +48,7 @@ def add(admin: Client, group: str, email: str = "bo@example.org", role: str = "a
 
 def link() -> str:
     """The path of the link in the last mail."""
-    (found,) = re.findall(r"http://testserver(/welcome/\S+)", mail.outbox[-1].body)
+    (found,) = re.findall(r"http://localhost:8000(/welcome/\S+)", mail.outbox[-1].body)
     return str(found)
 
 

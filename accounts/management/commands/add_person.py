@@ -29,7 +29,9 @@ class Command(BaseCommand):
         parser.add_argument("email")
         parser.add_argument("--name", default="")
         parser.add_argument("--creates-benchmarks", action="store_true", help="let them make benchmarks")
-        parser.add_argument("--no-password", action="store_true", help='leave it to "Forgot your password?"')
+        parser.add_argument(
+            "--no-password", action="store_true", help='leave it to "Forgot your password?", or to password_link'
+        )
 
     def handle(self, *, email: str, name: str, creates_benchmarks: bool, no_password: bool, **options: Any) -> None:
         """Write all of it or nothing."""

@@ -26,6 +26,7 @@ from django.core.management import CommandError, call_command, get_commands
 from django.core.management.base import BaseCommand
 from django.db import connections
 
+from accounts.mails import has_mail_server
 from consilium.guard import stop_groups
 from consilium.healthcheck import is_well, known_host
 from consilium.hosts import bound_name
@@ -248,6 +249,8 @@ class Command(BaseCommand):
         lines = ["", f"Consilium is at {address}", ""]
         if settings.BEHIND_PROXY:
             lines += ["Requests for another host or port are refused: the proxy has to pass on the header Host.", ""]
+        if not has_mail_server():
+            lines += ["No mail server is set (EMAIL_URL): admins hand on the links of invitations themselves.", ""]
         sign_ins = _demo_sign_ins()
         if sign_ins:
             width = max(len(role) for role, _email, _password in sign_ins)

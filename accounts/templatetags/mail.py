@@ -1,0 +1,10 @@
+"""Whether mails reach people."""
+
+from __future__ import annotations
+
+from django import template
+
+from accounts.mails import has_mail_server
+
+register = template.Library()
+register.simple_tag(has_mail_server)

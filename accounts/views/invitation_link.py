@@ -1,0 +1,40 @@
+"""What an admin sees after inviting somebody: that a mail is on its way, or the link to hand on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+
+from accounts.services.invitations import IssuedInvitation
+
+
+def after_inviting(
+    request: HttpRequest, *, issued: IssuedInvitation | None, benchmark: Any, back: str, sent: str = ""
+) -> HttpResponse:
+    """Go ``back`` and say how the person hears of it, or show the link where no mail server is set.
+
+    ``issued`` is None for who has signed in before. ``sent`` replaces the usual sentence about a mail. The link is in
+    this answer alone: a message on the next page would be kept in a cookie or the session until it is read.
+    """
+    if issued is not None and issued.link:
+        context = {"invitation": issued.invitation, "link": issued.link, "benchmark": benchmark, "back": back}
+        response = render(request, "accounts/invitation_link.html", context)
+        add_never_cache_headers(response)
+        return response
+    if issued is not None:
+        messages.info(request, _how_invited(issued, sent))
+    return redirect(back)
+
+
+def _how_invited(issued: IssuedInvitation, sent: str) -> str:
+    invitation = issued.invitation
+    if invitation.link_shown_at is None:
+        return sent or _("An invitation is on its way to %(email)s.") % {"email": invitation.user.email}
+    return _(
+        "%(email)s was given a link already, which still works. If it was lost, make a new one with “Send again”."
+    ) % {"email": invitation.user.email}

@@ -1,0 +1,212 @@
+"""Links in mails come from SITE_URL, or the bound address, and never from the Host that a request named."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Invitation, User
+from rubrics.models import Benchmark
+from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+CANARY = "canary-4f1c9d2e77.example.net"
+SITE = "https://study.example.org"
+
+
+@pytest.fixture(autouse=True)
+def _site(settings: Any) -> None:
+    settings.SITE_URL = SITE
+
+
+@pytest.fixture
+def admin() -> User:
+    return UserFactory(name="Ada Admin", last_login=timezone.now())
+
+
+@pytest.fixture
+def benchmark(admin: User) -> Benchmark:
+    return BenchmarkFactory(slug="cardio", title="Cardiology pilot", admin=admin)
+
+
+@pytest.fixture
+def client(admin: User, benchmark: Benchmark) -> Client:
+    """The admin, whose every request names another Host."""
+    client = Client(headers={"host": f"{CANARY}:6666"})
+    client.force_login(admin)
+    return client
+
+
+@pytest.fixture
+def stranger() -> Client:
+    return Client(headers={"host": f"{CANARY}:6666"})
+
+
+def links_of_only_mail() -> list[str]:
+    """The links in the one mail that went out, which names no Host anywhere."""
+    (sent,) = mail.outbox
+    bodies = [sent.body, *(content for content, _type in sent.alternatives)]
+    for text in (sent.subject, sent.message().as_string(), *bodies):
+        assert "canary" not in text
+        assert "testserver" not in text
+    links = [link for body in bodies for link in re.findall(r"https?://[^\s\"<>]+", body)]
+    assert all(link.startswith(SITE) for link in links)
+    return links
+
+
+def test_a_reset_mail(stranger: Client) -> None:
+    UserFactory(email="ana@example.org")
+    stranger.post("/accounts/password/reset/", {"email": "ana@example.org"})
+    assert any("/accounts/password/reset/key/" in link for link in links_of_only_mail())
+    assert mail.outbox[0].subject == "Choose a new password for Consilium"
+
+
+def test_a_reset_mail_without_a_site_url_leads_to_the_bound_address(stranger: Client, settings: Any) -> None:
+    settings.SITE_URL, settings.PORT = "", 8131
+    UserFactory(email="ana@example.org")
+    stranger.post("/accounts/password/reset/", {"email": "ana@example.org"})
+    (sent,) = mail.outbox
+    assert "http://localhost:8131/accounts/password/reset/key/" in sent.body
+    assert "canary" not in sent.message().as_string()
+
+
+INVITING = {
+    "member": ("/b/cardio/groups/{group}/members/", {"email": "bo@example.org", "name": "", "role": "annotator"}),
+    "researcher": ("/b/cardio/people/", {"email": "bo@example.org", "name": "", "role": "researcher"}),
+    "author": ("/b/cardio/people/authors/", {"email": "bo@example.org", "name": "", "role": "author"}),
+    "by API": (
+        "/api/v1/benchmarks/cardio/groups/{group}/members/",
+        {"email": "bo@example.org", "name": "", "role": "annotator"},
+    ),
+}
+
+
+@pytest.mark.parametrize("way", INVITING)
+def test_an_invitation(client: Client, benchmark: Benchmark, way: str, django_capture_on_commit_callbacks: Any) -> None:
+    address, form = INVITING[way]
+    group = ExpertGroupFactory(benchmark=benchmark, name="A")
+    options = {"content_type": "application/json"} if way == "by API" else {}
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client.post(address.format(group=group.public_id), form, **options)
+    assert answer.status_code in (201, 302), answer.content
+    assert any(link.startswith(f"{SITE}/welcome/") for link in links_of_only_mail())
+
+
+@pytest.mark.parametrize("way", ["again", "first"])
+def test_an_invitation_from_the_list(
+    client: Client, benchmark: Benchmark, way: str, django_capture_on_commit_callbacks: Any
+) -> None:
+    group = ExpertGroupFactory(benchmark=benchmark, name="A")
+    client.post(f"/b/cardio/groups/{group.public_id}/members/", INVITING["member"][1])
+    row = Invitation.objects.get()
+    if way == "first":
+        Invitation.objects.all().delete()
+        address, form = "/b/cardio/invitations/", {"person": row.user_id}
+    else:
+        Invitation.objects.update(sent_at=None)
+        address, form = f"/b/cardio/invitations/{row.public_id}/again/", {}
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(address, form)
+    assert any(link.startswith(f"{SITE}/welcome/") for link in links_of_only_mail())
+
+
+def test_a_notice_of_a_new_password(client: Client, admin: User) -> None:
+    form = {"oldpassword": PASSWORD, "password1": "seven quiet herons", "password2": "seven quiet herons"}
+    client.post("/accounts/password/change/", form)
+    admin.refresh_from_db()
+    assert admin.check_password("seven quiet herons")
+    links_of_only_mail()
+    assert mail.outbox[0].to == [admin.email]
+
+
+def test_a_notice_of_a_chosen_password(stranger: Client) -> None:
+    UserFactory(email="ana@example.org")
+    stranger.post("/accounts/password/reset/", {"email": "ana@example.org"})
+    (path,) = re.findall(rf"{SITE}(/accounts/password/reset/key/\S+)", mail.outbox.pop().body)
+    page = stranger.get(path, follow=True)
+    form = {"password1": "seven quiet herons", "password2": "seven quiet herons"}
+    stranger.post(page.redirect_chain[-1][0], form)
+    links_of_only_mail()
+
+
+def test_a_notice_of_a_second_factor(admin: User, client: Client) -> None:
+    TOTP.activate(admin, generate_totp_secret())
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    client.post("/accounts/2fa/totp/deactivate/")
+    links_of_only_mail()
+    assert mail.outbox[0].to == [admin.email]
+
+
+def test_a_notice_in_the_readers_daily_mail(settings: Any) -> None:
+    from datetime import timedelta
+
+    from accounts.services import deliveries, notifications
+
+    reader = UserFactory(email="ana@example.org", last_login=timezone.now())
+    now = timezone.now()
+    notifications.notify(
+        user=reader, kind="new_work", benchmark_title="Cardiology pilot", url="/work/", at=now - timedelta(days=2),
+        count=1, batch="First",
+    )  # fmt: skip
+    assert deliveries.sweep_mails(at=now) == 1
+    assert any(link.startswith(f"{SITE}/notifications/") for link in links_of_only_mail())
+
+
+# Unknown addresses ----------------------------------------------------------------------------------------------------
+
+
+def reset(address: str) -> tuple[Any, ...]:
+    visitor = Client()
+    answer = visitor.post("/accounts/password/reset/", {"email": address})
+    page = re.sub(r'csrfmiddlewaretoken" value="[^"]+|nonce="[^"]+|X-CSRFToken": "[^"]+', "", after(visitor, answer))
+    return answer.status_code, answer["Location"], sorted(answer.headers), page
+
+
+def after(visitor: Client, answer: Any) -> str:
+    return str(visitor.get(answer["Location"]).content.decode())
+
+
+@pytest.mark.parametrize("server", ["up", "down", "none"])
+def test_an_unknown_address_gets_the_same_answer_and_no_mail(server: str, settings: Any) -> None:
+    UserFactory(email="ana@example.org")
+    UserFactory(email="gone@example.org", is_active=False)
+    if server == "down":
+        settings.EMAIL_BACKEND = "tests.accounts.refusing.EmailBackend"
+    elif server == "none":
+        settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    known = reset("ana@example.org")
+    assert len(mail.outbox) == (1 if server == "up" else 0)
+    mail.outbox.clear()
+    assert known[:2] == (302, "/accounts/password/reset/done/")
+    assert reset("nobody@example.org") == known
+    assert reset("gone@example.org") == known
+    assert mail.outbox == []
+
+
+def test_the_work_for_an_unknown_address_is_that_of_a_known_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    from accounts.adapters import AccountAdapter
+
+    rendered: list[str] = []
+    render = AccountAdapter.rendered
+
+    def counted(self: AccountAdapter, prefix: str, *args: Any) -> Any:
+        rendered.append(prefix)
+        return render(self, prefix, *args)
+
+    monkeypatch.setattr(AccountAdapter, "rendered", counted)
+    UserFactory(email="ana@example.org")
+    reset("ana@example.org")
+    reset("nobody@example.org")
+    assert rendered == ["account/email/password_reset_key"] * 2
+
+
+def test_nobody_is_told_to_sign_up(client: Client) -> None:
+    page = Client().get("/accounts/signup/").content.decode()
+    assert "Ask the admin of your benchmark to add you" in page
+    assert 'href="/accounts/login/"' in page

@@ -1,0 +1,239 @@
+"""Without a mail server: admins get the link of an invitation once, on record; nobody's link ends in the log."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from html import unescape
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Invitation, InvitationEvent, User
+from rubrics.models import Benchmark
+from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+NEW = {"password": "seven quiet herons", "again": "seven quiet herons", "language": "en", "time_zone": "UTC"}
+RESET = "/accounts/password/reset/"
+
+
+@pytest.fixture(autouse=True)
+def _no_mail_server(settings: Any) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_in_the_log(capfd: pytest.CaptureFixture[str]) -> Any:
+    """What the web process prints is its log; no test of this module may leave a link there."""
+    yield
+    printed = "".join(capfd.readouterr())
+    assert not re.search(r"/welcome/(?!\[)|/reset/key/(?!\[)", printed)
+
+
+@pytest.fixture
+def ada() -> User:
+    return UserFactory(name="Ada Admin", last_login=timezone.now())
+
+
+@pytest.fixture
+def benchmark(ada: User) -> Benchmark:
+    return BenchmarkFactory(slug="cardio", title="Cardiology pilot", admin=ada)
+
+
+@pytest.fixture
+def admin(ada: User, benchmark: Benchmark, client: Client) -> Client:
+    client.force_login(ada)
+    return client
+
+
+@pytest.fixture
+def group(benchmark: Benchmark) -> str:
+    return f"/b/cardio/groups/{ExpertGroupFactory(benchmark=benchmark, name='Group A').public_id}/"
+
+
+def link_of(answer: Any) -> str:
+    """The path of the link that the page shows, once."""
+    (link,) = re.findall(r"http://localhost:8000(/welcome/[^<\s]+)", unescape(answer.content.decode()))
+    return str(link)
+
+
+def add(admin: Client, group: str, role: str = "annotator") -> Any:
+    return admin.post(f"{group}members/", {"email": "bo@example.org", "name": "Bo Li", "role": role})
+
+
+@pytest.mark.parametrize(
+    ("address", "role"),
+    [("{group}members/", "annotator"), ("/b/cardio/people/", "researcher"), ("/b/cardio/people/", "admin"),
+     ("/b/cardio/people/authors/", "author"), ("/b/cardio/people/authors/", "auditor")],
+)  # fmt: skip
+def test_whoever_invites_gets_the_link_instead_of_a_mail(
+    admin: Client, ada: User, group: str, address: str, role: str
+) -> None:
+    page = admin.post(address.format(group=group), {"email": "bo@example.org", "name": "Bo Li", "role": role})
+    text = page.content.decode()
+    assert page.status_code == 200
+    assert "No mail server is set, so nothing was sent to bo@example.org." in text
+    assert "on its way" not in text
+    assert "no-store" in page["Cache-Control"]
+    link = link_of(page)
+    row = Invitation.objects.get()
+    assert (row.sent_at, row.link_shown_to) == (None, ada)
+    assert row.link_shown_at is not None
+    # The link is nowhere else: not on the next page, not in the session or a cookie, and only hashed in the table.
+    token = link.split("/")[2]
+    listed = admin.get(address.format(group=group).replace("members/", "")).content.decode()
+    assert token not in listed
+    assert "link handed on" in listed
+    assert "taken by Ada Admin" in listed
+    assert token not in json.dumps(dict(admin.session.items()), default=str)
+    assert all(token not in morsel.value for morsel in admin.cookies.values())
+    assert token not in str(Invitation.objects.values().get())
+    assert Client().get(link).status_code == 200
+
+
+def test_the_link_lets_its_reader_in_once(admin: Client, group: str) -> None:
+    link = link_of(add(admin, group))
+    visitor = Client()
+    visitor.post(link, {"name": "Bo Li", **NEW})
+    assert visitor.get("/session").json()["signed_in"]
+    assert Client().get(link).status_code == 410
+    assert Client().login(email="bo@example.org", password=NEW["password"])
+
+
+def test_send_again_makes_a_new_link_and_the_former_works_no_more(admin: Client, group: str) -> None:
+    former = link_of(add(admin, group))
+    row = Invitation.objects.get()
+    newer = link_of(admin.post(f"/b/cardio/invitations/{row.public_id}/again/", {"next": group}))
+    assert newer != former
+    assert Client().get(former).status_code == 410
+    assert Client().get(newer).status_code == 200
+    admin.post(f"/b/cardio/invitations/{row.public_id}/withdraw/", {"next": group})
+    assert Client().get(newer).status_code == 410
+
+
+def test_who_took_which_link_stays_on_record(admin: Client, ada: User, benchmark: Benchmark, group: str) -> None:
+    add(admin, group)
+    eva = UserFactory(name="Eva", last_login=timezone.now())
+    benchmark.roles.create(user=eva, role="admin")
+    other = Client()
+    other.force_login(eva)
+    other.post(f"/b/cardio/invitations/{Invitation.objects.get().public_id}/again/", {"next": group})
+    events = InvitationEvent.objects.exclude(link_shown_at=None).order_by("pgh_id")
+    assert [event.link_shown_to_id for event in events] == [ada.pk, eva.pk]
+    assert "token_hash" not in {field.name for field in InvitationEvent._meta.get_fields()}
+
+
+def test_a_second_part_leaves_the_link_as_it_is(admin: Client, group: str) -> None:
+    link = link_of(add(admin, group))
+    Invitation.objects.update(link_shown_at=timezone.now() - timedelta(days=2))
+    answer = admin.post(f"{group}members/", {"email": "bo@example.org", "name": "", "role": "checker"}, follow=True)
+    assert "was given a link already" in answer.content.decode()
+    assert Client().get(link).status_code == 200
+
+
+def test_somebody_who_was_added_without_an_invitation_gets_one_from_the_list(admin: Client, group: str) -> None:
+    add(admin, group)
+    person = Invitation.objects.get().user_id
+    Invitation.objects.all().delete()
+    assert "Make a link" in admin.get(group).content.decode()
+    assert Client().get(link_of(admin.post("/b/cardio/invitations/", {"person": person}))).status_code == 200
+
+
+@pytest.mark.parametrize("address", ["{group}", "/b/cardio/people/", "/b/cardio/people/authors/"])
+def test_the_form_says_before_that_no_mail_goes_out(admin: Client, group: str, address: str) -> None:
+    page = admin.get(address.format(group=group)).content.decode()
+    assert "No mail server is set: for somebody who has never signed in you get a link to hand on" in page
+    assert "gets a mail" not in page
+
+
+def test_the_api_answers_with_the_link_once(admin: Client, benchmark: Benchmark, group: str) -> None:
+    address = f"/api/v1/benchmarks/cardio/groups/{group.split('/')[-2]}/members/"
+    body = {"email": "bo@example.org", "name": "Bo Li", "role": "annotator"}
+    answer = admin.post(address, body, content_type="application/json")
+    assert answer.status_code == 201
+    assert answer.json()["invitation"] == "link"
+    assert answer["Cache-Control"] == "no-store"
+    path = answer.json()["link"].removeprefix("http://localhost:8000")
+    assert Client().get(path).status_code == 200
+    assert "welcome" not in admin.get(address).content.decode()
+    second = admin.post(address, {**body, "role": "checker"}, content_type="application/json").json()
+    assert (second["invitation"], second["link"]) == ("link_given_before", "")
+    known = UserFactory(email="kim@example.org", last_login=timezone.now())
+    third = admin.post(address, {**body, "email": known.email}, content_type="application/json").json()
+    assert (third["invitation"], third["link"]) == ("none", "")
+
+
+def test_the_api_says_that_a_mail_went_out(admin: Client, benchmark: Benchmark, group: str, settings: Any) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    address = f"/api/v1/benchmarks/cardio/groups/{group.split('/')[-2]}/members/"
+    body = {"email": "bo@example.org", "name": "Bo Li", "role": "annotator"}
+    answer = admin.post(address, body, content_type="application/json").json()
+    assert (answer["invitation"], answer["link"]) == ("mailed", "")
+
+
+def test_a_link_in_the_address_of_a_refused_form_is_not_logged(admin: Client, group: str) -> None:
+    link = link_of(add(admin, group))
+    refused = Client().post(link, {"name": "Bo Li", **NEW, "again": "another"})
+    assert refused.status_code == 422  # and Django logs the address of what it refuses
+
+
+# Passwords ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_for_forgotten_passwords_says_who_helps(client: Client) -> None:
+    for language, words in (
+        ("en", ("no mail server is set", "ask the admin of your benchmark", "ask whoever runs the server")),
+        ("zh-hans", ()),
+    ):
+        page = Client(headers={"accept-language": language}).get(RESET)
+        assert page.status_code == 200
+        assert all(word in page.content.decode() for word in words)
+        assert b'type="email"' not in page.content
+
+
+def test_a_request_for_a_link_prints_none(client: Client, capfd: pytest.CaptureFixture[str]) -> None:
+    UserFactory(email="ana@example.org")
+    answer = client.post(RESET, {"email": "ana@example.org"}, follow=True)
+    assert "no mail server is set" in answer.content.decode()
+    assert "is on its way" not in answer.content.decode()
+    printed = "".join(capfd.readouterr())
+    assert "/reset/key/" not in printed
+    assert "ana@example.org" not in printed
+
+
+def test_whoever_runs_the_server_makes_a_link_that_works_once(client: Client) -> None:
+    ana = UserFactory(email="ana@example.org")
+    for number in range(8):  # locked out
+        client.post("/accounts/login/", {"login": "ana@example.org", "password": f"guess {number}"})
+    out = StringIO()
+    call_command("password_link", "Ana@example.org", stdout=out, stderr=StringIO())
+    link = out.getvalue().strip()
+    assert link.startswith("http://localhost:8000/accounts/password/reset/key/")
+    path = link.removeprefix("http://localhost:8000")
+    visitor = Client()
+    page = visitor.get(path, follow=True)
+    form = {"password1": "seven quiet herons", "password2": "seven quiet herons"}
+    visitor.post(page.redirect_chain[-1][0], form)
+    assert visitor.get("/session").json()["signed_in"]
+    ana.refresh_from_db()
+    assert ana.check_password("seven quiet herons")
+    assert not ana.check_password(PASSWORD)
+    assert Client().get(path).status_code == 200
+    assert "invalid" in Client().get(path).content.decode()
+    signing_in = Client()
+    signing_in.post("/accounts/login/", {"login": "ana@example.org", "password": "seven quiet herons"})
+    assert signing_in.get("/session").json()["signed_in"]
+
+
+@pytest.mark.parametrize("email", ["nobody@example.org", "gone@example.org", ""])
+def test_no_link_is_made_for_who_cannot_sign_in(email: str) -> None:
+    UserFactory(email="gone@example.org", is_active=False)
+    UserFactory(email="")
+    with pytest.raises(CommandError, match="No active account"):
+        call_command("password_link", email)
