@@ -8,10 +8,17 @@ from urllib.parse import quote
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context as request_context
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.providers.base import AuthProcess
+from django.conf import settings
 from django.http import HttpRequest
+from django.shortcuts import render
 from django.urls import reverse
 
 from accounts.mails import has_mail_server
+from accounts.sign_on import SignOnRefused, account_for
 from consilium.hosts import site_address
 
 logger = logging.getLogger(__name__)
@@ -56,3 +63,23 @@ class AccountAdapter(DefaultAccountAdapter):
         """The mail as it would be sent."""
         values = {"request": request_context.request, "email": email, "site_address": site_address(), **context}
         return self.render_mail(template_prefix, email, values, headers={"Auto-Submitted": "auto-generated"})
+
+
+class SocialAccountAdapter(DefaultSocialAccountAdapter):
+    """Single sign-on leads to the account that an admin made for the address; it makes none."""
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Connect a first sign-on with its account.
+
+        allauth could do so itself (``EMAIL_AUTHENTICATION``), but then makes the password unusable, because it takes
+        addresses that were not confirmed by mail for claims. Here an admin made the account, and knew whose it is.
+        """
+        if sociallogin.is_existing or sociallogin.state.get("process") != AuthProcess.LOGIN:
+            return
+        try:
+            user = account_for(sociallogin.account.extra_data, trust_email=settings.OIDC_TRUST_EMAIL)
+        except SignOnRefused as refused:
+            logger.warning("A single sign-on was refused", extra={"reason": refused.reason})
+            page = {"reason": refused.reason, "email": refused.email, "provider": settings.OIDC_NAME}
+            raise ImmediateHttpResponse(render(request, "accounts/sign_on_refused.html", page, status=403)) from refused
+        sociallogin.connect(request, user)

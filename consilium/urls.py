@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from accounts.views import sign_on
 from consilium.views import healthz
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
@@ -21,6 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     # Admins give people their address, and people are found by it: nobody takes another one by themselves.
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile"), name="account_email"),
+    path("accounts/oidc/<str:provider_id>/login/", sign_on.begin, name="openid_connect_login"),
     path("accounts/", include("allauth.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
     path("api/v1/", include((api_urlpatterns, "api"))),

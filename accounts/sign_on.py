@@ -1,0 +1,50 @@
+"""Whose account a single sign-on (OpenID Connect) belongs to, by what the provider says of the person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from accounts.models import User
+
+
+class SignOnRefused(Exception):
+    """Nobody is signed in; ``reason`` is no_email, not_verified, not_vouched or no_account."""
+
+    def __init__(self, reason: str, email: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.email = email
+
+
+def account_for(claims: Mapping[str, Any], *, trust_email: bool) -> User:
+    """The active account of the address in ``claims``; `SignOnRefused` says why there is none.
+
+    ``claims``: as allauth keeps them, ``userinfo`` and ``id_token`` or one of the two. ``trust_email``: take an address
+    of which the provider does not say whether it is verified, as Microsoft Entra does not. One that it says is *not*
+    verified is refused in any case: whoever may type an address there would take over the account of another person.
+    """
+    sources = [source for name in ("userinfo", "id_token") if isinstance(source := claims.get(name), Mapping)]
+    email = next((str(source["email"]).strip() for source in sources if source.get("email")), "")
+    try:
+        validate_email(email)
+    except ValidationError as error:
+        raise SignOnRefused("no_email") from error
+    stating = [source for source in sources if source.get("email_verified") is not None]
+    if not all(is_verified(source["email_verified"]) for source in stating):
+        raise SignOnRefused("not_verified", email)
+    vouched = any(str(source.get("email", "")).strip().lower() == email.lower() for source in stating)
+    if not vouched and not trust_email:
+        raise SignOnRefused("not_vouched", email)
+    user = User.objects.filter(email__iexact=email, is_active=True).first()
+    if user is None:
+        raise SignOnRefused("no_account", email)
+    return user
+
+
+def is_verified(value: object) -> bool:
+    """Whether ``email_verified`` says yes. Some providers write a text, of which Python holds even "false" for true."""
+    return value is True or (isinstance(value, str) and value.strip().lower() == "true")
