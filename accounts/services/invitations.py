@@ -29,6 +29,7 @@ from accounts.models import Invitation, PhysicianProfile, User
 from accounts.notices import PARTS
 from accounts.services.notifications import Kind, notify
 from consilium.hosts import site_address
+from consilium.lib import navigation
 from consilium.lib.errors import Conflict, DomainError
 
 logger = logging.getLogger(__name__)
@@ -50,14 +51,19 @@ class InvitationState:
 
 @dataclass(frozen=True, slots=True)
 class IssuedInvitation:
-    """An invitation and its ``link``, for the inviter to hand on; empty where a mail carries it, or one did before."""
+    """An invitation and how its link reaches the person: ``way`` is mail, link, link_before or operator.
+
+    ``link`` is set where the inviter has to hand it on. link_before: one that was handed on still works. operator: the
+    account holds more than this benchmark, so whoever runs the server makes the link (``password_link``).
+    """
 
     invitation: Invitation
+    way: str
     link: str = ""
 
 
 class LinkUnusable(DomainError):
-    """The link lets nobody in; ``reason`` is unknown, used, expired, withdrawn or replaced."""
+    """The link lets nobody in; ``reason`` is unknown, used, expired, withdrawn, replaced or foreign."""
 
     status_code = 410
 
@@ -98,7 +104,10 @@ def invite(
     # A link that was handed on may be in use any moment: a second part must not make it useless.
     handed_on = invitation.link_shown_at is not None and invitation.expires_at > at and not has_mail_server()
     if not made and (just_sent or handed_on) and invitation.withdrawn_at is None:
-        return IssuedInvitation(invitation)  # a second part in the same minute needs no second mail
+        # A second part in the same minute needs no second mail.
+        return IssuedInvitation(invitation, "mail" if just_sent else "link_before")
+    if not has_mail_server() and _holds_more(user, scope):
+        return IssuedInvitation(invitation, "operator")
     return _issue(invitation, by=by, part=part, at=at)
 
 
@@ -110,6 +119,10 @@ def send_again(*, invitation: Invitation, by: User, at: datetime) -> IssuedInvit
         raise Conflict(_("This person has signed in already."))
     if row.sent_at is not None and row.sent_at > at - BETWEEN_TWO and row.withdrawn_at is None:
         raise Conflict(_("A mail went out less than five minutes ago. Wait a little before you send another."))
+    if not has_mail_server() and _holds_more(row.user, row.scope):
+        raise Conflict(
+            _("This account has a password or a part elsewhere already. Ask whoever runs the server for a link.")
+        )
     _refuse_a_flood(by, at)
     return _issue(row, by=by, part=row.part, at=at)
 
@@ -143,10 +156,21 @@ def _issue(row: Invitation, *, by: User, part: str, at: datetime) -> IssuedInvit
     token = signing.Signer(salt=SALT).sign_object([row.public_id, secret])
     link = site_address() + reverse("accounts:welcome", args=[token])
     if not by_mail:
-        return IssuedInvitation(row, link)
+        return IssuedInvitation(row, "link", link)
     # After the transaction: no mail for what was rolled back, and nothing waits for the mail server with locks held.
     transaction.on_commit(functools.partial(_mail, row, by, link))
-    return IssuedInvitation(row)
+    return IssuedInvitation(row, "mail")
+
+
+def _holds_more(user: User, scope: str) -> bool:
+    """Whether the account is more than what an admin of ``scope`` made of it.
+
+    Whoever holds a link chooses the password. A mailed one reaches the owner of the address; one that an admin hands on
+    would make that admin the owner of whatever else the account may do.
+    """
+    elsewhere = {card.key for card in navigation.home_cards(user)} - {scope}
+    invited_elsewhere = Invitation.objects.filter(user=user).exclude(scope=scope).exists()
+    return bool(user.has_usable_password() or user.is_staff or user.is_superuser or elsewhere or invited_elsewhere)
 
 
 def _mail(row: Invitation, by: User, link: str) -> None:
@@ -193,6 +217,8 @@ def _opened(token: str, at: datetime, *, lock: bool = False) -> Invitation:
         raise LinkUnusable("replaced")
     if row.expires_at <= at:
         raise LinkUnusable("expired")
+    if row.link_shown_at is not None and _holds_more(row.user, row.scope):
+        raise LinkUnusable("foreign")
     return row
 
 

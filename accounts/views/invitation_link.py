@@ -32,9 +32,13 @@ def after_inviting(
 
 
 def _how_invited(issued: IssuedInvitation, sent: str) -> str:
-    invitation = issued.invitation
-    if invitation.link_shown_at is None:
-        return sent or _("An invitation is on its way to %(email)s.") % {"email": invitation.user.email}
-    return _(
-        "%(email)s was given a link already, which still works. If it was lost, make a new one with “Send again”."
-    ) % {"email": invitation.user.email}
+    email = {"email": issued.invitation.user.email}
+    if issued.way == "mail":
+        return sent or _("An invitation is on its way to %(email)s.") % email
+    if issued.way == "link_before":
+        return _("%(email)s was given a link already. If it was lost, make a new one with “Send again”.") % email
+    text = _(
+        "No mail server is set, and %(email)s has a password or a part elsewhere already. Ask whoever runs the server "
+        "for a link."
+    )
+    return text % email

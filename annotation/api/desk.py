@@ -74,11 +74,7 @@ def members(request: Request, slug: str, public_id: str) -> Response:
 
 
 def _invitation(issued: IssuedInvitation | None) -> dict[str, str]:
-    if issued is None:
-        return {"invitation": "none", "link": ""}
-    if issued.link:
-        return {"invitation": "link", "link": issued.link}
-    return {"invitation": "mailed" if issued.invitation.link_shown_at is None else "link_given_before", "link": ""}
+    return {"invitation": issued.way if issued else "none", "link": issued.link if issued else ""}
 
 
 def _members(group: ExpertGroup, rows: list[Membership], *, administers: bool) -> list[dict[str, Any]]:

@@ -41,10 +41,11 @@ class NewMemberSerializer(MemberSerializer):
     """A member who was just added, and how they hear of it."""
 
     invitation = serializers.ChoiceField(
-        choices=["mailed", "link", "link_given_before", "none"],
+        choices=["mail", "link", "link_before", "operator", "none"],
         read_only=True,
-        help_text="mailed: to the address. link: no mail server is set; hand `link` on. link_given_before: a link that "
-        "was given before still works. none: the person has signed in before and finds a notification.",
+        help_text="mail: sent to the address. link: no mail server is set; hand `link` on. link_before: one that was "
+        "given before still works. operator: no mail server is set, and the account has a password or a part elsewhere "
+        "already; whoever runs the server makes the link. none: the person has signed in before.",
     )
     link = serializers.CharField(
         read_only=True, help_text="Lets the person choose a password; in this answer alone, empty where mailed."

@@ -17,12 +17,12 @@ from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, User
 
 pytestmark = pytest.mark.django_db
 CANARY = "canary-4f1c9d2e77.example.net"
-SITE = "https://study.example.org"
+SITE = "http://localhost:8131"
 
 
 @pytest.fixture(autouse=True)
 def _site(settings: Any) -> None:
-    settings.SITE_URL = SITE
+    settings.SITE_URL, settings.BIND, settings.PORT = "", "127.0.0.1", 8131
 
 
 @pytest.fixture
@@ -67,12 +67,12 @@ def test_a_reset_mail(stranger: Client) -> None:
     assert mail.outbox[0].subject == "Choose a new password for Consilium"
 
 
-def test_a_reset_mail_without_a_site_url_leads_to_the_bound_address(stranger: Client, settings: Any) -> None:
-    settings.SITE_URL, settings.PORT = "", 8131
+def test_with_a_site_url_links_begin_with_it(stranger: Client, settings: Any) -> None:
+    settings.SITE_URL = "https://study.example.org"
     UserFactory(email="ana@example.org")
     stranger.post("/accounts/password/reset/", {"email": "ana@example.org"})
     (sent,) = mail.outbox
-    assert "http://localhost:8131/accounts/password/reset/key/" in sent.body
+    assert "https://study.example.org/accounts/password/reset/key/" in sent.body
     assert "canary" not in sent.message().as_string()
 
 

@@ -145,6 +145,58 @@ def test_somebody_who_was_added_without_an_invitation_gets_one_from_the_list(adm
     assert Client().get(link_of(admin.post("/b/cardio/invitations/", {"person": person}))).status_code == 200
 
 
+def _with_a_password(person: User) -> None:
+    person.set_password(PASSWORD)
+    person.save()
+
+
+def _who_creates_benchmarks(person: User) -> None:
+    person.is_staff = True
+    person.save()
+
+
+def _with_a_part_elsewhere(person: User) -> None:
+    BenchmarkFactory(slug="neuro").roles.create(user=person, role="researcher")
+
+
+def _invited_elsewhere(person: User) -> None:
+    at = timezone.now()
+    Invitation.objects.create(
+        user=person, scope="neuro", title="Neuro", part="annotator", created_at=at, expires_at=at
+    )  # fmt: skip
+
+
+MORE = [_with_a_password, _who_creates_benchmarks, _with_a_part_elsewhere, _invited_elsewhere]
+
+
+@pytest.mark.parametrize("more", MORE)
+def test_no_admin_gets_the_link_of_an_account_that_holds_more_than_their_benchmark(
+    admin: Client, group: str, more: Any
+) -> None:
+    bo = UserFactory(email="bo@example.org", last_login=None)
+    bo.set_unusable_password()
+    bo.save()
+    more(bo)
+    answer = admin.post(f"{group}members/", {"email": "bo@example.org", "name": "", "role": "annotator"}, follow=True)
+    assert "Ask whoever runs the server for a link." in answer.content.decode()
+    assert "/welcome/" not in answer.content.decode()
+    assert bo.memberships.filter(role="annotator").exists()  # the part is given all the same
+    row = Invitation.objects.get(scope="cardio")
+    answer = admin.post(f"/b/cardio/invitations/{row.public_id}/again/", {"next": group}, follow=True)
+    assert "Ask whoever runs the server for a link." in answer.content.decode()
+    assert "/welcome/" not in answer.content.decode()
+
+
+@pytest.mark.parametrize("more", MORE)
+def test_a_link_that_an_admin_holds_ends_when_the_account_gets_more(admin: Client, group: str, more: Any) -> None:
+    link = link_of(add(admin, group))
+    more(User.objects.get(email="bo@example.org"))
+    answer = Client().post(link, {"name": "Eve", **NEW})
+    assert answer.status_code == 410
+    assert "This link works no more" in answer.content.decode()
+    assert not Client().login(email="bo@example.org", password=NEW["password"])
+
+
 @pytest.mark.parametrize("address", ["{group}", "/b/cardio/people/", "/b/cardio/people/authors/"])
 def test_the_form_says_before_that_no_mail_goes_out(admin: Client, group: str, address: str) -> None:
     page = admin.get(address.format(group=group)).content.decode()
@@ -163,7 +215,7 @@ def test_the_api_answers_with_the_link_once(admin: Client, benchmark: Benchmark,
     assert Client().get(path).status_code == 200
     assert "welcome" not in admin.get(address).content.decode()
     second = admin.post(address, {**body, "role": "checker"}, content_type="application/json").json()
-    assert (second["invitation"], second["link"]) == ("link_given_before", "")
+    assert (second["invitation"], second["link"]) == ("link_before", "")
     known = UserFactory(email="kim@example.org", last_login=timezone.now())
     third = admin.post(address, {**body, "email": known.email}, content_type="application/json").json()
     assert (third["invitation"], third["link"]) == ("none", "")
@@ -174,7 +226,7 @@ def test_the_api_says_that_a_mail_went_out(admin: Client, benchmark: Benchmark, 
     address = f"/api/v1/benchmarks/cardio/groups/{group.split('/')[-2]}/members/"
     body = {"email": "bo@example.org", "name": "Bo Li", "role": "annotator"}
     answer = admin.post(address, body, content_type="application/json").json()
-    assert (answer["invitation"], answer["link"]) == ("mailed", "")
+    assert (answer["invitation"], answer["link"]) == ("mail", "")
 
 
 def test_a_link_in_the_address_of_a_refused_form_is_not_logged(admin: Client, group: str) -> None:
