@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core import mail
 from django.core.cache import cache
 from django.db import connection
@@ -132,6 +133,15 @@ def test_who_is_locked_out_gets_in_by_the_mailed_link(ana: User) -> None:
     elsewhere.post(SIGN_IN, {"login": "ana@example.org", "password": NEW}, REMOTE_ADDR="10.5.0.2")
     assert elsewhere.get("/session").json()["signed_in"] is True  # the count began anew
     assert "invalid" in Client().get(path).content.decode()  # the link worked once
+
+
+def test_the_mailed_link_does_not_replace_a_second_factor(ana: User) -> None:
+    TOTP.activate(ana, generate_totp_secret())
+    owner = Client()
+    owner.post("/accounts/password/reset/", {"email": "ana@example.org"})
+    answer = choose_password(owner, reset_link())
+    assert owner.get("/session").json()["signed_in"] is False
+    assert answer.redirect_chain[-1][0].startswith("/accounts/2fa/authenticate/")
 
 
 def test_an_address_given_with_capitals_signs_in_and_gets_a_link(client: Client) -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from django.test import RequestFactory
 
 from consilium.logs import REDACTED, redact
 from tests.processes import ROOT
@@ -23,6 +24,9 @@ CANARY = "canary-4f1c9d2e77"
         {"url": f"postgres://judge:{CANARY}@db.example.org/x"},
         {"event": f'{{"password": "{CANARY}"}}'},
         {"event": f"used sk-{CANARY}"},
+        {"event": f"Gone: /welcome/{CANARY}:x/"},
+        {"event": f"Not Found: /accounts/password/reset/key/3-{CANARY}/"},
+        {"request": RequestFactory().post(f"/welcome/{CANARY}/")},
         {"session_token": CANARY, "nested": ({"client_secret": CANARY},)},
     ],
 )
