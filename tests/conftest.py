@@ -9,6 +9,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
@@ -20,7 +21,7 @@ from django.db import connection, transaction
 from django.utils import timezone, translation
 
 from consilium.embedded import ensure
-from tests.processes import Worker
+from tests.processes import Worker, redis_server
 from tests.template import ensure_template
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ TOGETHER = (
     "tests/agreement/test_real_agreement_file.py",
     "tests/demo/test_load.py",
     "tests/infra/test_up.py",
+    "tests/infra/test_watchdog.py",
 )
 # These start processes and servers of their own, and need no database of the tests, which is not there yet.
 BEFORE_THE_DATABASE = ("tests/infra/test_embedded.py", "tests/infra/test_secret_key.py")
@@ -209,6 +211,13 @@ def start_worker(
     for worker in started:
         if worker.process.poll() is None:
             worker.kill()
+
+
+@pytest.fixture
+def redis_url(tmp_path: Path) -> Iterator[str]:
+    """Address of a Redis of the test's own."""
+    with redis_server(tmp_path) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

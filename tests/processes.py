@@ -56,6 +56,16 @@ class Worker:
         """Number of the main process; its group has the same."""
         return self.process.pid
 
+    def children(self) -> list[int]:
+        """Numbers of the living processes below the main one, the oldest first; also after that one was killed."""
+        numbers = []
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                state, _parent, group = path.read_text().rpartition(") ")[2].split()[:3]
+                if state != "Z" and int(group) == self.pid != int(path.parent.name):
+                    numbers.append(int(path.parent.name))
+        return sorted(numbers)
+
     def kill(self) -> None:
         """``kill -9`` the worker and its children, as a power cut would."""
         with contextlib.suppress(ProcessLookupError):
@@ -71,14 +81,15 @@ class Worker:
 
 
 @contextlib.contextmanager
-def redis_server(folder: Path) -> Iterator[str]:
-    """A Redis of one's own that keeps nothing; yields its address."""
+def redis_server(folder: Path, *, port: int | None = None) -> Iterator[str]:
+    """A Redis of one's own that keeps nothing; yields its address. A free port unless one is given."""
     program = shutil.which("redis-server")
     if program is None:
         pytest.fail("No redis-server found: install the package redis-server.", pytrace=False)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    if port is None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
     server = subprocess.Popen(
         [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)],
         stdout=subprocess.DEVNULL,

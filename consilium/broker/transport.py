@@ -23,6 +23,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import InterfaceError, InternalError, OperationalError, PendingRollbackError
 
 POLLING_INTERVAL_S = 0.1
+# With an unlimited prefetch a full queue must not keep the event loop from the results of its children.
+MAX_MESSAGES_PER_POLL = 100
 LONGEST_WAIT_S = 0.5
 # Two processes that make the same table at once would trip over each other; any constant of our own will do.
 ADVISORY_LOCK = 0x434F4E53
@@ -103,9 +105,15 @@ class Channel(SQLAlchemyChannel):
 
 
 class Transport(SQLAlchemyTransport):
-    """Polls ten times a second; starts the connection again after whatever PostgreSQL may do to it."""
+    """Polls ten times a second; starts the connection again after whatever PostgreSQL may do to it.
+
+    It takes part in the event loop of a worker. Without one Celery uses billiard's blocking pool, where all children
+    read one pipe under one semaphore: a child that is killed while it waits for work takes the semaphore with it for
+    good, and no other child gets work again. With an event loop each child has pipes of its own.
+    """
 
     Channel = Channel
+    implements = SQLAlchemyTransport.implements.extend(asynchronous=True)
     polling_interval = POLLING_INTERVAL_S
     connection_errors = (  # type: ignore[assignment]  # kombu names one only
         OperationalError,
@@ -114,9 +122,52 @@ class Transport(SQLAlchemyTransport):
         PendingRollbackError,
     )
 
+    def __init__(self, client: Any, **options: Any) -> None:
+        super().__init__(client, **options)
+        self._loop: Any = None
+        self._timer: Any = None
+        self._error: Exception | None = None
+
+    def register_with_event_loop(self, connection: Any, loop: Any) -> None:
+        """Poll from the worker's event loop: in a timer, so that the tick after it sends the messages to the children.
+
+        An error of a timer would be logged, and the timer would go on for nothing. So the tick raises it, and it leaves
+        the loop: Celery connects anew or ends the worker, as it does with any other transport.
+        """
+        self._leave_event_loop()
+        self._loop = loop
+        self._timer = loop.call_repeatedly(POLLING_INTERVAL_S, self._poll)
+        loop.on_tick.add(self._raise_error)
+
+    def close_connection(self, connection: Any) -> None:
+        """Close all channels, and poll no more: after a lost connection Celery uses another transport."""
+        self._leave_event_loop()
+        super().close_connection(connection)
+
     def drain_events(self, connection: Any, timeout: float | None = None, **_kwargs: Any) -> None:
-        """Wait for a message, but come back often enough to notice that the worker shall end."""
+        """Wait for a message, for commands that have no event loop; but come back in time to notice an interruption."""
         super().drain_events(connection, timeout=LONGEST_WAIT_S if timeout is None else min(timeout, LONGEST_WAIT_S))
+
+    def _poll(self) -> None:
+        assert self.cycle is not None
+        try:
+            for _ in range(MAX_MESSAGES_PER_POLL):
+                self.cycle.get(self._deliver)
+        except Empty:
+            pass  # no channel has a message, or each has as many as it may hold unacknowledged, or nobody consumes
+        except Exception as error:
+            self._error = error
+
+    def _raise_error(self) -> None:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def _leave_event_loop(self) -> None:
+        if self._loop is not None:
+            self._timer.cancel()
+            self._loop.on_tick.discard(self._raise_error)
+            self._loop = self._timer = self._error = None
 
 
 def _forget_engines() -> None:

@@ -9,22 +9,18 @@ processes that were killed.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
-from typing import Self
 
 import pytest
 import redis
-from django.db import connection
 from django.utils import timezone
 from kombu import Connection
 
@@ -32,12 +28,13 @@ from rubrics.models import Benchmark
 from scoring.models import JudgeCall, JudgeRun, Verdict
 from scoring.services import runs as runs_module
 from scoring.services.runs import RunFrame, create_run, resume_run
-from scoring.tasks import judge_slice, sweep_runs
+from scoring.tasks import judge_slice
 from scoring.work.dispatcher import UNWRITTEN_AT_MOST
 from scoring.work.slice import WRITE_AT, WRITE_EVERY_S
 from tests.chaos import FULL
+from tests.chaos.beat import Beat
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory
-from tests.processes import Worker, redis_server
+from tests.processes import Worker
 from tests.scoring.conftest import Loopback, chat_judge, loopback, loopback_process  # noqa: F401  # fixtures
 from tests.waiting import wait_until
 
@@ -61,12 +58,6 @@ UNWRITTEN = (
 
 
 @pytest.fixture
-def redis_url(tmp_path: Path) -> Iterator[str]:
-    with redis_server(tmp_path) as address:
-        yield address
-
-
-@pytest.fixture
 def large(db: None) -> Benchmark:
     benchmark = BenchmarkFactory(slug="large")
     candidates = [CandidateFactory(benchmark=benchmark) for _ in range(CANDIDATES)]
@@ -75,32 +66,6 @@ def large(db: None) -> Benchmark:
         for candidate in candidates:
             ResponseFactory(case=case, candidate=candidate)
     return benchmark
-
-
-class Beat:
-    """Rings the sweep every second, as long as the block lasts."""
-
-    def __init__(self) -> None:
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self.errors: list[Exception] = []
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        try:
-            while not self._over.wait(1):
-                sweep_runs()
-        except Exception as error:  # the test looks at it
-            self.errors.append(error)
-        finally:
-            connection.close()
 
 
 @dataclass
@@ -136,14 +101,7 @@ class Fleet:
 
     def children(self) -> list[int]:
         """Living processes below the workers, those too whose main process was killed."""
-        mains = {worker.pid for worker in self.ever}
-        found = []
-        for path in Path("/proc").glob("[0-9]*/stat"):
-            with contextlib.suppress(OSError):
-                state, _parent, group = path.read_text().rpartition(") ")[2].split()[:3]
-                if state != "Z" and int(group) in mains and int(path.parent.name) not in mains:
-                    found.append(int(path.parent.name))
-        return found
+        return [child for worker in self.ever for child in worker.children()]
 
     def strike(self, what: str) -> None:
         """Do one thing that a run must survive."""

@@ -7,14 +7,8 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from tests.processes import ROOT, redis_server
+from tests.processes import ROOT
 from tests.waiting import wait_until
-
-
-@pytest.fixture
-def redis_url(tmp_path):
-    with redis_server(tmp_path) as address:
-        yield address
 
 
 @pytest.mark.django_db(transaction=True)
