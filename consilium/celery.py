@@ -40,6 +40,7 @@ def _after_commit(ring: Callable[[], object]) -> None:
 app = Celery("consilium", task_cls=RingingTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.steps["worker"].add("consilium.core.watchdog:Watchdog")
 
 
 @setup_logging.connect

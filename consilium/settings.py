@@ -201,6 +201,10 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 5.0
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(CONSILIUM_HOME / "beat-schedule")
+# A worker that made no progress for so long ends, and its supervisor starts it again (consilium.core.watchdog).
+WORKER_STALL_LIMIT_S: float = env.float("WORKER_STALL_LIMIT", default=30.0)
+if WORKER_STALL_LIMIT_S < 1:
+    raise ImproperlyConfigured("WORKER_STALL_LIMIT is in seconds, and at least 1.")
 SWEEP_SECONDS = 15.0
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # A sweep picks up what a lost worker or a flushed broker left behind. One that waited too long is of no use.

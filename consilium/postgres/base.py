@@ -20,6 +20,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Starts the embedded server at the first connection, so that ``check`` and ``--help`` never do."""
 
     display_name = "PostgreSQL"
+    # False in a thread beside one that forks: its child would inherit the locks of starting the server, held for ever.
+    starts_server = True
 
     def __init__(self, settings_dict: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         super().__init__(settings_dict, *args, **kwargs)
@@ -33,7 +35,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     @async_unsafe
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Connect; where the embedded server went away since it was last seen, start it again once."""
-        if self.embedded_home is None:
+        if self.embedded_home is None or not self.starts_server:
             return super().get_new_connection(conn_params)
         server = server_for(self.embedded_home)
         server.ensure()

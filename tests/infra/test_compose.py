@@ -37,6 +37,8 @@ def test_everything_waits_for_what_it_needs(compose):
             "postgres": "service_healthy",
             "redis": "service_healthy",
         }
+        # A worker that its own watchdog ended comes back.
+        assert services[name]["restart"] == "unless-stopped"
     assert services["migrate"]["restart"] == "no"
     assert all("healthcheck" in services[name] for name in ("postgres", "redis", "web", "worker"))
 

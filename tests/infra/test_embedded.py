@@ -4,10 +4,16 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
+import psycopg
 import pytest
+from django.conf import settings
+from django.db import connections
 
+from consilium.core.heartbeat import leave_server_alone
 from consilium.embedded import EmbeddedServer
+from consilium.postgres.base import DatabaseWrapper
 from tests.processes import ROOT
 from tests.waiting import wait_until
 
@@ -137,3 +143,28 @@ def test_works_in_a_folder_that_nobody_else_may_enter(tmp_path_factory):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert not EmbeddedServer(home).is_ready()
+
+
+def test_a_thread_that_leaves_the_server_alone_starts_none(home):
+    """A worker's watchdog runs beside a thread that forks; the child would inherit the locks of the start, held."""
+    server = EmbeddedServer(home)
+    wrapper = DatabaseWrapper(
+        {**settings.DATABASES["default"], "EMBEDDED_HOME": str(home), "HOST": str(server.socket_folder)}, "alone"
+    )
+    seen = []
+
+    def connect():
+        leave_server_alone()
+        seen.append(connections["default"].starts_server)
+        wrapper.starts_server = False
+        try:
+            wrapper.connect()
+        except psycopg.OperationalError:
+            seen.append("no server")
+
+    thread = threading.Thread(target=connect)
+    thread.start()
+    thread.join()
+    assert seen == [False, "no server"]
+    assert connections["default"].starts_server
+    assert not server.is_ready()

@@ -1,0 +1,1 @@
+"""What every app may build on: mechanisms of the running product that know no app."""
