@@ -1,7 +1,8 @@
 """The process that cleans up after ``manage.py up``, whatever becomes of it.
 
 ``up`` starts this first and holds the other end of its standard input. It writes one process number per line for
-each process it starts. When that pipe closes, because ``up`` ended or was killed, the guard stops those processes,
+each process it starts, and the same with a minus sign for each that ended and is stopped: some other program may get
+that number. When the pipe closes, because ``up`` ended or was killed, the guard stops those processes that are left,
 then gives up its share of the embedded server, which stops the server unless somebody else uses it.
 
     python -m consilium.guard [HOME OF THE EMBEDDED SERVER]
@@ -19,6 +20,8 @@ from pathlib import Path
 
 # The first signal asks for an end in good order, the second for a quick one; the last one does not ask.
 STEPS: tuple[tuple[signal.Signals, float], ...] = ((signal.SIGTERM, 8.0), (signal.SIGQUIT, 3.0))
+# How long the dead may take to be gone, with the locks that they held.
+KILLED_WITHIN_S = 10.0
 PAUSE_S = 0.05
 
 
@@ -52,13 +55,22 @@ def stop_groups(leaders: Iterable[int]) -> None:
         for leader in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(leader, step)
-        until = time.monotonic() + patience_s
-        while left and time.monotonic() < until:
-            time.sleep(PAUSE_S)
-            left = [leader for leader in left if group_lives(leader)]
+        left = _wait_for(left, patience_s)
     for leader in left:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
+    # Who stops the embedded server must be its last user.
+    _wait_for(left, KILLED_WITHIN_S)
+
+
+def _wait_for(leaders: list[int], patience_s: float) -> list[int]:
+    """Those whose groups still live when all are gone or the time is over."""
+    until = time.monotonic() + patience_s
+    left = leaders
+    while left and time.monotonic() < until:
+        time.sleep(PAUSE_S)
+        left = [leader for leader in left if group_lives(leader)]
+    return left
 
 
 def main(arguments: list[str]) -> None:
@@ -74,7 +86,12 @@ def main(arguments: list[str]) -> None:
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-    leaders = [int(line) for line in sys.stdin]
+    leaders: set[int] = set()
+    for number in map(int, sys.stdin):
+        if number > 0:
+            leaders.add(number)
+        else:
+            leaders.discard(-number)
     stop_groups(leaders)
     if server is not None:
         server.leave()

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One long-running process: its name, and its command as the arguments after the Python interpreter."""
+    """One long-running process: its name, and its command as the arguments after the Python interpreter.
+
+    One with a heartbeat writes a row as long as it makes progress (``consilium.core.heartbeat``).
+    """
 
     name: str
     arguments: tuple[str, ...]
+    has_heartbeat: bool = False
 
 
 def web(*, bind: str) -> Process:
@@ -34,5 +38,6 @@ WORKER = Process(
         *("-m", "celery", "--app", "consilium", "worker", "--concurrency", "2"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO"),
     ),
+    has_heartbeat=True,
 )
 BEAT = Process("beat", ("-m", "celery", "--app", "consilium", "beat", "--pidfile=", "--loglevel", "INFO"))

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -17,6 +18,7 @@ from django.conf import settings
 
 from consilium.embedded import EmbeddedServer
 from consilium.embedded.server import SUPERUSER, binaries
+from consilium.healthcheck import is_well
 from tests.processes import ROOT
 from tests.waiting import wait_until
 
@@ -42,6 +44,14 @@ def processes_naming(text):
             if text.encode() in process.joinpath("cmdline").read_bytes() + process.joinpath("environ").read_bytes():
                 found.append(int(number))
     return found
+
+
+def children_of(parent):
+    return [
+        int(number)
+        for thread in Path("/proc", str(parent), "task").iterdir()
+        for number in thread.joinpath("children").read_text().split()
+    ]
 
 
 class Up:
@@ -88,6 +98,9 @@ class Up:
             return self.get(path, host)[0]
         except urllib.error.HTTPError as refused:
             return refused.code
+
+    def is_well(self):
+        return is_well(f"http://localhost:{self.port}/healthz", host="localhost")
 
     def nothing_left(self):
         return not processes_naming(str(self.home))
@@ -137,15 +150,28 @@ def sessions_table(home):
 
 
 @pytest.fixture
-def up(home):
-    started = Up(home)
-    yield started
-    if started.process.poll() is None:
-        started.process.send_signal(signal.SIGINT)
-        started.process.wait(timeout=60)
+def start_up(home):
+    """Start `up`: `start_up(by_argument=…, **environment)`; stopped at the end."""
+    started = []
+
+    def start(*, by_argument=False, **environment):
+        started.append(Up(home, by_argument=by_argument, **environment))
+        return started[-1]
+
+    yield start
+    for up in started:
+        if up.process.poll() is None:
+            up.process.send_signal(signal.SIGINT)
+            up.process.wait(timeout=60)
 
 
-def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(up):
+@pytest.fixture
+def up(start_up):
+    return start_up()
+
+
+def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
+    up = start_up(by_argument=True)
     up.wait_until_ready()
     assert up.get("/healthz") == (200, "ok\n")
     assert sessions_table(up.home) == "django_session"  # what had not been migrated has been
@@ -155,6 +181,12 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(up):
     sheet = re.search(r'href="(/static/[^"]+\.[0-9a-f]{12}\.css)"', page)
     assert sheet is not None, page
     assert up.get(sheet.group(1))[0] == 200
+
+    # The web process knows the port that it was given, and answers to no other; a health check may leave it out.
+    hosts = (f"localhost:{up.port}", f"127.0.0.1:{up.port}", "localhost:1", "localhost:6666", "localhost")
+    assert [up.status("/accounts/login/", host) for host in hosts] == [200, 200, 400, 400, 400]
+    assert up.status("/healthz", "localhost") == 200
+    assert "another one must stand in ALLOWED_HOSTS" in (up.home / "logs" / "web.log").read_text()
 
     key = up.home / "secret_key"
     assert key.stat().st_mode & 0o777 == 0o600
@@ -166,28 +198,91 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(up):
     assert up.nothing_left()
 
 
-def test_nothing_is_left_after_kill_9_nor_after_a_crash_of_the_next_start(up, home):
+def leader(home, command):
+    """Number of the process with its own group whose command line holds `command`; 0 where there is none."""
+    for number in processes_naming(str(home)):
+        with contextlib.suppress(OSError):
+            if os.getpgid(number) == number and command in Path("/proc", str(number), "cmdline").read_bytes():
+                return number
+    return 0
+
+
+WEB, WORKER, BEAT = b"gunicorn\0", b"worker\0--concurrency", b"\0beat\0"
+
+
+def successes(home):
+    """How many tasks the worker has done."""
+    return (home / "logs" / "worker.log").read_text().count(" succeeded in ")
+
+
+def wait_for_work(home):
+    """Beat sends four sweeps every 15 seconds."""
+    before = successes(home)
+    wait_until(lambda: successes(home) > before, within_s=60, message="the worker does its tasks")
+
+
+def wait_for_another(home, command, old):
+    return wait_until(
+        lambda: pid if (pid := leader(home, command)) != old else 0, within_s=40, message=f"{command} starts again"
+    )
+
+
+def test_what_ends_or_hangs_starts_again_and_kill_9_of_all_that_leaves_nothing(start_up, home):
+    up = start_up(WORKER_STALL_LIMIT="3")
     up.wait_until_ready()
+
+    # The main process alone: its children must not work on beside those of the next.
+    web = leader(home, WEB)
+    os.kill(web, signal.SIGKILL)
+    wait_for_another(home, WEB, web)
+    wait_until(up.is_well, within_s=60, message="the site is back")
+    assert "The web process ended by itself (exit code -9). It starts again in 0.5 s." in up.said.read_text()
+
+    # A worker that is frozen as a whole can neither notice nor say it.
+    worker = leader(home, WORKER)
+    wait_for_work(home)
+    os.kill(worker, signal.SIGSTOP)
+    worker = wait_for_another(home, WORKER, worker)
+    output = up.said.read_text()
+    assert re.search(r"The worker process made no progress for \d+ s and was killed", output), output
+    log = home / "logs" / "worker.log"
+    assert log.read_text().count(" ready.") == 1  # what the first one wrote is still there
+    wait_until(lambda: log.read_text().count(" ready.") == 2, within_s=60, message="the worker is ready again")
+    wait_for_work(home)
+
+    # Away for longer than the limit, the database is no reason to start anything again.
+    server = EmbeddedServer(home)
+    postmaster = int((server.data / "postmaster.pid").read_text().split()[0])
+    group = [number for number in [postmaster, *children_of(postmaster)] if number]
+    for number in group:
+        os.kill(number, signal.SIGSTOP)
+    threading.Event().wait(8)
+    for number in reversed(group):
+        os.kill(number, signal.SIGCONT)
+    wait_for_work(home)
+    # Nor is its restart: the worker connects again, and takes up its work.
+    os.kill(postmaster, signal.SIGQUIT)
+    wait_for_work(home)
+    assert leader(home, WORKER) == worker
+
+    os.kill(worker, signal.SIGSTOP)
     up.process.kill()
     up.process.wait()
-    wait_until(up.nothing_left, within_s=40, message="all processes ended")
+    wait_until(up.nothing_left, within_s=60, message="all processes ended")
 
-    again = Up(home, by_argument=True)
-    again.wait_until_ready()
-    assert again.get("/healthz") == (200, "ok\n")
-    # The web process knows the port that it was given, and answers to no other; a health check may leave it out.
-    hosts = (f"localhost:{again.port}", f"127.0.0.1:{again.port}", "localhost:1", "localhost:6666", "localhost")
-    assert [again.status("/accounts/login/", host) for host in hosts] == [200, 200, 400, 400, 400]
-    assert again.status("/healthz", "localhost") == 200
-    assert "another one must stand in ALLOWED_HOSTS" in (home / "logs" / "web.log").read_text()
 
-    # A crash of one process stops all, and says which it was.
-    leaders = [number for number in processes_naming(str(home)) if os.getpgid(number) == number]
-    (worker,) = [n for n in leaders if b"worker\0--concurrency" in Path("/proc", str(n), "cmdline").read_bytes()]
-    os.killpg(worker, signal.SIGKILL)
-    assert again.process.wait(timeout=60) == 1
-    assert "worker process ended by itself" in again.said.read_text()
-    assert again.nothing_left()
+def test_five_ends_within_a_minute_end_everything_and_say_why(up, home):
+    up.wait_until_ready()
+    beat = 0
+    for _ in range(5):
+        beat = wait_for_another(home, BEAT, beat)
+        os.kill(beat, signal.SIGKILL)
+    assert up.process.wait(timeout=60) == 1
+    output = up.said.read_text()
+    assert [float(pause) for pause in re.findall(r"starts again in ([\d.]+) s", output)] == [0.5, 1, 2, 4]
+    assert "The beat process ended by itself (exit code -9), for the 5th time within 60 s" in output
+    assert re.search(r"^(CommandError: )?beat \| .*beat: Starting", output, re.M), output
+    assert up.nothing_left()
 
 
 def test_a_taken_port_is_named(home):

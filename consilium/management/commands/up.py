@@ -27,18 +27,13 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 
 from accounts.mails import has_mail_server
-from consilium.guard import stop_groups
 from consilium.healthcheck import is_well, known_host
 from consilium.hosts import bound_name
-from consilium.processes import BEAT, WORKER, Process, web
+from consilium.processes import BEAT, WORKER, web
+from consilium.supervisor import Stopped, Supervisor
 
 READY_WITHIN_S = 60.0
 ANOTHER_ENDS_WITHIN_S = 20.0
-LAST_LINES = 30
-
-
-class Stopped(Exception):
-    """Somebody asked for the end."""
 
 
 class Command(BaseCommand):
@@ -58,20 +53,30 @@ class Command(BaseCommand):
         self.home: Path = settings.CONSILIUM_HOME
         # All processes must know where the site is: requests are compared with it, and mails lead to it.
         self.address = {"BIND": bind, "PORT": str(port)}
-        self.children: dict[Process, subprocess.Popen[bytes]] = {}
+        self.supervisor: Supervisor | None = None
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, _raise_stopped)
+            signal.signal(number, self._on_signal)
         failure: Exception | None = None
         try:
             with self._only_one() as lock, self._guard(lock) as guard:
                 self._refuse_taken_port(bind, port)
                 self._prepare(no_demo=no_demo)
                 self._say("Starting web server, worker and beat …")
+                assert guard.stdin is not None
+                self.supervisor = Supervisor(
+                    logs=self.home / "logs",
+                    cwd=settings.BASE_DIR,
+                    environment=self._environment(),
+                    guard=guard.stdin,
+                    say=self._say,
+                )
                 for process in (web(bind=f"{bind}:{port}"), WORKER, BEAT):
-                    self._start(process, guard)
-                self._wait_until_ready(bind, port)
+                    self.supervisor.start(process)
+                self._wait_until_ready(self.supervisor, bind, port)
                 self._greet(bind, port)
-                self._wait_for_a_death()
+                while True:
+                    self.supervisor.keep_running()
+                    select.select([], [], [], 0.5)
         except Stopped:
             self._say("Stopped.")
         except CommandError as error:
@@ -82,6 +87,11 @@ class Command(BaseCommand):
     def _say(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        if self.supervisor is None:
+            raise Stopped
+        self.supervisor.request_stop()
 
     # Holding ------------------------------------------------------------------------------------------------------
 
@@ -133,9 +143,8 @@ class Command(BaseCommand):
             # From here on a second Ctrl-C would only leave things behind.
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
-            stop_groups([child.pid for child in self.children.values()])
-            for child in self.children.values():
-                child.wait()
+            if self.supervisor is not None:
+                self.supervisor.stop()
             connections.close_all()
             if settings.EMBEDDED:
                 from consilium.embedded import server_for
@@ -192,15 +201,8 @@ class Command(BaseCommand):
 
     # Running ------------------------------------------------------------------------------------------------------
 
-    def _log(self, process: Process) -> Path:
-        return self.home / "logs" / f"{process.name}.log"
-
-    def _start(self, process: Process, guard: subprocess.Popen[bytes]) -> None:
-        log = self._log(process)
-        log.parent.mkdir(exist_ok=True)
-        if log.exists():
-            log.replace(log.with_suffix(".log.1"))
-        environment = {
+    def _environment(self) -> dict[str, str]:
+        return {
             **os.environ,
             **self.address,
             "SECRET_KEY": settings.SECRET_KEY,
@@ -208,37 +210,13 @@ class Command(BaseCommand):
             # macOS kills forked children that touch its frameworks, unless told that we know.
             "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",
         }
-        with log.open("ab") as stream:
-            child = subprocess.Popen(
-                [sys.executable, *process.arguments],
-                cwd=settings.BASE_DIR,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        self.children[process] = child
-        assert guard.stdin is not None
-        guard.stdin.write(f"{child.pid}\n".encode())
-        guard.stdin.flush()
 
-    def _raise_if_dead(self) -> None:
-        for process, child in self.children.items():
-            if child.poll() is not None:
-                lines = self._log(process).read_text(errors="replace").splitlines()[-LAST_LINES:]
-                shown = "\n".join(f"{process.name} | {line}" for line in lines)
-                raise CommandError(
-                    f"{shown}\nThe {process.name} process ended by itself (exit code {child.returncode}); "
-                    f"everything was stopped. Its log: {self._log(process)}"
-                )
-
-    def _wait_until_ready(self, bind: str, port: int) -> None:
+    def _wait_until_ready(self, supervisor: Supervisor, bind: str, port: int) -> None:
         address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(bind, bind)  # noqa: S104  (compared, not bound)
         url = f"http://{f'[{address}]' if ':' in address else address}:{port}/healthz"
         until = time.monotonic() + READY_WITHIN_S
         while time.monotonic() < until:
-            self._raise_if_dead()
+            supervisor.keep_running()
             if is_well(url, host=known_host(settings.ALLOWED_HOSTS)):
                 return
             time.sleep(0.1)
@@ -261,15 +239,6 @@ class Command(BaseCommand):
         lines.append(f"Logs are in {self.home / 'logs'}. Ctrl-C stops everything.")
         self.stdout.write("\n".join(lines))
         self.stdout.flush()
-
-    def _wait_for_a_death(self) -> None:
-        while True:
-            self._raise_if_dead()
-            select.select([], [], [], 0.5)
-
-
-def _raise_stopped(_number: int, _frame: FrameType | None) -> None:
-    raise Stopped
 
 
 def _demo_sign_ins() -> list[tuple[str, str, str]]:

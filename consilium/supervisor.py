@@ -1,0 +1,222 @@
+"""Runs the product's processes for ``manage.py up``, and starts again what ends or makes no progress."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import IO
+
+from django.conf import settings
+from django.core.management import CommandError
+from django.db import close_old_connections, connection
+
+from consilium.core.heartbeat import workers_seen
+from consilium.guard import stop_groups
+from consilium.processes import Process
+
+LAST_LINES = 30
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 8.0
+# So many ends of one process within so many seconds end everything.
+MAX_ENDS, ENDS_WITHIN_S = 5, 60.0
+# A worker that starts has no row yet.
+START_GRACE_S = 120.0
+LOOK_EVERY_S = 1.0
+
+
+class Stopped(Exception):
+    """Somebody asked for the end."""
+
+
+@dataclass
+class _State:
+    """What is known of one process."""
+
+    child: subprocess.Popen[bytes] | None = None
+    start_due_at: float = 0.0
+    started_at: float = 0.0
+    pause_s: float = FIRST_PAUSE_S
+    ends: list[float] = field(default_factory=list)
+
+
+class Supervisor:
+    """Starts processes, informs the guard, and keeps them running. ``say`` takes lines for whoever watches."""
+
+    def __init__(
+        self, *, logs: Path, cwd: Path, environment: Mapping[str, str], guard: IO[bytes], say: Callable[[str], None]
+    ) -> None:
+        self.logs = logs
+        self.cwd = cwd
+        self.environment = environment
+        self.guard = guard
+        self.say = say
+        self.watch = HeartbeatWatch()
+        self._states: dict[Process, _State] = {}
+        self._is_starting = False
+        self._is_stop_requested = False
+
+    def request_stop(self) -> None:
+        """For signal handlers: raise ``Stopped``, but never between the start of a process and informing the guard."""
+        if not self._is_starting:
+            raise Stopped
+        self._is_stop_requested = True
+
+    def log_of(self, process: Process) -> Path:
+        """Where a process writes what it has to say."""
+        return self.logs / f"{process.name}.log"
+
+    def start(self, process: Process) -> None:
+        """Start for the first time; the log of the time before is kept beside the new one."""
+        self.logs.mkdir(exist_ok=True)
+        log = self.log_of(process)
+        if log.exists():
+            log.replace(log.with_suffix(".log.1"))
+        self._states[process] = _State()
+        self._spawn(process)
+
+    def keep_running(self) -> None:
+        """Look once: start again what ended, or end what makes no progress.
+
+        Raises CommandError with the last lines of the log where one process ends too often.
+        """
+        for process, state in self._states.items():
+            if state.child is None:
+                if time.monotonic() >= state.start_due_at:
+                    self._spawn(process)
+            elif state.child.poll() is not None:
+                self._note_end(process, state, f"ended by itself (exit code {state.child.returncode})")
+            elif process.has_heartbeat and (silent_s := self.watch.silent_s()) > self._patience_s(state):
+                # Asking first would only take time: whatever does not run handles no signal.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(state.child.pid, signal.SIGKILL)
+                state.child.wait()
+                self._note_end(process, state, f"made no progress for {silent_s:.0f} s and was killed")
+
+    def stop(self) -> None:
+        """End everything."""
+        self.watch.stop()
+        children = [state.child for state in self._states.values() if state.child is not None]
+        stop_groups([child.pid for child in children])
+        for child in children:
+            child.wait()
+
+    def _patience_s(self, state: _State) -> float:
+        return self.watch.limit_s if self.watch.was_seen else START_GRACE_S
+
+    def _spawn(self, process: Process) -> None:
+        state = self._states[process]
+        self._is_starting = True
+        try:
+            # Appended: what the process said before it ended is why it did.
+            with self.log_of(process).open("ab") as stream:
+                state.child = subprocess.Popen(
+                    [sys.executable, *process.arguments],
+                    cwd=self.cwd,
+                    env=dict(self.environment),
+                    stdin=subprocess.DEVNULL,
+                    stdout=stream,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            self._inform_guard(state.child.pid)
+        finally:
+            self._is_starting = False
+        if self._is_stop_requested:
+            raise Stopped
+        state.started_at = time.monotonic()
+        if process.has_heartbeat:
+            self.watch.start(pid=state.child.pid)
+
+    def _note_end(self, process: Process, state: _State, what: str) -> None:
+        assert state.child is not None
+        # What is left of its group would hold the port, or do the work twice.
+        stop_groups([state.child.pid])
+        self._inform_guard(-state.child.pid)
+        state.child = None
+        now = time.monotonic()
+        if now - state.started_at > ENDS_WITHIN_S:
+            state.pause_s = FIRST_PAUSE_S
+        state.ends = [*(end for end in state.ends if now - end < ENDS_WITHIN_S), now]
+        if len(state.ends) >= MAX_ENDS:
+            lines = self.log_of(process).read_text(errors="replace").splitlines()[-LAST_LINES:]
+            shown = "\n".join(f"{process.name} | {line}" for line in lines)
+            raise CommandError(
+                f"{shown}\nThe {process.name} process {what}, for the {MAX_ENDS}th time within "
+                f"{ENDS_WITHIN_S:.0f} s; everything was stopped. Its log: {self.log_of(process)}"
+            )
+        self.say(
+            f"The {process.name} process {what}. It starts again in {state.pause_s:g} s. "
+            f"Its log: {self.log_of(process)}"
+        )
+        state.start_due_at = now + state.pause_s
+        state.pause_s = min(2 * state.pause_s, MAX_PAUSE_S)
+
+    def _inform_guard(self, number: int) -> None:
+        self.guard.write(f"{number}\n".encode())
+        self.guard.flush()
+
+
+class HeartbeatWatch:
+    """Looks at a worker's row from a thread of its own, so that a database that hangs holds up nobody else.
+
+    What counts is that the row changes, by the clock of this process. While the database is away nothing can be seen,
+    and the time begins anew when it is back. An embedded server that crashed is started by the next question.
+    """
+
+    def __init__(self) -> None:
+        self.limit_s: float = settings.WORKER_STALL_LIMIT_S
+        self.was_seen = False
+        self._pid = 0
+        self._beat_at: datetime | None = None
+        self._changed_at = self._answered_at = time.monotonic()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, *, pid: int) -> None:
+        """Watch the worker whose main process is ``pid`` of this machine, and no other."""
+        self._pid, self._beat_at = pid, None
+        self.was_seen = False
+        self._changed_at = time.monotonic()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="heartbeat-watch", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Ask no more: the next question would start the embedded server again."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(10)
+
+    def silent_s(self) -> float:
+        """For how long the row could be seen and did not change, in seconds."""
+        now = time.monotonic()
+        return now - self._changed_at if now - self._answered_at < 3 * LOOK_EVERY_S else 0.0
+
+    def _run(self) -> None:
+        while not self._ended.wait(LOOK_EVERY_S):
+            with contextlib.suppress(Exception):  # the database is away: it has not answered, which is all we note
+                self._look()
+        connection.close()
+
+    def _look(self) -> None:
+        pid = self._pid
+        close_old_connections()
+        rows = workers_seen(within_s=self.limit_s).filter(host=socket.gethostname(), pid=pid)
+        beat_at = rows.values_list("beat_at", flat=True).order_by("-beat_at").first()
+        now = time.monotonic()
+        if pid != self._pid:
+            return
+        if now - self._answered_at > 3 * LOOK_EVERY_S or (beat_at is not None and beat_at != self._beat_at):
+            self._changed_at = now
+        if beat_at is not None:
+            self._beat_at, self.was_seen = beat_at, True
+        self._answered_at = now
