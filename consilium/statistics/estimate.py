@@ -95,7 +95,9 @@ def with_interval(figure: Estimate, low: float, high: float) -> Estimate:
     Small samples and skewed statistics bring that about, and such an interval says nothing about the value beside it.
     An end that misses the value by rounding alone is put on it.
     """
-    low, high = (figure.value if nearly_equal(end, figure.value) else end for end in (low, high))
+    # Plain numbers: this runs once for each figure of thousands of slices.
+    slack = ROUNDING * max(1.0, abs(figure.value))
+    low, high = (figure.value if abs(end - figure.value) <= slack else end for end in (low, high))
     if low <= figure.value <= high:
         return replace(figure, low=low, high=high)
     noted = with_note(figure, OUTSIDE)
