@@ -205,7 +205,8 @@ def _errors(report: Report) -> Iterator[Figure]:
             points.append(
                 charts.Point(name, row["by_judge"], row["by_judge_low"], row["by_judge_high"], series=label, href=link)
             )
-    highest = max(row["by_judge_high"] for row in rows)
+    # Without a range, as where all draws agree, the dot itself is the end.
+    highest = max(row["by_judge"] if row["by_judge_high"] is None else row["by_judge_high"] for row in rows)
 
     def drawing(palette: Palette) -> object:
         return charts.points_and_whiskers(

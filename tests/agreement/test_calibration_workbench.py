@@ -111,7 +111,8 @@ def test_a_rate_has_an_interval_where_ten_cases_stand_behind_it() -> None:
     (judge,) = rows(calibrated(made), "judges")
     assert (judge["n_cases"], judge["sensitivity_low"]) == (12, None)
     assert "sensitivity: no interval: 3 of the 10 cases needed" in judge["note"]
-    assert judge["specificity_low"] == judge["specificity"] == judge["specificity_high"] == 1
+    assert (judge["specificity"], judge["specificity_low"], judge["specificity_high"]) == (1, None, None)
+    assert "specificity: no interval: all resamples agree" in judge["note"]
 
 
 def test_a_report_computed_again_is_the_same_though_a_judge_has_a_newer_run(study: Study) -> None:
