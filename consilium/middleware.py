@@ -79,7 +79,7 @@ def refuse_long_bodies(get_response: Handler) -> Handler:
 
 def _too_long(request: HttpRequest, limit: int) -> HttpResponse:
     """413 as JSON for the API and for scripts that ask for it, as a sentence for htmx, else as a page."""
-    detail = _("This is too long: at most %(n)d MB can be sent here. Nothing of it was saved.") % {"n": limit // 10**6}
+    detail = _("This is too long: at most %(n)d MB can be sent here. Nothing was saved.") % {"n": limit // 10**6}
     accepts_json = request.content_type == "application/json" or "application/json" in request.headers.get("Accept", "")
     if accepts_json or request.path_info.startswith("/api/"):
         return JsonResponse({"detail": detail}, status=413)

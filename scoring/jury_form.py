@@ -34,7 +34,7 @@ class JuryForm(_JudgeForm):
         label=_("Members"),
         widget=forms.CheckboxSelectMultiple,
         help_text=_(
-            "Each speaks by its newest finished run here, or by all its imported ones, also those that come later."
+            "Each counts with its newest finished run here, or with all its imported runs, including later ones."
         ),
         error_messages={"required": _("Choose two judges or more.")},
     )

@@ -1,6 +1,6 @@
 """Letting people in by a link that works once, for two weeks, and lets its reader set a password.
 
-It goes out by mail. Where no mail server is set, the admin who invites gets it to hand on, in one answer.
+It goes out by mail. Where no mail server is set, the admin who invites gets it to pass on, in one answer.
 
 The token names its invitation and carries a secret, signed: what we did not write is not looked up at all. Here stands
 a hash of the secret alone, so that nobody gets in who reads the table.
@@ -121,7 +121,7 @@ def send_again(*, invitation: Invitation, by: User, at: datetime) -> IssuedInvit
         raise Conflict(_("A mail went out less than five minutes ago. Wait a little before you send another."))
     if not has_mail_server() and _holds_more(row.user, row.scope):
         raise Conflict(
-            _("This account has a password or a part elsewhere already. Ask whoever runs the server for a link.")
+            _("This account already has a password or another role. Ask the person who runs the server for a link.")
         )
     _refuse_a_flood(by, at)
     return _issue(row, by=by, part=row.part, at=at)

@@ -12,7 +12,7 @@ from accounts.models import User
 def password_link(*, user: User) -> str:
     """A link of the kind that "Forgot your password?" mails: it works once, and for ``PASSWORD_RESET_TIMEOUT``.
 
-    It works no more when the person has signed in, or has a new password.
+    It stops working when the person has signed in, or has a new password.
     """
     key = f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
     return str(get_adapter().get_reset_password_from_key_url(key))

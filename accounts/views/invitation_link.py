@@ -36,9 +36,9 @@ def _how_invited(issued: IssuedInvitation, sent: str) -> str:
     if issued.way == "mail":
         return sent or _("An invitation is on its way to %(email)s.") % email
     if issued.way == "link_before":
-        return _("%(email)s was given a link already. If it was lost, make a new one with “Send again”.") % email
+        return _("A link for %(email)s was already created. If it is lost, create a new one with “Send again”.") % email
     text = _(
-        "No mail server is set, and %(email)s has a password or a part elsewhere already. Ask whoever runs the server "
-        "for a link."
+        "No mail server is set, and %(email)s already has a password or another role. "
+        "Ask the person who runs the server for a link."
     )
     return text % email

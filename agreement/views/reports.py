@@ -74,7 +74,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
             status = error.status_code
         else:
             if not new:
-                messages.info(request, _("The same report is being computed already; this is it."))
+                messages.info(request, _("This report is already being computed."))
             return redirect("agreement:report", slug, section, made.public_id)
     reports = Report.objects.filter(benchmark=benchmark, kind__in=[kind.value for kind in kinds])
     reports = reports.select_related("benchmark", "created_by")

@@ -54,7 +54,7 @@ def group(request: Request, slug: str, public_id: str) -> Response:
 def members(request: Request, slug: str, public_id: str) -> Response:
     """List the members of a group, or give a person a part in it.
 
-    Who never signed in is invited by mail; without a mail server the answer holds the link to hand on, once.
+    Who never signed in is invited by mail; without a mail server the answer shows the link, once.
     """
     if request.method == "GET":
         row = access.get_group(request.user, slug, public_id)

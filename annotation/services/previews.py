@@ -12,7 +12,7 @@ class AlreadyMade(Conflict):
     """The preview was made into ``batch`` before: a form sent twice, a request repeated after a lost connection."""
 
     def __init__(self, batch: Batch) -> None:
-        super().__init__(_("This batch was made from the same preview already."))
+        super().__init__(_("A batch was already created from this preview."))
         self.batch = batch
 
 

@@ -21,7 +21,7 @@ SENTENCES = {
     "annotation_physician_pseudonym_once": gettext_lazy("This pseudonym is taken."),
     "annotation_not_the_author": gettext_lazy("Nobody grades, checks or adjudicates a response of their own."),
     "annotation_slot_taken_once": gettext_lazy("Somebody else has taken this response meanwhile."),
-    "annotation_live_work_once": gettext_lazy("An annotator has this response to grade already, in another batch."),
+    "annotation_live_work_once": gettext_lazy("An annotator already has this response to grade in another batch."),
     "annotation_one_part_per_response": gettext_lazy("You have another part for this response already."),
     "accounts_user_email_once": gettext_lazy("Somebody else uses this address."),
 }

@@ -32,7 +32,7 @@ from consilium.statistics.estimate import Estimate, Figure, Undefined, nearly_eq
 
 DECIMALS = 9
 ENDS = (0.025, 0.975)
-UNMOVED = "all resamples agree: the range of ranks rests on none that differs"
+UNMOVED = "all resamples agree: no resample changes the ranks"
 
 
 def places(values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -64,7 +64,7 @@ def new_audit(request: SignedInRequest, slug: str) -> HttpResponse:
             status = error.status_code
         else:
             if not new:
-                messages.info(request, _("This audit was drawn before; this is it."))
+                messages.info(request, _("This audit was already drawn."))
             return redirect("rubrics:audit", slug, made.public_id)
     return _form(request, benchmark, form, status)
 

@@ -55,7 +55,7 @@ def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
             status = error.status_code
         else:
             if not new:
-                messages.info(request, _("The same run was begun before and is going on; this is it."))
+                messages.info(request, _("This run is already in progress."))
             return redirect("scoring:run", slug, made.public_id)
     return render(request, NEW, {"benchmark": benchmark, "form": form}, status=status)
 

@@ -46,7 +46,7 @@ def judge_susceptibility(request: SignedInRequest, slug: str, public_id: str) ->
             status = error.status_code
         else:
             if not new:
-                messages.info(request, _("The same run was begun before and is going on; this is it."))
+                messages.info(request, _("This run is already in progress."))
             return redirect("scoring:run", slug, made.public_id)
     return _page(request, benchmark, judge, form, status)
 

@@ -89,7 +89,7 @@ def test_whoever_invites_gets_the_link_instead_of_a_mail(
     token = link.split("/")[2]
     listed = admin.get(address.format(group=group).replace("members/", "")).content.decode()
     assert token not in listed
-    assert "link handed on" in listed
+    assert "link given" in listed
     assert "taken by Ada Admin" in listed
     assert token not in json.dumps(dict(admin.session.items()), default=str)
     assert all(token not in morsel.value for morsel in admin.cookies.values())
@@ -141,7 +141,7 @@ def test_somebody_who_was_added_without_an_invitation_gets_one_from_the_list(adm
     add(admin, group)
     person = Invitation.objects.get().user_id
     Invitation.objects.all().delete()
-    assert "Make a link" in admin.get(group).content.decode()
+    assert "Create a link" in admin.get(group).content.decode()
     assert Client().get(link_of(admin.post("/b/cardio/invitations/", {"person": person}))).status_code == 200
 
 
@@ -193,14 +193,14 @@ def test_a_link_that_an_admin_holds_ends_when_the_account_gets_more(admin: Clien
     more(User.objects.get(email="bo@example.org"))
     answer = Client().post(link, {"name": "Eve", **NEW})
     assert answer.status_code == 410
-    assert "This link works no more" in answer.content.decode()
+    assert "This link no longer works" in answer.content.decode()
     assert not Client().login(email="bo@example.org", password=NEW["password"])
 
 
 @pytest.mark.parametrize("address", ["{group}", "/b/cardio/people/", "/b/cardio/people/authors/"])
 def test_the_form_says_before_that_no_mail_goes_out(admin: Client, group: str, address: str) -> None:
     page = admin.get(address.format(group=group)).content.decode()
-    assert "No mail server is set: for somebody who has never signed in you get a link to hand on" in page
+    assert "No mail server is set. For people who have never signed in you get an invitation link to pass on" in page
     assert "gets a mail" not in page
 
 
