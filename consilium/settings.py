@@ -413,6 +413,8 @@ SPECTACULAR_SETTINGS = {
         "JudgeRunPurpose": "scoring.models.JudgeRun.Purpose",
         "ReportKind": "agreement.models.Report.Kind",
         "RulingOutcome": "annotation.models.RulingOutcome",
+        "SliceRule": "agreement.models.NamedSlice.Rule",
+        "SliceRuleToChoose": "agreement.models.NamedSlice.rules_to_choose",
         "VerdictOutcome": "scoring.models.Verdict.Outcome",
         "WritingMode": ["unaided", "aided"],
     },

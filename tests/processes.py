@@ -115,7 +115,7 @@ def web_server(environment: dict[str, str], folder: Path) -> Iterator[int]:
         port = probe.getsockname()[1]
     log = folder.parent / f"{folder.name}-web.log"
     # In debug mode style sheets need not be collected first; temporary files are what this tells apart.
-    environment = {**environment, "DEBUG": "1", "CONSILIUM_WEB": "1", "TMPDIR": str(folder)}
+    environment = {**environment, "DEBUG": "1", "CONSILIUM_WEB": "1", "PORT": str(port), "TMPDIR": str(folder)}
     with log.open("wb") as stream:
         server = subprocess.Popen(
             [sys.executable, *web(bind=f"127.0.0.1:{port}").arguments],

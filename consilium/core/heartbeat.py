@@ -34,8 +34,8 @@ class WorkerHeartbeat(models.Model):
     started_at = models.DateTimeField()
     beat_at = models.DateTimeField()
     state = models.CharField(max_length=16, choices=State)
-    active_tasks = ArrayField(models.CharField(max_length=255), help_text="names of the tasks that run")
-    waiting_tasks = models.PositiveIntegerField(help_text="tasks received and not started")
+    active_tasks = ArrayField(models.CharField(max_length=255))  # names of the tasks that run
+    waiting_tasks = models.PositiveIntegerField()  # tasks received and not started
 
     class Meta:
         app_label = "consilium"

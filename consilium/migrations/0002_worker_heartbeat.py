@@ -23,8 +23,8 @@ class Migration(migrations.Migration):
                 ('started_at', models.DateTimeField()),
                 ('beat_at', models.DateTimeField()),
                 ('state', models.CharField(choices=[('working', 'Working'), ('connecting', 'Connecting'), ('stopping', 'Stopping')], max_length=16)),
-                ('active_tasks', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=255), help_text='names of the tasks that run', size=None)),
-                ('waiting_tasks', models.PositiveIntegerField(help_text='tasks received and not started')),
+                ('active_tasks', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=255), size=None)),
+                ('waiting_tasks', models.PositiveIntegerField()),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['working', 'connecting', 'stopping'])), name='consilium_heartbeat_state')],

@@ -90,7 +90,7 @@ def test_50_at_once_make_one_batch_from_one_preview(port: int, group: ExpertGrou
     work = Counter(Assignment.objects.values_list("response", "annotator"))
     assert len(work) == 6 * 2 and set(work.values()) == {1}
     page = client.post("/b/study/batches/new/", form | {"digest": digest}, follow=True)
-    assert "made from the same preview already" in page.content.decode()
+    assert "already created from this preview" in page.content.decode()
 
 
 @pytest.mark.parametrize("strategy", ["planned", "pool"])

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import IntegrityError, connection
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from consilium.core.heartbeat import (
     WorkerHeartbeat,
@@ -20,10 +20,11 @@ from consilium.core.heartbeat import (
 pytestmark = pytest.mark.django_db
 
 WORKER = uuid.UUID(int=1)
+HOST = "alpha"  # a worker that other tests share writes a row of its own to this database
 
 
 def record(worker: uuid.UUID = WORKER, state: str = "working", active: list[str] | None = None) -> None:
-    record_heartbeat(worker=worker, host="alpha", pid=7, state=state, active_tasks=active or [], waiting_tasks=2)
+    record_heartbeat(worker=worker, host=HOST, pid=7, state=state, active_tasks=active or [], waiting_tasks=2)
 
 
 def make_older(worker: uuid.UUID, seconds: float) -> None:
@@ -31,15 +32,19 @@ def make_older(worker: uuid.UUID, seconds: float) -> None:
     WorkerHeartbeat.objects.filter(pk=worker).update(beat_at=F("beat_at") - age, started_at=F("started_at") - age)
 
 
+def rows() -> QuerySet[WorkerHeartbeat]:
+    return WorkerHeartbeat.objects.filter(host=HOST)
+
+
 def test_a_second_beat_renews_the_row_and_keeps_its_start() -> None:
     record()
     make_older(WORKER, 20)
-    first = WorkerHeartbeat.objects.get()
+    first = rows().get()
     record(state="stopping", active=["some.task"])
-    second = WorkerHeartbeat.objects.get()
+    second = rows().get()
     assert second.started_at == first.started_at
     assert second.beat_at - first.beat_at >= timedelta(seconds=20)
-    assert (second.host, second.pid, second.state) == ("alpha", 7, "stopping")
+    assert (second.host, second.pid, second.state) == (HOST, 7, "stopping")
     assert (second.active_tasks, second.waiting_tasks) == (["some.task"], 2)
 
 
@@ -47,7 +52,7 @@ def test_workers_seen_within_the_mark_with_their_age() -> None:
     for number, age in enumerate((0, 29, 31)):
         record(uuid.UUID(int=number))
         make_older(uuid.UUID(int=number), age)
-    seen = workers_seen(within_s=30).order_by("age")
+    seen = workers_seen(within_s=30).filter(host=HOST).order_by("age")
     assert [(worker.pk.int, round(worker.age.total_seconds())) for worker in seen] == [(0, 0), (1, 29)]
 
 
@@ -56,19 +61,19 @@ def test_dead_workers_are_forgotten_after_ten_times_the_limit_and_come_back_if_t
         record(uuid.UUID(int=number))
         make_older(uuid.UUID(int=number), age)
     remove_dead_workers(limit_s=30)
-    assert [worker.pk.int for worker in WorkerHeartbeat.objects.all()] == [0]
+    assert [worker.pk.int for worker in rows()] == [0]
     record(uuid.UUID(int=1))
-    assert WorkerHeartbeat.objects.count() == 2
+    assert rows().count() == 2
 
 
 def test_a_worker_that_ends_takes_its_own_row_alone() -> None:
     record(uuid.UUID(int=1))
     record(uuid.UUID(int=2))
     remove_heartbeat(worker=uuid.UUID(int=1))
-    assert [worker.pk.int for worker in WorkerHeartbeat.objects.all()] == [2]
+    assert [worker.pk.int for worker in rows()] == [2]
 
 
 def test_the_database_refuses_an_unknown_state() -> None:
     record()
     with pytest.raises(IntegrityError), connection.cursor() as cursor:
-        cursor.execute("UPDATE consilium_workerheartbeat SET state = 'asleep'")
+        cursor.execute("UPDATE consilium_workerheartbeat SET state = 'asleep' WHERE host = %s", [HOST])

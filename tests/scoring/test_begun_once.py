@@ -75,7 +75,7 @@ def test_a_run_begins_once(port: int, judge: Judge, admin: User) -> None:
     client.force_login(admin)
     again = client.post("/b/answered/judges/runs/new/", {**form, "sample": "", "seed": ""}, follow=True)
     assert JudgeRun.objects.get() == run
-    assert "this is it" in again.content.decode()
+    assert "already in progress" in again.content.decode()
 
 
 def test_another_run_begins_where_something_else_is_asked_or_the_first_has_ended(judge: Judge, admin: User) -> None:

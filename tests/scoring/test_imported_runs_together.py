@@ -92,7 +92,7 @@ def test_four_files_for_four_candidates_make_one_scoreboard(four: Benchmark, tmp
     assert {name: float(row["rubric_score"]) for name, row in found.items()} == pytest.approx(SHARES)
     assert {row["n_missing"] for row in found.values()} == {"0"}
     assert not any("older run" in row["note"] for row in found.values())
-    raters = table(tmp_path, "raters.csv")
+    raters = table(tmp_path, "scores_raters.csv")
     assert {row["run"] for row in raters} == set(JudgeRun.objects.values_list("public_id", flat=True))
     again = command(paths)
     assert "runs: 0 created, 4 unchanged" in again
