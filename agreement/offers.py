@@ -9,11 +9,12 @@ from functools import wraps
 from itertools import combinations
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Assignment, ExpertGroup, Physician
+from annotation.models import Physician
+from annotation.ratings import groups_with_decisions, rated_work
 from consilium.lib import remarks
 from consilium.lib.order import natural
 from rubrics.models import Benchmark, Candidate
@@ -74,17 +75,10 @@ def _kept_by_benchmark(read: Read) -> Read:
     return reading
 
 
-def _handed_in(benchmark: Benchmark) -> QuerySet[Assignment]:
-    """Work that counts as somebody's rating."""
-    rows = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
-    return rows.filter(purpose=Assignment.Purpose.WORK).exclude(status=Assignment.Status.RELEASED)
-
-
 @_kept_by_benchmark
 def group_offers(benchmark: Benchmark, *, stages: bool = True) -> list[Offer]:
     """Groups with submitted work: at the stage ``checked``, then at the others if ``stages``."""
-    with_work = _handed_in(benchmark)
-    groups = ExpertGroup.objects.filter(pk__in=with_work.values("batch__group")).order_by("name")
+    groups = groups_with_decisions(benchmark)
     labels = {
         "checked": _("%(group)s (checked)"),
         "final": _("%(group)s (adjudicated)"),
@@ -167,8 +161,7 @@ def offers(benchmark: Benchmark) -> list[Offer]:
         )
         for run in runs
     ]
-    with_work = _handed_in(benchmark)
-    physicians = Physician.objects.filter(benchmark=benchmark, user__in=with_work.values("annotator"))
+    physicians = Physician.objects.filter(benchmark=benchmark, user__in=rated_work(benchmark).values("annotator"))
     found += [
         Offer(f"physician:{one.pseudonym}", one.pseudonym, "physician")
         for one in sorted(physicians, key=lambda one: natural(one.pseudonym))

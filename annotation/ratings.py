@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.db import connection
+from django.db.models import QuerySet
 
 from annotation.models import Assignment, ExpertGroup
 from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, Span, fetch_ratings, shared
@@ -68,10 +69,15 @@ _FINAL = f"""
 """
 
 
+def rated_work(benchmark: Benchmark) -> QuerySet[Assignment]:
+    """Submitted work that counts as somebody's rating."""
+    work = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
+    return work.filter(purpose=Assignment.Purpose.WORK).exclude(status=Assignment.Status.RELEASED)
+
+
 def groups_with_decisions(benchmark: Benchmark) -> list[ExpertGroup]:
     """Expert groups of which somebody's submitted work counts as a rating, by name."""
-    work = Assignment.objects.filter(batch__group__benchmark=benchmark, submitted_at__isnull=False)
-    work = work.filter(purpose=Assignment.Purpose.WORK).exclude(status=Assignment.Status.RELEASED)
+    work = rated_work(benchmark)
     return list(ExpertGroup.objects.filter(pk__in=work.values("batch__group")).order_by("name"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
@@ -66,11 +66,6 @@ def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) ->
             Vote(row.public_id, outcome or "", decision.note, decision.borderline, decision.evidence, reason)
         )
     return votes
-
-
-def conflicts_in(votes: Mapping[int, list[Vote]]) -> list[int]:
-    """Criteria on which the votes differ."""
-    return sorted(criterion for criterion, cast in votes.items() if len({vote.outcome for vote in cast}) > 1)
 
 
 @dataclass(frozen=True, slots=True)
