@@ -133,15 +133,13 @@ def report(writer: VoteWriter, made_group: bool) -> Counts:
 
 def _conflicts_in_words(writer: VoteWriter) -> str:
     """What was opened, and who can take it: the raters of a file have no account."""
+    opened = writer.conflicts
+    responses = ngettext("%(n)s response", "%(n)s responses", opened.responses) % {"n": f"{opened.responses:,}"}
     words = ngettext(
-        "The raters of “%(group)s” differ on %(criteria)s criteria of %(n)s response: it waits under Conflicts.",
-        "The raters of “%(group)s” differ on %(criteria)s criteria of %(n)s responses: they wait under Conflicts.",
-        writer.conflicts.responses,
-    ) % {
-        "group": writer.group.name,
-        "criteria": f"{writer.conflicts.criteria:,}",
-        "n": f"{writer.conflicts.responses:,}",
-    }
+        "In “%(group)s”, %(n)s conflict on %(responses)s waits under Conflicts.",
+        "In “%(group)s”, %(n)s conflicts on %(responses)s wait under Conflicts.",
+        opened.criteria,
+    ) % {"group": writer.group.name, "n": f"{opened.criteria:,}", "responses": responses}
     members = Membership.objects.filter(group=writer.group, role=Membership.Role.ADJUDICATOR, active=True)
     if members.exclude(user__email="").exists():
         return words

@@ -107,7 +107,7 @@ def test_raters_of_one_file_who_differ_are_adjudicated_and_the_ruling_counts(
     said = load(tmp_path, rows("P1", {"a": "+++", "b": "++-", "c": "---"}) + rows("P2", {"a": "+-+", "b": "--?"}))
     assert queue() == {"a": [2], "b": [1, 2, 3]}  # c has one rater
     assert "conflicts: 4 created" in said
-    assert "differ on 4 criteria of 2 responses: they wait under Conflicts. The group has no adjudicator" in said
+    assert "In “A”, 4 conflicts on 2 responses wait under Conflicts. The group has no adjudicator" in said
     assert final("a") == [Outcome.MET, Outcome.UNDECIDED, Outcome.MET]
     admin = BenchmarkRoleFactory(benchmark=benchmark, role="admin").user
     assert "No conflict so far" not in signed_in(admin).get("/b/bench/conflicts/").content.decode()
@@ -181,6 +181,13 @@ def test_rulings_that_come_in_a_later_file_take_the_open_conflict(benchmark: Ben
     load(tmp_path, [{**each, "stage": "adjudicator"} for each in rows("J", {"a": " -"})])
     assert queue() == {}
     assert final("a") == [Outcome.MET, Outcome.NOT_MET, Outcome.MET]
+
+
+def test_one_conflict_is_announced_in_the_singular(benchmark: Benchmark, tmp_path: Path) -> None:
+    said = load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "-++"}))
+    assert "In “A”, 1 conflict on 1 response waits under Conflicts." in said
+    said = load(tmp_path, rows("P1", {"b": "+++"}) + rows("P2", {"b": "--+"}))
+    assert "In “A”, 2 conflicts on 1 response wait under Conflicts." in said
 
 
 def test_labels_of_a_meta_evaluation_that_differ_are_conflicts(tmp_path: Path) -> None:
