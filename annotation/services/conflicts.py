@@ -196,13 +196,15 @@ def unclosed_batches(*, groups: tuple[ExpertGroup, ExpertGroup]) -> QuerySet[Bat
 @transaction.atomic
 def open_conflicts_between(*, group: ExpertGroup, other: ExpertGroup, at: datetime) -> int:
     """Open an adjudication for each response on which the final decisions of two groups differ; how many are new."""
-    return open_between(group=group, other=other, at=at).responses
+    return open_between(group=group, other=other, at=at)[0].responses
 
 
 @transaction.atomic
-def open_between(*, group: ExpertGroup, other: ExpertGroup, at: datetime, settled_only: bool = False) -> Opened:
+def open_between(
+    *, group: ExpertGroup, other: ExpertGroup, at: datetime, settled_only: bool = False
+) -> tuple[Opened, int]:
     """The same, with the number of criteria; ``settled_only`` leaves out responses on which one of the groups has an
-    open conflict within itself, since it has not decided there yet.
+    open conflict within itself, since it has not decided there yet. Second is how many responses of both it left out.
 
     Both groups must have ended: their batches closed, so that nothing one side decides can follow the other. Pairs
     that an adjudicator found faulty are left out, as agreement leaves them out.
@@ -235,6 +237,11 @@ def open_between(*, group: ExpertGroup, other: ExpertGroup, at: datetime, settle
         opened.update((response_id, criterion) for criterion in named)
     rows = []
     unsettled = set(_open_within(group, other).values_list("response_id", flat=True)) if settled_only else set()
+    left_out = [
+        response
+        for response in unsettled.intersection(responses.tolist())
+        if response in rubrics and (response, rubrics[response]) not in known
+    ]
     for response in np.unique(responses[differ]).tolist():
         if response not in rubrics or (response, rubrics[response]) in known or response in unsettled:
             continue
@@ -254,7 +261,7 @@ def open_between(*, group: ExpertGroup, other: ExpertGroup, at: datetime, settle
             )
         )
     Adjudication.objects.bulk_create(rows, batch_size=1000)
-    return Opened(len(rows), sum(len(row.criteria) for row in rows))
+    return Opened(len(rows), sum(len(row.criteria) for row in rows)), len(left_out)
 
 
 def _open_within(*groups: ExpertGroup) -> QuerySet[Adjudication]:
@@ -266,7 +273,7 @@ def _open_within(*groups: ExpertGroup) -> QuerySet[Adjudication]:
 
 @dataclass(frozen=True, slots=True)
 class OpenedBetween:
-    """What was opened between two groups, and on how many responses one of them must settle its own conflicts first.
+    """What was opened between two groups, and on how many responses of both one must settle its own conflicts first.
 
     ``refused``: why nothing could be opened, in the reader's language.
     """
@@ -299,9 +306,8 @@ def open_imported_conflicts(*, benchmark: Benchmark, at: datetime) -> tuple[dict
 
 
 def _open_between_imported(group: ExpertGroup, other: ExpertGroup, at: datetime) -> OpenedBetween:
-    unsettled = _open_within(group, other).values("response").distinct().count()
     try:
-        opened = open_between(group=group, other=other, at=at, settled_only=True)
+        opened, n_unsettled = open_between(group=group, other=other, at=at, settled_only=True)
     except DomainError as refused:
-        return OpenedBetween(group.name, other.name, n_unsettled=unsettled, refused=str(refused))
-    return OpenedBetween(group.name, other.name, opened, unsettled)
+        return OpenedBetween(group.name, other.name, refused=str(refused))
+    return OpenedBetween(group.name, other.name, opened, n_unsettled)

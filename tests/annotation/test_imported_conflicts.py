@@ -257,6 +257,13 @@ def test_the_command_names_the_batches_that_must_be_closed_first(benchmark: Benc
         call_command("open_conflicts", benchmark="nowhere", stdout=StringIO())
 
 
+def test_only_responses_of_both_groups_are_counted_as_left_for_later(benchmark: Benchmark, tmp_path: Path) -> None:
+    load(tmp_path, rows("P1", {"a": "+++", "b": "+++"}) + rows("P2", {"a": "-++", "b": "-++"}))
+    load(tmp_path, rows("Q1", {"a": "+++", "c": "+++"}), group="B")
+    said = open_conflicts()
+    assert "A and B: 0 conflicts on 0 responses; left for later: 1 response with open conflicts within a group" in said
+
+
 def test_thirty_four_ties_are_thirty_four_conflicts(tmp_path: Path) -> None:
     """Two raters, 40 responses of one criterion each, of which they tie on 34."""
     made = BenchmarkFactory(slug="bench")
