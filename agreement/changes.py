@@ -95,16 +95,19 @@ _AMENDMENTS = """
     JOIN annotation_batch b ON b.id = a.batch_id
     WHERE e.pgh_created_at > %(since)s AND c.result <> '' AND b.group_id = ANY(%(groups)s) AND a.purpose = 'work'
 """
-# A finding of fault counts for every group, whoever made it.
+# Rulings that count, or did before they were changed. A finding of fault counts for every group, whoever made it.
 _RULINGS = """
     SELECT count(DISTINCT e.pgh_obj_id)
     FROM annotation_rulingevent e
     JOIN annotation_adjudication j ON j.id = e.adjudication_id
     JOIN annotation_expertgroup g ON g.id = j.group_id
     JOIN annotation_ruling r ON r.id = e.pgh_obj_id
-    WHERE g.benchmark_id = %(benchmark)s AND j.status = 'done'
+    WHERE g.benchmark_id = %(benchmark)s
+      AND (r.final_at IS NOT NULL OR EXISTS (
+          SELECT 1 FROM annotation_rulingevent f WHERE f.pgh_obj_id = r.id AND f.final_at IS NOT NULL
+      ))
       AND (j.group_id = ANY(%(groups)s) OR j.other_group_id = ANY(%(groups)s) OR r.outcome = 'faulty')
-      AND (e.pgh_created_at > %(since)s OR j.finished_at > %(since)s)
+      AND (e.pgh_created_at > %(since)s OR r.final_at > %(since)s)
 """
 _VERDICTS = """
     SELECT count(*) FROM scoring_verdictevent e JOIN scoring_judgerun u ON u.id = e.run_id

@@ -63,8 +63,8 @@ _FINAL = f"""
         -- A response has an adjudication for each version of its rubric that was in conflict; the last ruling holds.
         SELECT DISTINCT ON (j.response_id, r.criterion_id) j.response_id, r.criterion_id, r.outcome
         FROM annotation_adjudication j JOIN annotation_ruling r ON r.adjudication_id = j.id
-        WHERE j.group_id = %(group)s AND j.other_group_id IS NULL AND j.status = 'done'
-        ORDER BY j.response_id, r.criterion_id, j.finished_at DESC, j.id DESC
+        WHERE j.group_id = %(group)s AND j.other_group_id IS NULL AND r.final_at IS NOT NULL
+        ORDER BY j.response_id, r.criterion_id, r.final_at DESC, j.id DESC
     ) AS r ON r.response_id = g.response_id AND r.criterion_id = g.criterion_id
 """
 
@@ -162,9 +162,9 @@ def faulty_pairs(benchmark: Benchmark) -> Ratings:
         """
         SELECT DISTINCT j.response_id, r.criterion_id, 5
         FROM annotation_ruling r
-        JOIN annotation_adjudication j ON j.id = r.adjudication_id AND j.status = 'done'
+        JOIN annotation_adjudication j ON j.id = r.adjudication_id
         JOIN annotation_expertgroup g ON g.id = j.group_id
-        WHERE g.benchmark_id = %(benchmark)s AND r.outcome = 'faulty'
+        WHERE g.benchmark_id = %(benchmark)s AND r.outcome = 'faulty' AND r.final_at IS NOT NULL
         """,
         {"benchmark": benchmark.pk},
     )
@@ -191,9 +191,9 @@ def consensus_ratings(group: ExpertGroup, other: ExpertGroup, within: Span | Non
         SELECT DISTINCT ON (j.response_id, r.criterion_id)
                j.response_id, r.criterion_id, {OUTCOME_SQL.format(column="r.outcome")}
         FROM annotation_ruling r
-        JOIN annotation_adjudication j ON j.id = r.adjudication_id AND j.status = 'done'
-        WHERE (j.group_id, j.other_group_id) IN ((%(one)s, %(two)s), (%(two)s, %(one)s))
-        ORDER BY j.response_id, r.criterion_id, j.finished_at DESC, j.id DESC
+        JOIN annotation_adjudication j ON j.id = r.adjudication_id
+        WHERE (j.group_id, j.other_group_id) IN ((%(one)s, %(two)s), (%(two)s, %(one)s)) AND r.final_at IS NOT NULL
+        ORDER BY j.response_id, r.criterion_id, r.final_at DESC, j.id DESC
         """,
         {"one": group.pk, "two": other.pk},
         within=within,

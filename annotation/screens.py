@@ -315,10 +315,8 @@ def _votes_by_side(adjudication: Adjudication) -> dict[str, dict[int, list[Vote]
     between = {}
     for group in (adjudication.group, adjudication.other_group):
         votes = accepted_votes(response=response, rubric=rubric, group=group)
-        within_rows = Adjudication.objects.filter(
-            response=response, rubric=rubric, group=group, other_group=None, status=Adjudication.Status.DONE
-        )
-        settled = Ruling.objects.filter(adjudication__in=within_rows)
+        within_rows = Adjudication.objects.filter(response=response, rubric=rubric, group=group, other_group=None)
+        settled = Ruling.objects.filter(adjudication__in=within_rows, final_at__isnull=False)
         for criterion, outcome, reason in settled.values_list("criterion_id", "outcome", "reason"):
             votes[criterion] = [Vote("", outcome, reason, False, [], "")]
         between[group.public_id] = votes

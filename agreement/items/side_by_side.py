@@ -190,7 +190,7 @@ def _remarks(benchmark: Benchmark, pair: tuple[Rater, Rater], shown: Sequence[Re
     ):
         if side := side_of(group):
             yield response, criterion, side, Remark("checker", "", outcome, reason), []
-    rulings = Ruling.objects.filter(adjudication__response__in=shown, adjudication__status="done").exclude(outcome="")
+    rulings = Ruling.objects.filter(adjudication__response__in=shown, final_at__isnull=False)
     given = ("adjudication__response", "criterion", "adjudication__group", "adjudication__other_group")
     for response, criterion, group, other_group, outcome, reason in rulings.order_by("pk").values_list(
         *given, "outcome", "reason"

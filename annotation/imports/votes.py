@@ -371,29 +371,32 @@ class VoteWriter:
                 self.faults.add(next(iter(sheet.values())).line, self.rater_field, message)
                 continue
             if not made:
-                self._take_over(adjudication, user, sheet, ruled, sizes[rubric])
+                self._take_over(adjudication, user, sheet, sizes[rubric])
             Ruling.objects.bulk_create(
                 Ruling(
                     adjudication=adjudication,
                     criterion_id=criterion,
                     outcome=vote.outcome,
                     reason=vote.note,
+                    final_at=self.at,
                     created_at=self.at,
                     updated_at=self.at,
                 )
                 for criterion, vote in sheet.items()
             )
 
-    def _take_over(
-        self, adjudication: Adjudication, user: int, sheet: dict[int, Vote], ruled: set[int], size: int
-    ) -> None:
+    def _take_over(self, adjudication: Adjudication, user: int, sheet: dict[int, Vote], size: int) -> None:
         """Make a file's rulings part of an adjudication; it is done where they leave no conflict open."""
+        decided = adjudication.rulings.exclude(outcome="")
         adjudication.criteria = sorted({*adjudication.criteria, *sheet})
         adjudication.agreement = 1 - len(adjudication.criteria) / size
         adjudication.adjudicator_id = user
+        # Saved twice, so that an event records the file's adjudicator even where the row does not keep them: by that
+        # event `_standing_rulings` knows whose the rulings are, and the trigger notes their part in the response.
         adjudication.save(update_fields=["criteria", "agreement", "adjudicator"])
-        if not set(adjudication.criteria) - ruled - set(sheet):
+        if not set(adjudication.criteria) - set(decided.values_list("criterion_id", flat=True)) - set(sheet):
             adjudication.status, adjudication.finished_at = Adjudication.Status.DONE, self.at
+            decided.filter(final_at=None).update(final_at=self.at)
         else:
             # The file's adjudicator has no account: another one of the group decides the rest.
             adjudication.adjudicator_id = None

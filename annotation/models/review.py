@@ -134,6 +134,9 @@ class Ruling(models.Model):
     reason = models.TextField(blank=True)
     version = models.PositiveIntegerField(default=1)  # as of an amendment
     client_id = models.UUIDField(null=True, blank=True)
+    # When the adjudication was finished, or the ruling imported: from then on it counts, also while the adjudication
+    # is open again for other criteria. Null: it does not count yet.
+    final_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -142,6 +145,9 @@ class Ruling(models.Model):
             models.UniqueConstraint(fields=["adjudication", "criterion"], name="annotation_ruling_once"),
             models.CheckConstraint(
                 condition=~Q(outcome="faulty") | ~Q(reason=""), name="annotation_faulty_has_a_reason"
+            ),
+            models.CheckConstraint(
+                condition=Q(final_at=None) | ~Q(outcome=""), name="annotation_final_ruling_has_an_outcome"
             ),
         ]
 

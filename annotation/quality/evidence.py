@@ -94,8 +94,8 @@ _RULED = """
     JOIN annotation_check c ON c.assignment_id = a.id AND c.result = 'accepted'
     JOIN annotation_amendment m ON m.check_row_id = c.id AND m.outcome <> ''
     JOIN annotation_adjudication j ON j.response_id = a.response_id AND j.group_id = b.group_id
-         AND j.other_group_id IS NULL AND j.status = 'done'
-    JOIN annotation_ruling u ON u.adjudication_id = j.id AND u.criterion_id = m.criterion_id
+         AND j.other_group_id IS NULL
+    JOIN annotation_ruling u ON u.adjudication_id = j.id AND u.criterion_id = m.criterion_id AND u.final_at IS NOT NULL
     WHERE b.group_id = ANY(%(groups)s) AND a.purpose = 'work' AND u.outcome <> 'faulty'
     ORDER BY m.id
 """

@@ -53,7 +53,8 @@ def rule(
 ) -> Ruling | None:
     """Decide one conflict: met, not met, cannot assess, or that the criterion itself is faulty, with the reason.
 
-    An empty outcome takes the ruling back; None where there is none. A repeated save (same ``client_id``) changes
+    An empty outcome takes the ruling back; None where there is none. A ruling that was final and gets another outcome
+    counts again once the adjudication is finished. A repeated save (same ``client_id``) changes
     nothing; `StaleReview` where ``version`` is given and is not the one that stands.
     """
     row = _held(adjudication, adjudicator)
@@ -73,6 +74,8 @@ def rule(
         ruling = Ruling(adjudication=row, criterion_id=criterion, version=0, created_at=at)
     before = (ruling.outcome, ruling.reason)
     ruling.outcome, ruling.reason = outcome, reason
+    if outcome != before[0]:
+        ruling.final_at = None
     ruling.version, ruling.client_id, ruling.updated_at = ruling.version + 1, client_id, at
     ruling.save()
     if (outcome, reason) != before and RulingOutcome.FAULTY in (outcome, before[0]):
@@ -111,7 +114,7 @@ def _ask_for_a_revision(row: Adjudication, ruling: Ruling, *, by: User, at: date
 
 @transaction.atomic
 def finish_adjudication(*, adjudication: Adjudication, adjudicator: User, at: datetime) -> None:
-    """End the adjudication once every conflict has a ruling."""
+    """End the adjudication once every conflict has a ruling; its rulings count from now on."""
     row = _held(adjudication, adjudicator)
     rulings = Ruling.objects.filter(adjudication=row).exclude(outcome="")
     ruled = set(rulings.values_list("criterion_id", flat=True))
@@ -120,6 +123,7 @@ def finish_adjudication(*, adjudication: Adjudication, adjudicator: User, at: da
         text = ngettext("%(number)d conflict is not decided yet.", "%(number)d conflicts are not decided yet.", missing)
         raise DomainError(text % {"number": missing})
     transition(row, source=[Adjudication.Status.OPEN], target=Adjudication.Status.DONE, finished_at=at)
+    rulings.filter(final_at=None).update(final_at=at)
     adjudication.status, adjudication.finished_at = row.status, row.finished_at
 
 

@@ -156,6 +156,7 @@ def _adjudicate(group: ExpertGroup, divided: Sequence[Divided], at: datetime) ->
 
 
 def _reopen(row: Adjudication, divided: Divided) -> None:
+    """Add conflicts to an adjudication. Rulings that are final stay so: they count while it is open again."""
     changes: dict[str, Any] = {
         "criteria": sorted({*row.criteria, *divided.criteria}),
         "agreement": min(1 - len(divided.criteria) / divided.n_criteria, row.agreement),

@@ -16,11 +16,12 @@ from agreement.freshness import freshness_of
 from agreement.kinds import KINDS
 from agreement.models import Report
 from agreement.stored import table_names
-from annotation.models import Assignment, Check, Decision
+from annotation.models import Adjudication, Assignment, Check, Decision
+from annotation.services import adjudications
 from rubrics.models import Candidate, Case, Response
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
 from tests.agreement.study import Study, coin, make_study, noisy
-from tests.factories import CandidateFactory, CaseFactory, JudgeRunFactory, ResponseFactory
+from tests.factories import CandidateFactory, CaseFactory, JudgeRunFactory, ResponseFactory, UserFactory
 from tests.waiting import wait_until
 
 # The record dates a row by the beginning of its transaction, so each write needs its own.
@@ -163,6 +164,41 @@ def test_what_has_changed_is_counted_by_kind_and_what_changes_no_figure_is_not(s
         ("checks", 1, "1 check added"),
         ("labels", 2, "labels of 2 cases changed"),
     ]
+
+
+def test_a_final_ruling_that_is_changed_is_a_change_and_one_that_is_not_final_is_none(study: Study) -> None:
+    work = Assignment.objects.filter(batch__group__name="A").first()
+    first, second, _third = study.criteria[work.case_id]
+    row = Adjudication.objects.create(
+        response=work.response,
+        rubric=work.rubric,
+        group=work.batch.group,
+        criteria=[first],
+        agreement=0.5,
+        adjudicator=UserFactory(),
+        created_at=timezone.now(),
+    )
+
+    def rule(criterion: int, outcome: str, reason: str) -> None:
+        adjudications.rule(
+            adjudication=row,
+            adjudicator=row.adjudicator,
+            criterion=criterion,
+            outcome=outcome,
+            reason=reason,
+            at=timezone.now(),
+        )
+
+    rule(first, "faulty", "It asks for two things.")
+    adjudications.finish_adjudication(adjudication=row, adjudicator=row.adjudicator, at=timezone.now())
+    report = ask(study)
+    Adjudication.objects.filter(pk=row.pk).update(status="open", finished_at=None, criteria=[first, second])
+    rule(second, "faulty", "Two readings.")
+    assert freshness_of(report).fresh is True
+    rule(first, "met", "")
+    found = freshness_of(report)
+    assert found.fresh is False
+    assert [(change.what, change.n) for change in found.changes] == [("rulings", 1)]
 
 
 def test_what_other_raters_do_leaves_a_report_fresh(study: Study) -> None:

@@ -14,8 +14,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from annotation.models import Adjudication, Assignment, ExpertGroup, Ruling
-from annotation.ratings import group_ratings
+from annotation.models import Adjudication, Assignment, ExpertGroup, Physician, Ruling
+from annotation.ratings import faulty_pairs, group_ratings
 from consilium.lib.ratings import Outcome
 from rubrics import services as rubric_services
 from rubrics.models import Benchmark, RubricItem
@@ -160,6 +160,7 @@ def test_rulings_of_a_file_settle_what_they_name_and_somebody_else_the_rest(
     load(tmp_path, votes + rulings)
     assert queue() == {"a": [1, 2]}  # b is settled; of a the second criterion is not
     assert final("b") == [Outcome.NOT_MET, Outcome.MET, Outcome.MET]
+    assert final("a") == [Outcome.MET, Outcome.UNDECIDED, Outcome.MET]  # what the file rules on counts at once
     row = Adjudication.objects.get(response__case__key="a")
     client = signed_in(member(ExpertGroup.objects.get(), "adjudicator"))
     assert client.post(f"/work/adjudications/{row.public_id}/claim/").status_code == 302
@@ -178,6 +179,7 @@ def test_rulings_that_come_in_a_later_file_take_the_open_conflict(benchmark: Ben
     assert queue() == {"a": [1, 2]}
     load(tmp_path, [{**each, "stage": "adjudicator"} for each in rows("J", {"a": "+"})])
     assert queue() == {"a": [1, 2]}
+    assert final("a") == [Outcome.MET, Outcome.UNDECIDED, Outcome.MET]
     load(tmp_path, [{**each, "stage": "adjudicator"} for each in rows("J", {"a": " -"})])
     assert queue() == {}
     assert final("a") == [Outcome.MET, Outcome.NOT_MET, Outcome.MET]
@@ -247,6 +249,64 @@ def test_the_command_opens_what_was_imported_before_and_between_groups(benchmark
     assert "between groups: 1 conflict on 1 response opened" in open_conflicts()
 
 
+def by_position(adjudication: Adjudication, position: int) -> int:
+    return RubricItem.objects.get(rubric=adjudication.rubric_id, position=position).criterion_id
+
+
+def test_rulings_still_count_where_the_adjudication_is_opened_again(benchmark: Benchmark, tmp_path: Path) -> None:
+    load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "--+"}))
+    row = Adjudication.objects.get()
+    group = ExpertGroup.objects.get()
+    judge = member(group, "adjudicator")
+    client = signed_in(judge)
+    address = f"/work/adjudications/{row.public_id}/"
+    first, second = by_position(row, 1), by_position(row, 2)
+
+    def rule(criterion: int, outcome: str, reason: str = "") -> int:
+        sent = {"outcome": outcome, "reason": reason}
+        return client.post(f"{address}criteria/{criterion}/", sent).status_code
+
+    assert client.post(f"{address}claim/").status_code == 302
+    assert (rule(first, "met"), rule(second, "faulty", "It asks for two things.")) == (200, 200)
+    assert final("a") == [Outcome.UNDECIDED, Outcome.UNDECIDED, Outcome.MET]  # not finished yet
+    assert not len(faulty_pairs(benchmark))
+    assert client.post(f"{address}finish/").status_code == 302
+    assert final("a") == [Outcome.MET, Outcome.FAULTY, Outcome.MET]
+    load(tmp_path, rows("P3", {"a": "  -"}))
+    assert queue() == {"a": [1, 2, 3]}
+    assert final("a") == [Outcome.MET, Outcome.FAULTY, Outcome.MET]
+    assert faulty_pairs(benchmark).criterion.tolist() == [second]
+    # A ruling that is changed meanwhile counts once the adjudication is finished again.
+    assert rule(first, "not_met") == 200
+    assert rule(by_position(row, 3), "not_met") == 200
+    assert final("a") == [Outcome.UNDECIDED, Outcome.FAULTY, Outcome.MET]
+    assert client.post(f"{address}finish/").status_code == 302
+    assert final("a") == [Outcome.NOT_MET, Outcome.FAULTY, Outcome.NOT_MET]
+
+
+def test_the_command_leaves_what_was_ruled_as_it_was(benchmark: Benchmark, tmp_path: Path) -> None:
+    votes = rows("P1", {"a": "+++", "b": "+++"}) + rows("P2", {"a": "--+", "b": "--+"})
+    rulings = [{**each, "stage": "adjudicator"} for each in rows("J", {"a": "+", "b": "-"})]
+    load(tmp_path, votes + rulings)
+    # As imports of earlier versions left it: done, though the second criterion is in conflict; and a faulty one.
+    for row in Adjudication.objects.all():
+        row.criteria, row.status, row.finished_at = [by_position(row, 1)], "done", row.created_at
+        row.adjudicator = Physician.objects.get(pseudonym="J").user
+        row.save()
+    Ruling.objects.filter(adjudication__response__case__key="b").update(outcome="faulty", reason="Two readings.")
+    before = {case: final(case) for case in "ab"}
+    assert before == {
+        "a": [Outcome.MET, Outcome.UNDECIDED, Outcome.MET],
+        "b": [Outcome.FAULTY, Outcome.UNDECIDED, Outcome.MET],
+    }
+    faulty = faulty_pairs(benchmark).criterion.tolist()
+    assert len(faulty) == 1
+    assert "within groups: 2 conflicts on 2 responses opened" in open_conflicts()
+    assert queue() == {"a": [1, 2], "b": [1, 2]}
+    assert {case: final(case) for case in "ab"} == before
+    assert faulty_pairs(benchmark).criterion.tolist() == faulty
+
+
 def test_the_command_names_the_batches_that_must_be_closed_first(benchmark: Benchmark, tmp_path: Path) -> None:
     load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "-++"}))
     group = ExpertGroupFactory(benchmark=benchmark, name="B", annotators=1)
@@ -281,3 +341,23 @@ def test_thirty_four_ties_are_thirty_four_conflicts(tmp_path: Path) -> None:
     assert set(queue()) == ties
     ratings = group_ratings(ExpertGroup.objects.get(), "final")
     assert int((ratings.outcome == Outcome.UNDECIDED).sum()) == 34
+
+
+def test_an_update_keeps_the_rulings_of_finished_adjudications(benchmark: Benchmark, tmp_path: Path) -> None:
+    votes = rows("P1", {"a": "+++", "b": "+++"}) + rows("P2", {"a": "-++", "b": "-++"})
+    load(tmp_path, votes + [{**each, "stage": "adjudicator"} for each in rows("J", {"a": "+"})])
+    group = ExpertGroup.objects.get()
+    client = signed_in(member(group, "adjudicator"))
+    row = Adjudication.objects.get(response__case__key="b")
+    assert client.post(f"/work/adjudications/{row.public_id}/claim/").status_code == 302
+    address = f"/work/adjudications/{row.public_id}/criteria/{by_position(row, 1)}/"
+    assert client.post(address, {"outcome": "not_met", "reason": ""}).status_code == 200
+    before = {case: final(case) for case in "ab"}
+    assert before == {"a": [Outcome.MET] * 3, "b": [Outcome.UNDECIDED, Outcome.MET, Outcome.MET]}
+    n_events = Ruling.objects.get(adjudication__response__case__key="a").events.count()
+    for name in ("0010_one_batch_a_preview", "0011_final_rulings"):
+        call_command("migrate", "annotation", name, verbosity=0)
+    assert {case: final(case) for case in "ab"} == before
+    settled = Ruling.objects.get(adjudication__response__case__key="a")
+    assert settled.final_at == settled.adjudication.finished_at is not None
+    assert settled.events.count() == n_events  # nobody ruled anew, so no report takes the update for a change

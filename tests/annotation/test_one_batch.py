@@ -283,8 +283,8 @@ def test_a_database_with_work_in_it_is_updated(group: ExpertGroup) -> None:
     close_batch(batch=closed, at=timezone.now())
     make_batch(group, skip_given=False, seed=8, annotators_per_item=1)
     left_open = Assignment.objects.filter(batch=closed).count()
-    for name in ("0009_writing_record", "0010_one_batch_a_preview"):
-        call_command("migrate", "annotation", name, verbosity=0)
+    call_command("migrate", "annotation", "0009_writing_record", verbosity=0)
+    call_command("migrate", "annotation", verbosity=0)  # to the newest, which the tests after this one need
     assert Assignment.objects.filter(batch_closed=True).count() == left_open == 6
     assert not Assignment.objects.filter(batch_closed=True).exclude(batch=closed).exists()
 

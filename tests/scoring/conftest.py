@@ -187,6 +187,7 @@ def found_faulty(assignment: Assignment, *criteria: int) -> None:
             criterion_id=criterion,
             outcome="faulty",
             reason="It asks for two things.",
+            final_at=now,
             created_at=now,
             updated_at=now,
         )

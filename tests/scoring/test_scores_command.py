@@ -167,6 +167,7 @@ def test_a_faulty_criterion_does_not_count(answered: Benchmark, tmp_path: Path) 
         criterion=second,
         outcome="faulty",
         reason="Two readings.",
+        final_at=now,
         created_at=now,
         updated_at=now,
     )

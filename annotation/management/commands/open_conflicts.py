@@ -16,7 +16,7 @@ class Command(BaseCommand):
         "Open the conflicts of imported decisions: first those between the raters of one group, then those between "
         "groups. Imports open the first themselves; this is for what was imported before, and for the second. A "
         "response on which a group has an open conflict within itself is compared with other groups only once that is "
-        "adjudicated: run the command again then. What was opened before stays as it is."
+        "adjudicated: run the command again then. Rulings that were made still count."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
