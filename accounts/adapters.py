@@ -10,7 +10,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context as request_context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.models import SocialAccount, SocialLogin
 from allauth.socialaccount.providers.base import AuthProcess
 from django.conf import settings
 from django.http import HttpRequest
@@ -69,7 +69,9 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     """Single sign-on leads to the account that an admin made for the address; it makes none."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Connect a first sign-on with its account.
+        """Connect a first sign-on with its account, unless another identity of the provider is connected already.
+
+        Addresses are given to new people. A second identity with the same address may be somebody else.
 
         allauth could do so itself (``EMAIL_AUTHENTICATION``), but then makes the password unusable, because it takes
         addresses that were not confirmed by mail for claims. Here an admin made the account, and knew whose it is.
@@ -78,6 +80,8 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
             return
         try:
             user = account_for(sociallogin.account.extra_data, trust_email=settings.OIDC_TRUST_EMAIL)
+            if SocialAccount.objects.filter(user=user, provider=sociallogin.account.provider).exists():
+                raise SignOnRefused("other_identity", user.email)
         except SignOnRefused as refused:
             logger.warning("A single sign-on was refused", extra={"reason": refused.reason})
             page = {"reason": refused.reason, "email": refused.email, "provider": settings.OIDC_NAME}

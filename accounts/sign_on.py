@@ -12,7 +12,7 @@ from accounts.models import User
 
 
 class SignOnRefused(Exception):
-    """Nobody is signed in; ``reason`` is no_email, not_verified, not_vouched or no_account."""
+    """Nobody is signed in; ``reason`` is no_email, not_verified, unconfirmed, no_account or other_identity."""
 
     def __init__(self, reason: str, email: str = "") -> None:
         super().__init__(reason)
@@ -36,9 +36,9 @@ def account_for(claims: Mapping[str, Any], *, trust_email: bool) -> User:
     stating = [source for source in sources if source.get("email_verified") is not None]
     if not all(is_verified(source["email_verified"]) for source in stating):
         raise SignOnRefused("not_verified", email)
-    vouched = any(str(source.get("email", "")).strip().lower() == email.lower() for source in stating)
-    if not vouched and not trust_email:
-        raise SignOnRefused("not_vouched", email)
+    is_confirmed = any(str(source.get("email", "")).strip().lower() == email.lower() for source in stating)
+    if not is_confirmed and not trust_email:
+        raise SignOnRefused("unconfirmed", email)
     user = User.objects.filter(email__iexact=email, is_active=True).first()
     if user is None:
         raise SignOnRefused("no_account", email)

@@ -80,6 +80,31 @@ def test_the_next_sign_on_leads_to_the_same_account_whatever_its_address_is_now(
     assert SocialAccount.objects.count() == 1
 
 
+def test_a_second_identity_with_the_same_address_is_refused(client: Client, provider: Provider, ana: User) -> None:
+    provider.says({"sub": "person-1", **TRUE})
+    sign_on(Client())
+    provider.says({"sub": "person-2", **TRUE})
+    answer = sign_on(client)
+    assert answer.status_code == 403
+    assert not signed_in(client)
+    assert [account.uid for account in SocialAccount.objects.filter(user=ana)] == ["person-1"]
+    text = answer.content.decode()
+    assert "ana@example.org is already connected to another sign-in at Clinic sign-on." in text
+    assert "Ask the person who runs the server." in text
+
+
+def test_an_identity_that_the_operator_disconnected_makes_room_for_the_next(
+    client: Client, provider: Provider, ana: User
+) -> None:
+    provider.says({"sub": "person-1", **TRUE})
+    sign_on(Client())
+    SocialAccount.objects.filter(user__email="ana@example.org", provider="sso").delete()  # as in docs/operating.md
+    provider.says({"sub": "person-2", **TRUE})
+    sign_on(client)
+    assert signed_in(client)
+    assert SocialAccount.objects.get(user=ana).uid == "person-2"
+
+
 # Shapes of what providers say of the address: Keycloak, Okta and Google say that it is verified; Entra says nothing.
 TRUE = {"email": "ana@example.org", "email_verified": True}
 AS_TEXT = {"email": "ana@example.org", "email_verified": "true"}
@@ -98,8 +123,8 @@ NO_EMAIL = {"preferred_username": "ana@example.org", "upn": "ana@example.org", "
         (AS_TEXT, False, None),
         (MISSING, True, None),
         (NULL, True, None),
-        (MISSING, False, "ana@example.org is not vouched for"),
-        (NULL, False, "ana@example.org is not vouched for"),
+        (MISSING, False, "ana@example.org could not be confirmed"),
+        (NULL, False, "ana@example.org could not be confirmed"),
         (FALSE, False, "ana@example.org is not confirmed"),
         (FALSE, True, "ana@example.org is not confirmed"),
         (FALSE_AS_TEXT, False, "ana@example.org is not confirmed"),
@@ -183,7 +208,7 @@ def test_an_account_that_is_not_active_is_not_connected(client: Client, provider
 
 def test_the_page_before_says_where_it_leads(client: Client, provider: Provider) -> None:
     page = client.get(BEGIN).content.decode()
-    assert "Sign in by Clinic sign-on" in page
+    assert "Sign in with Clinic sign-on" in page
     assert "third-party" not in page
 
 
