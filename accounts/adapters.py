@@ -54,15 +54,11 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a mail that names no Host. Nobody learns from an error page which address has an account."""
+        values = {"request": request_context.request, "email": email, "site_address": site_address(), **context}
         try:
-            self.rendered(template_prefix, email, context).send()
+            self.render_mail(template_prefix, email, values, headers={"Auto-Submitted": "auto-generated"}).send()
         except Exception:  # whatever the mail server or the network says
             logger.exception("A mail was not sent", extra={"template": template_prefix})
-
-    def rendered(self, template_prefix: str, email: str, context: dict[str, Any]) -> Any:
-        """The mail as it would be sent."""
-        values = {"request": request_context.request, "email": email, "site_address": site_address(), **context}
-        return self.render_mail(template_prefix, email, values, headers={"Auto-Submitted": "auto-generated"})
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):

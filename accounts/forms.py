@@ -7,12 +7,10 @@ from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
-from allauth.account.adapter import get_adapter
 from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from django import forms
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
-from django.contrib.auth.tokens import default_token_generator
 from django.http import HttpRequest
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
@@ -21,6 +19,7 @@ from accounts.countries import country_choices
 from accounts.mails import has_mail_server
 from accounts.models import Notification, NotificationSetting, PhysicianProfile, User
 from accounts.notices import ABOUT
+from accounts.tasks import mail_password_link
 
 CONTINENTS = (
     "Africa",
@@ -182,14 +181,14 @@ class ResetPasswordForm(AllauthResetPasswordForm):
     """Asks for the address that a link to a new password goes to."""
 
     def save(self, request: HttpRequest, **kwargs: Any) -> str:
-        """Send the link; for an unknown address do the same work and send nothing, so that no answer comes sooner."""
-        if not self.users and has_mail_server():
-            adapter = get_adapter()
-            nobody = User(email=self.cleaned_data["email"])
-            url = adapter.get_reset_password_from_key_url(f"0-{default_token_generator.make_token(nobody)}")
-            context = {"user": nobody, "password_reset_url": url}
-            adapter.rendered("account/email/password_reset_key", nobody.email, context).message()
-        return str(super().save(request, **kwargs))
+        """Leave the mail to a worker, which gets a task for an unknown address, too.
+
+        The request does the same work for every address, so the time of its answer does not show who has an account.
+        """
+        if has_mail_server():
+            for user_id in [user.pk for user in self.users] or [None]:
+                mail_password_link.delay_on_commit(user_id)
+        return str(self.cleaned_data["email"])
 
 
 class DeliveryForm(forms.Form):

@@ -5,13 +5,22 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from accounts.services import deliveries
+from accounts.services import deliveries, passwords
 
 
 @shared_task(ignore_result=True)
 def mail_at_once(notification_id: int) -> None:
     """Send one notification to a reader who wants it at once."""
     deliveries.mail_at_once(notification_id=notification_id, at=timezone.now())
+
+
+@shared_task(ignore_result=True)
+def mail_password_link(user_id: int | None) -> None:
+    """Send a link to choose a new password; None is a request for an address without an account.
+
+    No sweep sends it again if the broker is away: the person asks again.
+    """
+    passwords.mail_password_link(user_id=user_id)
 
 
 @shared_task(ignore_result=True)

@@ -298,6 +298,7 @@ if env.str("OIDC_ISSUER", default=""):
     }
 
 EMAIL_BACKEND: str = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+EMAIL_TIMEOUT = 10  # seconds; a mail server that hangs must not hold a thread for long
 if env.str("EMAIL_URL", default=""):
     vars().update(env.email_url("EMAIL_URL"))
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", default="consilium@localhost")

@@ -118,6 +118,7 @@ def choose_password(client: Client, path: str) -> Any:
     return client.post(page.redirect_chain[-1][0], form, REMOTE_ADDR="10.5.0.1", follow=True)
 
 
+@pytest.mark.usefixtures("password_links")
 def test_who_is_locked_out_gets_in_by_the_mailed_link(ana: User) -> None:
     for number in range(8):
         guess(number)
@@ -135,6 +136,7 @@ def test_who_is_locked_out_gets_in_by_the_mailed_link(ana: User) -> None:
     assert "invalid" in Client().get(path).content.decode()  # the link worked once
 
 
+@pytest.mark.usefixtures("password_links")
 def test_the_mailed_link_does_not_replace_a_second_factor(ana: User) -> None:
     TOTP.activate(ana, generate_totp_secret())
     owner = Client()
@@ -144,6 +146,7 @@ def test_the_mailed_link_does_not_replace_a_second_factor(ana: User) -> None:
     assert answer.redirect_chain[-1][0].startswith("/accounts/2fa/authenticate/")
 
 
+@pytest.mark.usefixtures("password_links")
 def test_an_address_given_with_capitals_signs_in_and_gets_a_link(client: Client) -> None:
     from accounts.services import person_of
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
+import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core import mail
+from django.core.mail import get_connection
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts import tasks
 from accounts.models import Invitation, User
 from rubrics.models import Benchmark
 from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 CANARY = "canary-4f1c9d2e77.example.net"
@@ -60,6 +67,7 @@ def links_of_only_mail() -> list[str]:
     return links
 
 
+@pytest.mark.usefixtures("password_links")
 def test_a_reset_mail(stranger: Client) -> None:
     UserFactory(email="ana@example.org")
     stranger.post("/accounts/password/reset/", {"email": "ana@example.org"})
@@ -67,6 +75,15 @@ def test_a_reset_mail(stranger: Client) -> None:
     assert mail.outbox[0].subject == "Choose a new password for Consilium"
 
 
+@pytest.mark.usefixtures("password_links")
+def test_a_reset_mail_is_in_the_language_of_its_reader(stranger: Client) -> None:
+    UserFactory(email="ana@example.org", language="zh-hans")
+    stranger.post("/accounts/password/reset/", {"email": "ana@example.org"}, headers={"accept-language": "en"})
+    assert mail.outbox[0].subject != "Choose a new password for Consilium"
+    assert any("/accounts/password/reset/key/" in link for link in links_of_only_mail())
+
+
+@pytest.mark.usefixtures("password_links")
 def test_with_a_site_url_links_begin_with_it(stranger: Client, settings: Any) -> None:
     settings.SITE_URL = "https://study.example.org"
     UserFactory(email="ana@example.org")
@@ -125,6 +142,7 @@ def test_a_notice_of_a_new_password(client: Client, admin: User) -> None:
     assert mail.outbox[0].to == [admin.email]
 
 
+@pytest.mark.usefixtures("password_links")
 def test_a_notice_of_a_chosen_password(stranger: Client) -> None:
     UserFactory(email="ana@example.org")
     stranger.post("/accounts/password/reset/", {"email": "ana@example.org"})
@@ -172,6 +190,7 @@ def after(visitor: Client, answer: Any) -> str:
     return str(visitor.get(answer["Location"]).content.decode())
 
 
+@pytest.mark.usefixtures("password_links")
 @pytest.mark.parametrize("server", ["up", "down", "none"])
 def test_an_unknown_address_gets_the_same_answer_and_no_mail(server: str, settings: Any) -> None:
     UserFactory(email="ana@example.org")
@@ -189,21 +208,59 @@ def test_an_unknown_address_gets_the_same_answer_and_no_mail(server: str, settin
     assert mail.outbox == []
 
 
-def test_the_work_for_an_unknown_address_is_that_of_a_known_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    from accounts.adapters import AccountAdapter
-
-    rendered: list[str] = []
-    render = AccountAdapter.rendered
-
-    def counted(self: AccountAdapter, prefix: str, *args: Any) -> Any:
-        rendered.append(prefix)
-        return render(self, prefix, *args)
-
-    monkeypatch.setattr(AccountAdapter, "rendered", counted)
-    UserFactory(email="ana@example.org")
+def test_a_request_gives_a_worker_one_id_whether_or_not_there_is_an_account(password_links: list[int | None]) -> None:
+    ana = UserFactory(email="ana@example.org")
     reset("ana@example.org")
     reset("nobody@example.org")
-    assert rendered == ["account/email/password_reset_key"] * 2
+    assert password_links == [ana.pk, None]  # no token and no address goes through the broker
+
+
+def test_a_request_does_the_same_in_the_database_for_every_address(
+    password_links: list[int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks.mail_password_link, "delay_on_commit", password_links.append)
+    UserFactory(email="ana@example.org")
+    statements: list[list[str]] = []
+    for address in ("ana@example.org", "nobody@example.org"):
+        with CaptureQueriesContext(connection) as queries:
+            Client().post("/accounts/password/reset/", {"email": address})
+        # Django numbers its cursors.
+        statements.append([re.sub(r"_sync_\d+", "", query["sql"].replace(address, "")) for query in queries])
+    assert statements[0] == statements[1]
+    assert len(password_links) == 2
+
+
+def test_a_request_opens_no_connection_to_the_mail_server(settings: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = silent.getsockname()
+        settings.EMAIL_TIMEOUT = 0.2
+        UserFactory(email="ana@example.org")
+        assert reset("ana@example.org")[0] == 302
+        silent.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+
+
+def test_a_mail_server_that_hangs_is_left_after_ten_seconds() -> None:
+    assert get_connection("django.core.mail.backends.smtp.EmailBackend").timeout == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_mails_the_link_that_a_request_asked_for(start_worker: Any, tmp_path: Path) -> None:
+    ana = UserFactory(email="ana@example.org")
+    worker = start_worker(EMAIL_URL=f"filemail:///{tmp_path}", SITE_URL="https://study.example.org")
+    Client().post("/accounts/password/reset/", {"email": "nobody@example.org"})
+    Client().post("/accounts/password/reset/", {"email": "ana@example.org"})
+    wait_until(lambda: any(b"https://study.example.org" in path.read_bytes() for path in tmp_path.iterdir()))
+    worker.kill()
+    (sent,) = tmp_path.iterdir()
+    (path,) = re.findall(r"https://study.example.org(/accounts/password/reset/key/\S+)", sent.read_text())
+    visitor = Client()
+    page = visitor.get(path, follow=True)
+    visitor.post(page.redirect_chain[-1][0], {"password1": "seven quiet herons", "password2": "seven quiet herons"})
+    ana.refresh_from_db()
+    assert ana.check_password("seven quiet herons")
 
 
 def test_nobody_is_told_to_sign_up(client: Client) -> None:
