@@ -51,19 +51,37 @@ class InvitationState:
 
 @dataclass(frozen=True, slots=True)
 class IssuedInvitation:
-    """An invitation and how its link reaches the person: ``way`` is mail, link, link_before or operator.
+    """An invitation and how its link reaches the person.
+
+    ``way`` is mail, link, link_before, operator or link_elsewhere.
 
     ``link`` is set where the inviter has to hand it on. link_before: one that was handed on still works. operator: the
     account holds more than this benchmark, so whoever runs the server makes the link (``password_link``).
+    link_elsewhere: no link is needed, but the account was opened with one that another admin passed on; ``invitation``
+    is that one, for another benchmark. `warning` says so.
     """
 
     invitation: Invitation
     way: str
     link: str = ""
 
+    @property
+    def warning(self) -> str:
+        """What the inviter must know of the account; empty for most."""
+        if self.way != "link_elsewhere":
+            return ""
+        text = _(
+            "%(email)s: this account was opened with an invitation link that %(admin)s passed on for %(title)s. "
+            "Whoever opened that link chose the password. "
+            "Keep this person only if you know that they chose it themselves."
+        )
+        row = self.invitation
+        admin = row.link_shown_to or _("an admin")
+        return text % {"email": row.user.email, "admin": admin, "title": row.title}
+
 
 class LinkUnusable(DomainError):
-    """The link lets nobody in; ``reason`` is unknown, used, expired, withdrawn, replaced or foreign."""
+    """The link lets nobody in; ``reason`` is unknown, used, expired, withdrawn, replaced or more_access."""
 
     status_code = 410
 
@@ -79,13 +97,20 @@ def invite(
     """Tell ``user`` that ``by`` added them to ``title`` as ``part``.
 
     Who never signed in is invited, by mail or by a link that is returned; everybody else gets a notification that
-    leads to ``url``. ``scope`` is the benchmark's slug: a person has one invitation to it, however many parts.
+    leads to ``url``. If somebody else may have the password, the answer has the way ``link_elsewhere``. ``scope`` is
+    the benchmark's slug: a person has one invitation to it, however many parts.
     """
     if user.pk == by.pk or not user.is_active:
         return None
     if user.last_login is not None:
         notify(user=user, kind=Kind.INVITATION, benchmark_title=title, url=url, at=at, part=part)
-        return None
+        earlier = _opened_by_a_link_of_others(user, scope, by)
+        if earlier is not None:
+            logger.warning(
+                "A person was added whose account was opened with a link that another admin passed on",
+                extra={"invitation": earlier.public_id, "scope": scope, "by": by.pk, "user": user.pk},
+            )
+        return IssuedInvitation(earlier, "link_elsewhere") if earlier is not None else None
     if not user.email:
         return None
     _refuse_a_flood(by, at)
@@ -106,20 +131,20 @@ def invite(
     if not made and (just_sent or handed_on) and invitation.withdrawn_at is None:
         # A second part in the same minute needs no second mail.
         return IssuedInvitation(invitation, "mail" if just_sent else "link_before")
-    if not has_mail_server() and _holds_more(user, scope):
+    if not has_mail_server() and _has_other_access(user, scope):
         return IssuedInvitation(invitation, "operator")
     return _issue(invitation, by=by, part=part, at=at)
 
 
 @transaction.atomic
 def send_again(*, invitation: Invitation, by: User, at: datetime) -> IssuedInvitation:
-    """Issue a new link; the one before works no more. `Conflict` where it was accepted or sent a moment ago."""
+    """Issue a new link; the one before no longer works. `Conflict` where it was accepted or sent a moment ago."""
     row = Invitation.objects.select_for_update(of=("self",)).select_related("user").get(pk=invitation.pk)
     if row.accepted_at is not None or row.user.last_login is not None:
         raise Conflict(_("This person has signed in already."))
     if row.sent_at is not None and row.sent_at > at - BETWEEN_TWO and row.withdrawn_at is None:
         raise Conflict(_("A mail went out less than five minutes ago. Wait a little before you send another."))
-    if not has_mail_server() and _holds_more(row.user, row.scope):
+    if not has_mail_server() and _has_other_access(row.user, row.scope):
         raise Conflict(
             _("This account already has a password or another role. Ask the person who runs the server for a link.")
         )
@@ -162,7 +187,7 @@ def _issue(row: Invitation, *, by: User, part: str, at: datetime) -> IssuedInvit
     return IssuedInvitation(row, "mail")
 
 
-def _holds_more(user: User, scope: str) -> bool:
+def _has_other_access(user: User, scope: str) -> bool:
     """Whether the account is more than what an admin of ``scope`` made of it.
 
     Whoever holds a link chooses the password. A mailed one reaches the owner of the address; one that an admin hands on
@@ -171,6 +196,16 @@ def _holds_more(user: User, scope: str) -> bool:
     elsewhere = {card.key for card in navigation.home_cards(user)} - {scope}
     invited_elsewhere = Invitation.objects.filter(user=user).exclude(scope=scope).exists()
     return bool(user.has_usable_password() or user.is_staff or user.is_superuser or elsewhere or invited_elsewhere)
+
+
+def _opened_by_a_link_of_others(user: User, scope: str, by: User) -> Invitation | None:
+    """The accepted invitation to another benchmark whose link an admin other than ``by`` passed on, the newest first.
+
+    That admin may have opened the link and chosen the password.
+    """
+    rows = Invitation.objects.filter(user=user, accepted_at__isnull=False, link_shown_at__isnull=False)
+    rows = rows.exclude(scope=scope).exclude(link_shown_to=by)
+    return rows.select_related("user", "link_shown_to").order_by("-link_shown_at", "-pk").first()
 
 
 def _mail(row: Invitation, by: User, link: str) -> None:
@@ -217,8 +252,8 @@ def _opened(token: str, at: datetime, *, lock: bool = False) -> Invitation:
         raise LinkUnusable("replaced")
     if row.expires_at <= at:
         raise LinkUnusable("expired")
-    if row.link_shown_at is not None and _holds_more(row.user, row.scope):
-        raise LinkUnusable("foreign")
+    if row.link_shown_at is not None and _has_other_access(row.user, row.scope):
+        raise LinkUnusable("more_access")
     return row
 
 

@@ -18,15 +18,18 @@ def after_inviting(
 ) -> HttpResponse:
     """Go ``back`` and say how the person hears of it, or show the link where no mail server is set.
 
-    ``issued`` is None for who has signed in before. ``sent`` replaces the usual sentence about a mail. The link is in
-    this answer alone: a message on the next page would be kept in a cookie or the session until it is read.
+    ``issued`` is None for who has signed in before and needs no warning. ``sent`` replaces the usual sentence about a
+    mail. The link is in this answer alone: a message on the next page would be kept in a cookie or the session until it
+    is read.
     """
     if issued is not None and issued.link:
         context = {"invitation": issued.invitation, "link": issued.link, "benchmark": benchmark, "back": back}
         response = render(request, "accounts/invitation_link.html", context)
         add_never_cache_headers(response)
         return response
-    if issued is not None:
+    if issued is not None and issued.warning:
+        messages.error(request, issued.warning)  # stays on the page until it is closed
+    elif issued is not None:
         messages.info(request, _how_invited(issued, sent))
     return redirect(back)
 

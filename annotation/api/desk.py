@@ -74,7 +74,9 @@ def members(request: Request, slug: str, public_id: str) -> Response:
 
 
 def _invitation(issued: IssuedInvitation | None) -> dict[str, str]:
-    return {"invitation": issued.way if issued else "none", "link": issued.link if issued else ""}
+    if issued is None:
+        return {"invitation": "none", "link": "", "warning": ""}
+    return {"invitation": issued.way, "link": issued.link, "warning": issued.warning}
 
 
 def _members(group: ExpertGroup, rows: list[Membership], *, administers: bool) -> list[dict[str, Any]]:

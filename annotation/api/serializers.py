@@ -41,15 +41,17 @@ class NewMemberSerializer(MemberSerializer):
     """A member who was just added, and how they hear of it."""
 
     invitation = serializers.ChoiceField(
-        choices=["mail", "link", "link_before", "operator", "none"],
+        choices=["mail", "link", "link_before", "operator", "link_elsewhere", "none"],
         read_only=True,
         help_text="mail: sent to the address. link: no mail server is set; hand `link` on. link_before: one that was "
         "given before still works. operator: no mail server is set, and the account has a password or a part elsewhere "
-        "already; whoever runs the server makes the link. none: the person has signed in before.",
+        "already; whoever runs the server makes the link. link_elsewhere: the person has signed in before, by a link "
+        "that another admin passed on; read `warning`. none: the person has signed in before.",
     )
     link = serializers.CharField(
         read_only=True, help_text="Lets the person choose a password; in this answer alone, empty where mailed."
     )
+    warning = serializers.CharField(read_only=True, help_text="Says who else may have the password; mostly empty.")
 
 
 class MemberChangeSerializer(StrictSerializer, Plain):

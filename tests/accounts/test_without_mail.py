@@ -90,7 +90,7 @@ def test_whoever_invites_gets_the_link_instead_of_a_mail(
     listed = admin.get(address.format(group=group).replace("members/", "")).content.decode()
     assert token not in listed
     assert "link given" in listed
-    assert "taken by Ada Admin" in listed
+    assert "shown to Ada Admin" in listed
     assert token not in json.dumps(dict(admin.session.items()), default=str)
     assert all(token not in morsel.value for morsel in admin.cookies.values())
     assert token not in str(Invitation.objects.values().get())
@@ -133,7 +133,7 @@ def test_a_second_part_leaves_the_link_as_it_is(admin: Client, group: str) -> No
     link = link_of(add(admin, group))
     Invitation.objects.update(link_shown_at=timezone.now() - timedelta(days=2))
     answer = admin.post(f"{group}members/", {"email": "bo@example.org", "name": "", "role": "checker"}, follow=True)
-    assert "was given a link already" in answer.content.decode()
+    assert "A link for bo@example.org was already created." in answer.content.decode()
     assert Client().get(link).status_code == 200
 
 
@@ -178,12 +178,12 @@ def test_no_admin_gets_the_link_of_an_account_that_holds_more_than_their_benchma
     bo.save()
     more(bo)
     answer = admin.post(f"{group}members/", {"email": "bo@example.org", "name": "", "role": "annotator"}, follow=True)
-    assert "Ask whoever runs the server for a link." in answer.content.decode()
+    assert "Ask the person who runs the server for a link." in answer.content.decode()
     assert "/welcome/" not in answer.content.decode()
     assert bo.memberships.filter(role="annotator").exists()  # the part is given all the same
     row = Invitation.objects.get(scope="cardio")
     answer = admin.post(f"/b/cardio/invitations/{row.public_id}/again/", {"next": group}, follow=True)
-    assert "Ask whoever runs the server for a link." in answer.content.decode()
+    assert "Ask the person who runs the server for a link." in answer.content.decode()
     assert "/welcome/" not in answer.content.decode()
 
 
@@ -195,6 +195,65 @@ def test_a_link_that_an_admin_holds_ends_when_the_account_gets_more(admin: Clien
     assert answer.status_code == 410
     assert "This link no longer works" in answer.content.decode()
     assert not Client().login(email="bo@example.org", password=NEW["password"])
+
+
+@pytest.fixture
+def neuro() -> Benchmark:
+    return BenchmarkFactory(
+        slug="neuro", title="Neurology pilot", admin=UserFactory(name="Nia", last_login=timezone.now())
+    )
+
+
+WARNING = (
+    "bo@example.org: this account was opened with an invitation link that Ada Admin passed on for Cardiology pilot. "
+    "Whoever opened that link chose the password. Keep this person only if you know that they chose it themselves."
+)
+
+
+def opened_by_link(admin: Client, group: str) -> None:
+    """Somebody, perhaps the admin, opens Bo's link and chooses the password."""
+    Client().post(link_of(add(admin, group)), {"name": "Bo Li", **NEW})
+
+
+@pytest.mark.parametrize(
+    ("address", "role"),
+    [("{group}members/", "annotator"), ("/b/neuro/people/", "researcher"), ("/b/neuro/people/authors/", "author")],
+)
+def test_another_admin_who_adds_the_person_is_warned_of_the_link(
+    admin: Client, neuro: Benchmark, group: str, address: str, role: str
+) -> None:
+    opened_by_link(admin, group)
+    nia = Client()
+    nia.force_login(neuro.roles.get().user)
+    there = f"/b/neuro/groups/{ExpertGroupFactory(benchmark=neuro, name='B').public_id}/"
+    for email, warned in (("bo@example.org", True), (UserFactory(last_login=timezone.now()).email, False)):
+        form = {"email": email, "name": "", "role": role}
+        page = nia.post(address.format(group=there), form, follow=True).content.decode()
+        assert (WARNING in unescape(page)) is warned
+        assert ("opened with an invitation link" in page) is warned
+
+
+def test_the_api_warns_of_the_link_of_another_admin(admin: Client, neuro: Benchmark, group: str) -> None:
+    opened_by_link(admin, group)
+    nia = Client()
+    nia.force_login(neuro.roles.get().user)
+    there = f"/api/v1/benchmarks/neuro/groups/{ExpertGroupFactory(benchmark=neuro, name='B').public_id}/members/"
+    body = {"email": "bo@example.org", "name": "", "role": "annotator"}
+    answer = nia.post(there, body, content_type="application/json").json()
+    assert (answer["invitation"], answer["link"], answer["warning"]) == ("link_elsewhere", "", WARNING)
+
+
+def test_who_passed_the_link_on_or_mailed_it_needs_no_warning(
+    admin: Client, ada: User, neuro: Benchmark, group: str
+) -> None:
+    opened_by_link(admin, group)
+    body = {"email": "bo@example.org", "name": "", "role": "researcher"}
+    neuro.roles.create(user=ada, role="admin")
+    assert "opened with" not in admin.post("/b/neuro/people/", body, follow=True).content.decode()
+    Invitation.objects.update(sent_at=timezone.now(), link_shown_at=None, link_shown_to=None)
+    nia = Client()
+    nia.force_login(neuro.roles.exclude(user=ada).filter(role="admin").get().user)
+    assert "opened with" not in nia.post("/b/neuro/people/", body, follow=True).content.decode()
 
 
 @pytest.mark.parametrize("address", ["{group}", "/b/cardio/people/", "/b/cardio/people/authors/"])
@@ -240,7 +299,7 @@ def test_a_link_in_the_address_of_a_refused_form_is_not_logged(admin: Client, gr
 
 def test_the_page_for_forgotten_passwords_says_who_helps(client: Client) -> None:
     for language, words in (
-        ("en", ("no mail server is set", "ask the admin of your benchmark", "ask whoever runs the server")),
+        ("en", ("no mail server is set", "ask the admin of your benchmark", "ask the person who runs the server")),
         ("zh-hans", ()),
     ):
         page = Client(headers={"accept-language": language}).get(RESET)
