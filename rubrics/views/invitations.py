@@ -48,14 +48,14 @@ def invite(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @signed_in
 def send_again(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Issue a new link; the one before works no more."""
+    """Issue a new link; the one before no longer works."""
     benchmark = get_administered_benchmark(request.user, slug)
     row = get_invitation(benchmark.slug, public_id)
     return _answer(
         request,
         benchmark,
         lambda: invitations.send_again(invitation=row, by=request.user, at=timezone.now()),
-        _("The invitation to %(person)s is on its way; the link sent before works no more.") % {"person": row.user},
+        _("The invitation to %(person)s is on its way; the link sent before no longer works.") % {"person": row.user},
     )
 
 
@@ -70,7 +70,7 @@ def withdraw(request: SignedInRequest, slug: str, public_id: str) -> HttpRespons
     except DomainError as refused:
         messages.error(request, str(refused))
     else:
-        done = _("The invitation to %(person)s was withdrawn; its link works no more.")
+        done = _("The invitation to %(person)s was withdrawn; its link no longer works.")
         messages.success(request, done % {"person": row.user})
     return redirect(_back(request, slug))
 

@@ -106,7 +106,7 @@ def test_the_link_lets_its_reader_in_once(admin: Client, group: str) -> None:
     assert Client().login(email="bo@example.org", password=NEW["password"])
 
 
-def test_send_again_makes_a_new_link_and_the_former_works_no_more(admin: Client, group: str) -> None:
+def test_send_again_makes_a_new_link_and_the_former_no_longer_works(admin: Client, group: str) -> None:
     former = link_of(add(admin, group))
     row = Invitation.objects.get()
     newer = link_of(admin.post(f"/b/cardio/invitations/{row.public_id}/again/", {"next": group}))
