@@ -23,6 +23,7 @@ from consilium.lib.spoken import speaking_to
 from consilium.lib.version import VERSION
 from rubrics.exclusion import excluded_cases
 from rubrics.models import Benchmark, JobStatus
+from rubrics.services.beginning import unfinished_or_new
 
 # A worker that has not been heard of for so long is taken for lost.
 LOST_AFTER = timedelta(minutes=2)
@@ -46,8 +47,7 @@ def start_report(
 
     Reports of a benchmark are begun one after the other, so that a form that is sent twice at once begins one.
     """
-    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    twins = Report.objects.filter(
+    same_report = Report.objects.filter(
         benchmark=benchmark,
         kind=kind,
         parameters=_complete(benchmark, kind, parameters, seed),
@@ -55,10 +55,11 @@ def start_report(
         recomputes=None,
         status__in=(JobStatus.PENDING, JobStatus.RUNNING),
     )
-    twin = twins.order_by("pk").first()
-    if twin is not None:
-        return twin, False
-    return create_report(benchmark=benchmark, kind=kind, parameters=parameters, at=at, by=by, seed=seed), True
+    return unfinished_or_new(
+        benchmark=benchmark,
+        unfinished=lambda: same_report,
+        create=lambda: create_report(benchmark=benchmark, kind=kind, parameters=parameters, at=at, by=by, seed=seed),
+    )
 
 
 @transaction.atomic

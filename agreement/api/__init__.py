@@ -135,7 +135,7 @@ class Reports(APIView):
         benchmark = get_benchmark(request.user, slug)
         asked = NewReportSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        report, new = services.start_report(
+        report, is_new = services.start_report(
             benchmark=benchmark,
             kind=asked.validated_data["kind"],
             parameters=asked.validated_data["parameters"],
@@ -143,7 +143,7 @@ class Reports(APIView):
             by=cast("User", request.user),
             at=timezone.now(),
         )
-        return Response(ReportDetailSerializer(report).data, status=201 if new else 200)
+        return Response(ReportDetailSerializer(report).data, status=201 if is_new else 200)
 
 
 class ReportDetail(APIView):

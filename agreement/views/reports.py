@@ -61,7 +61,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
         if not form.is_valid():
             continue
         try:
-            made, new = services.start_report(
+            report, is_new = services.start_report(
                 benchmark=benchmark,
                 kind=kind.value,
                 parameters=form.parameters(),
@@ -73,9 +73,9 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            if not new:
+            if not is_new:
                 messages.info(request, _("This report is already being computed."))
-            return redirect("agreement:report", slug, section, made.public_id)
+            return redirect("agreement:report", slug, section, report.public_id)
     reports = Report.objects.filter(benchmark=benchmark, kind__in=[kind.value for kind in kinds])
     reports = reports.select_related("benchmark", "created_by")
     page = Paginator(presentation.listed(reports), PER_PAGE).get_page(request.GET.get("page"))

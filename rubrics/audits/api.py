@@ -112,8 +112,8 @@ def audits(request: Request, slug: str) -> Response:
     asked = dict(valid(NewAuditSerializer(data=request.data)))
     chosen = CaseFilter(**{name: asked.pop(name) for name in CaseFilter.__dataclass_fields__})
     terms = AuditTerms(**asked, filter=chosen)
-    made, new = start_audit(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
-    return Response(_detail(made), status=status.HTTP_201_CREATED if new else status.HTTP_200_OK)
+    row, is_new = start_audit(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
+    return Response(_detail(row), status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 
 
 @extend_schema(responses=AuditDetailSerializer)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -17,6 +17,7 @@ from consilium.lib.transitions import transition
 from rubrics.audits.access import open_to
 from rubrics.audits.drawing import STATES, CaseFilter, Draw, draw_cases
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, CaseAudit, Criterion, RevisionRequest
+from rubrics.services.beginning import unfinished_or_new
 from rubrics.services.exclusion import exclude_case
 from rubrics.services.revisions import request_revision
 
@@ -60,18 +61,23 @@ def start_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at:
 
     Audits of a benchmark are drawn one after the other, so that a form that is sent twice at once draws one.
     """
-    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    twins = CaseAudit.objects.filter(
+
+    def same_audit() -> QuerySet[CaseAudit]:
+        return CaseAudit.objects.filter(
+            benchmark=benchmark,
+            title=terms.title.strip(),
+            share=terms.share,
+            seed=terms.seed,
+            auditors_per_case=terms.auditors_per_case,
+            frame__digest=plan_audit(benchmark=benchmark, terms=terms).digest,
+            status="open",
+        )
+
+    return unfinished_or_new(
         benchmark=benchmark,
-        title=terms.title.strip(),
-        share=terms.share,
-        seed=terms.seed,
-        auditors_per_case=terms.auditors_per_case,
-        frame__digest=plan_audit(benchmark=benchmark, terms=terms).digest,
-        status="open",
+        unfinished=same_audit,
+        create=lambda: create_audit(benchmark=benchmark, terms=terms, by=by, at=at),
     )
-    twin = twins.order_by("pk").first()
-    return (twin, False) if twin else (create_audit(benchmark=benchmark, terms=terms, by=by, at=at), True)
 
 
 @transaction.atomic

@@ -58,14 +58,14 @@ def new_audit(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            made, new = start_audit(benchmark=benchmark, terms=form.terms(), by=request.user, at=timezone.now())
+            audit, is_new = start_audit(benchmark=benchmark, terms=form.terms(), by=request.user, at=timezone.now())
         except DomainError as error:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            if not new:
+            if not is_new:
                 messages.info(request, _("This audit was already drawn."))
-            return redirect("rubrics:audit", slug, made.public_id)
+            return redirect("rubrics:audit", slug, audit.public_id)
     return _form(request, benchmark, form, status)
 
 

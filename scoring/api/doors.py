@@ -138,7 +138,7 @@ def runs(request: Request, slug: str) -> Response:
     chosen = access.judges_for(request.user).filter(public_id=asked["judge"]).first()
     if chosen is None:
         raise ValidationError({"judge": [_("There is no such judge on a benchmark that you run.")]})
-    made, new = run_services.start_run(
+    row, is_new = run_services.start_run(
         benchmark=benchmark,
         judge=chosen,
         frame=run_services.frame_of(asked.get("frame", {})),
@@ -147,7 +147,7 @@ def runs(request: Request, slug: str) -> Response:
         by=_me(request),
         at=timezone.now(),
     )
-    return _detail(made, status.HTTP_201_CREATED if new else status.HTTP_200_OK)
+    return _detail(row, status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 
 
 def _detail(run: JudgeRun, code: int = status.HTTP_200_OK) -> Response:

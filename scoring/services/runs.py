@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -23,6 +23,7 @@ from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from consilium.llm.prompts import prompt_hash
 from rubrics.models import Benchmark, Candidate
+from rubrics.services.beginning import unfinished_or_new
 from scoring.injections import suite_hash
 from scoring.judge_config import chat_config
 from scoring.models import Judge, JudgeRun, RunSlice, TrainedModel, Verdict
@@ -167,25 +168,31 @@ def snapshot_of(judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str
     raise DomainError(_("“%(name)s” stands for verdicts made elsewhere; it cannot run.") % {"name": judge.name})
 
 
-def live_twin(
+def unfinished_runs(
     *,
     benchmark: Benchmark,
     judge: Judge,
     purpose: str,
-    frame: Mapping[str, Any],
+    asked: Mapping[str, Any],
     replicates: int,
     budget: Decimal | None,
-) -> JudgeRun | None:
-    """A run that asks the same of the same judge and has not ended; None where there is none.
+) -> QuerySet[JudgeRun]:
+    """Runs that ask exactly the same of the same judge and have not ended.
 
-    Runs of the benchmark are begun one after the other until this transaction ends, so that a form that is sent twice
-    at once begins one. ``frame`` is what the stored frame must hold.
+    ``asked`` is what the stored frame must hold under each key. A frame may have other keys besides, which say what
+    was drawn. Values are compared whole: a run over one candidate is not the run over all of them.
     """
-    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    runs = JudgeRun.objects.filter(
-        benchmark=benchmark, judge=judge, purpose=purpose, replicates=replicates, budget=budget
-    ).filter(status__in=(JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING, JudgeRun.Status.PAUSED))
-    return runs.filter(frame__contains=dict(frame), continues=None, imported=False).order_by("pk").first()
+    return JudgeRun.objects.filter(
+        benchmark=benchmark,
+        judge=judge,
+        purpose=purpose,
+        replicates=replicates,
+        budget=budget,
+        status__in=(JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING, JudgeRun.Status.PAUSED),
+        continues=None,
+        imported=False,
+        **{f"frame__{key}": value for key, value in asked.items()},
+    )
 
 
 @transaction.atomic
@@ -200,18 +207,20 @@ def start_run(
     budget: Decimal | None = None,
 ) -> tuple[JudgeRun, bool]:
     """The run that asks exactly this and has not ended, and False; else a new one by `create_run`, and True."""
-    twin = live_twin(
+    return unfinished_or_new(
         benchmark=benchmark,
-        judge=judge,
-        purpose=JudgeRun.Purpose.GRADE,
-        frame=_stored_frame(frame),
-        replicates=replicates,
-        budget=budget,
+        unfinished=lambda: unfinished_runs(
+            benchmark=benchmark,
+            judge=judge,
+            purpose=JudgeRun.Purpose.GRADE,
+            asked=_stored_frame(frame),
+            replicates=replicates,
+            budget=budget,
+        ),
+        create=lambda: create_run(
+            benchmark=benchmark, judge=judge, frame=frame, by=by, at=at, replicates=replicates, budget=budget
+        ),
     )
-    if twin is not None:
-        return twin, False
-    run = create_run(benchmark=benchmark, judge=judge, frame=frame, by=by, at=at, replicates=replicates, budget=budget)
-    return run, True
 
 
 def _stored_frame(frame: RunFrame) -> dict[str, Any]:

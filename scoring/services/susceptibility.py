@@ -17,10 +17,11 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
+from rubrics.services.beginning import unfinished_or_new
 from scoring.failing_pairs import FailingPairs, draw, failing_pairs, reference_or_default
 from scoring.injections import CONTROLS, INJECTIONS, suite_hash
 from scoring.models import Judge, JudgeRun, JudgeRunItem
-from scoring.services.runs import begin, check_budget, live_twin, snapshot_of
+from scoring.services.runs import begin, check_budget, snapshot_of, unfinished_runs
 
 MOST_PAIRS = 200
 # One for the response as it stands.
@@ -90,27 +91,27 @@ def start_susceptibility_run(
     budget: Decimal | None = None,
 ) -> tuple[JudgeRun, bool]:
     """The measurement of exactly this that has not ended, and False; else a new one, and True."""
-    twin = live_twin(
+    return unfinished_or_new(
         benchmark=benchmark,
-        judge=judge,
-        purpose=JudgeRun.Purpose.SUSCEPTIBILITY,
-        frame={"reference": reference_or_default(benchmark, judge, reference), "pairs": pairs, "seed": seed},
-        replicates=REPLICATES,
-        budget=budget,
+        unfinished=lambda: unfinished_runs(
+            benchmark=benchmark,
+            judge=judge,
+            purpose=JudgeRun.Purpose.SUSCEPTIBILITY,
+            asked={"reference": reference_or_default(benchmark, judge, reference), "pairs": pairs, "seed": seed},
+            replicates=REPLICATES,
+            budget=budget,
+        ),
+        create=lambda: create_susceptibility_run(
+            benchmark=benchmark,
+            judge=judge,
+            reference=reference,
+            pairs=pairs,
+            seed=seed,
+            by=by,
+            at=at,
+            budget=budget,
+        ),
     )
-    if twin is not None:
-        return twin, False
-    run = create_susceptibility_run(
-        benchmark=benchmark,
-        judge=judge,
-        reference=reference,
-        pairs=pairs,
-        seed=seed,
-        by=by,
-        at=at,
-        budget=budget,
-    )
-    return run, True
 
 
 @transaction.atomic

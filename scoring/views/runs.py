@@ -6,11 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from consilium.lib.errors import DomainError
@@ -24,6 +22,7 @@ from scoring.services import continuing
 from scoring.services import runs as services
 from scoring.spending import estimate, spending_of
 from scoring.views.comparing import beside
+from scoring.views.started import to_started_run
 
 NEW = "scoring/run_new.html"
 
@@ -41,7 +40,7 @@ def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            made, new = services.start_run(
+            run, is_new = services.start_run(
                 benchmark=benchmark,
                 judge=form.chosen,
                 frame=form.frame(),
@@ -54,9 +53,7 @@ def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            if not new:
-                messages.info(request, _("This run is already in progress."))
-            return redirect("scoring:run", slug, made.public_id)
+            return to_started_run(request, run, is_new=is_new)
     return render(request, NEW, {"benchmark": benchmark, "form": form}, status=status)
 
 

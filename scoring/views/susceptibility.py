@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from consilium.lib.csvfile import stream_csv
@@ -23,6 +21,7 @@ from scoring.spending import estimate
 from scoring.susceptibility_figures import CSV_COLUMNS, CSV_TEXT, csv_rows
 from scoring.susceptibility_form import MeasurementForm
 from scoring.susceptibility_screen import susceptibility_screen
+from scoring.views.started import to_started_run
 
 PAGE = "scoring/susceptibility.html"
 
@@ -38,16 +37,14 @@ def judge_susceptibility(request: SignedInRequest, slug: str, public_id: str) ->
     status = 422
     if form.is_valid():
         try:
-            made, new = start_susceptibility_run(
+            run, is_new = start_susceptibility_run(
                 benchmark=benchmark, judge=judge, by=request.user, at=timezone.now(), **form.asked()
             )
         except DomainError as error:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            if not new:
-                messages.info(request, _("This run is already in progress."))
-            return redirect("scoring:run", slug, made.public_id)
+            return to_started_run(request, run, is_new=is_new)
     return _page(request, benchmark, judge, form, status)
 
 

@@ -91,6 +91,38 @@ def test_another_run_begins_where_something_else_is_asked_or_the_first_has_ended
     assert begin() == 201
 
 
+ALL, ALPHA, BOTH = {}, {"candidates": ["alpha"]}, {"candidates": ["alpha", "beta"]}
+
+
+@pytest.mark.parametrize("first", [ALL, ALPHA, BOTH])
+def test_a_run_over_other_candidates_is_another_run(judge: Judge, admin: User, first: dict[str, Any]) -> None:
+    """A run over one candidate is not the run over all of them, nor the other way round."""
+    CandidateFactory(benchmark=judge.benchmark, name="beta")
+    client = Client()
+    client.force_login(admin)
+
+    def begin(frame: dict[str, Any]) -> tuple[int, str]:
+        body = {"judge": judge.public_id, "frame": frame}
+        answer = client.post("/api/v1/benchmarks/answered/runs/", body, "application/json")
+        return answer.status_code, answer.json()["id"]
+
+    frames = [first, *(frame for frame in (ALL, ALPHA, BOTH) if frame != first)]
+    answers = [begin(frame) for frame in frames]
+    assert [status for status, _run in answers] == [201, 201, 201]
+    assert [begin(frame) for frame in frames] == [(200, run) for _status, run in answers]
+
+
+@pytest.mark.parametrize("other", [{"pairs": 1}, {"seed": 1}])
+def test_another_measurement_is_another_run(judge: Judge, admin: User, other: dict[str, int]) -> None:
+    client = Client()
+    client.force_login(admin)
+    form = {"reference": "group:A@checked", "pairs": 2, "seed": 0}
+    path = f"/b/answered/judges/{judge.public_id}/susceptibility/"
+    addresses = [client.post(path, sent).headers["Location"] for sent in (form, form | other, form, form | other)]
+    assert addresses[:2] == addresses[2:]
+    assert addresses[0] != addresses[1]
+
+
 def test_a_measurement_begins_once(port: int, judge: Judge, admin: User) -> None:
     form = {"reference": "group:A@checked", "pairs": 2, "seed": 0}
     path = f"/b/answered/judges/{judge.public_id}/susceptibility/"
