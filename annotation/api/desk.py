@@ -121,7 +121,8 @@ def member(request: Request, slug: str, public_id: str, membership: int) -> Resp
 def batches(request: Request, slug: str) -> Response:
     """List the batches with their progress, or make one: the same plan as its preview, by seed.
 
-    The same ``group``, ``seed`` and ``digest`` make one batch: sent again, they answer 200 with that batch.
+    The same ``group``, ``seed`` and ``digest`` of a preview make one batch: sent again, they answer 200 with that
+    batch. Without a ``digest`` every request asks for a new batch.
     """
     if request.method == "GET":
         benchmark = get_benchmark(request.user, slug)
@@ -133,15 +134,15 @@ def batches(request: Request, slug: str) -> Response:
     benchmark = get_administered_benchmark(request.user, slug)
     serializer = shapes.NewBatchSerializer(data=request.data)
     try:
-        made, _made_of = services.make_batch(
+        batch, _plan = services.make_batch(
             **_chosen(request, benchmark, serializer),
             by=request.user if isinstance(request.user, User) else None,
             at=timezone.now(),
             digest=serializer.validated_data["digest"],
         )
-    except services.AlreadyMade as repeated:
+    except services.AlreadyCreated as repeated:
         return Response(_batches([repeated.batch])[0])
-    return Response(_batches([made])[0], status=status.HTTP_201_CREATED)
+    return Response(_batches([batch])[0], status=status.HTTP_201_CREATED)
 
 
 @extend_schema(request=shapes.NewBatchSerializer, responses=shapes.PlanSerializer)

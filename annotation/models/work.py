@@ -77,7 +77,8 @@ class Batch(models.Model):
     gold_per_annotator = models.PositiveSmallIntegerField(_("gold items for each annotator"), default=0)
     due_date = models.DateField(_("due"), null=True, blank=True)
     seed = models.BigIntegerField(_("seed"))
-    plan_digest = models.CharField(max_length=64, blank=True, default="", db_default="")  # of the plan it was made of
+    # Of the preview whose form was sent; empty where none was named.
+    plan_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
     frame = models.JSONField(default=dict)  # the filter that the responses were drawn by, and how many it held
     imported = models.BooleanField(default=False)  # decisions made elsewhere
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")

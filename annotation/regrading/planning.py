@@ -194,8 +194,6 @@ def _loads(group: ExpertGroup, pieces: list[Piece]) -> tuple[Load, ...]:
 
 def _refuse_if_asked_by_now(plan: RegradingPlan) -> None:
     """Of two who make a batch of the same plan at once, one is told: nobody decides the same criteria twice."""
-    lock_group(plan.group)
-    refuse_repeated(group=plan.group, kind=Batch.Kind.GRADE, seed=plan.terms.seed, digest=plan.digest)
     lacking = {row.response: row for row in lacking_in(plan.group)}
     if any(lacking.get(piece.lacking.response) != piece.lacking for piece in plan.pieces):
         raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
@@ -211,7 +209,7 @@ def make_regrading(
     cases: Iterable[str] = (),
     digest: str = "",
 ) -> tuple[Batch, RegradingPlan]:
-    """Plan a batch of what is lacking and make it; `AlreadyMade` and `Conflict` as in `make_batch`."""
+    """Plan a batch of what is lacking and make it; `AlreadyCreated` and `Conflict` as in `make_batch`."""
     lock_group(group)
     refuse_repeated(group=group, kind=Batch.Kind.GRADE, seed=terms.seed, digest=digest)
     plan = plan_regrading(group=group, terms=terms, cases=cases)
@@ -223,6 +221,8 @@ def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, dige
     """Make the batch exactly as planned. `Conflict` if ``digest`` names another plan than this one."""
     if digest and digest != plan.digest:
         raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
+    lock_group(plan.group)
+    refuse_repeated(group=plan.group, kind=Batch.Kind.GRADE, seed=plan.terms.seed, digest=digest)
     _refuse_if_asked_by_now(plan)
     terms = plan.terms
     if not terms.title.strip():
@@ -237,7 +237,7 @@ def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, dige
         check_fraction=terms.fraction,
         due_date=terms.due_date,
         seed=terms.seed,
-        plan_digest=plan.digest,
+        plan_digest=digest,
         # Nothing was drawn: all that lacked a decision is here, whatever brought it into earlier batches.
         frame={"filter": {"again": "criteria without a decision"}, "seed": terms.seed, "in_frame": plan.responses,
                "drawn": plan.responses, "inclusion_probability": 1.0},

@@ -31,10 +31,10 @@ from annotation.services.groups import (
 )
 from annotation.services.overtaken import StaleReview
 from annotation.services.planning import BatchPlan, BatchTerms, PhysicianLoad, new_seed, plan_batch
-from annotation.services.previews import AlreadyMade
+from annotation.services.previews import AlreadyCreated
 
 __all__ = [
-    "AlreadyMade",
+    "AlreadyCreated",
     "BatchPlan",
     "BatchTerms",
     "DecisionInput",

@@ -36,7 +36,7 @@ def make_batch(
 ) -> tuple[Batch, BatchPlan]:
     """Plan a batch and make it, one at a time in a group. With ``digest``, exactly the plan that was previewed.
 
-    `AlreadyMade` where that was done before; `Conflict` where the plan would be another one by now.
+    `AlreadyCreated` where that was done before; `Conflict` where the plan would be another one by now.
     """
     lock_group(group)
     refuse_repeated(group=group, kind=Batch.Kind.GRADE, seed=terms.seed, digest=digest)
@@ -53,7 +53,7 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
         )
     terms = plan.terms
     lock_group(plan.group)
-    refuse_repeated(group=plan.group, kind=Batch.Kind.GRADE, seed=terms.seed, digest=plan.digest)
+    refuse_repeated(group=plan.group, kind=Batch.Kind.GRADE, seed=terms.seed, digest=digest)
     if not terms.title.strip():
         raise DomainError(_("A batch needs a title."))
     batch = Batch.objects.create(
@@ -69,7 +69,7 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
         gold_per_annotator=terms.gold_per_annotator,
         due_date=terms.due_date,
         seed=terms.seed,
-        plan_digest=plan.digest,
+        plan_digest=digest,
         frame=_frame(plan),
         created_by=by,
         created_at=at,

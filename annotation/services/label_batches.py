@@ -184,7 +184,10 @@ def make_label_batch(
     at: datetime,
     digest: str = "",
 ) -> Batch:
-    """Plan a batch of cases and make it, one at a time in a group; `AlreadyMade` and `Conflict` as in `make_batch`."""
+    """Plan a batch of cases and make it, one at a time in a group.
+
+    `AlreadyCreated` and `Conflict` as in `make_batch`.
+    """
     lock_group(group)
     refuse_repeated(group=group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=digest)
     plan = plan_labels(group=group, questions=questions, terms=terms, filter=filter)
@@ -198,7 +201,7 @@ def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest
         raise Conflict(_("Cases or members changed since the preview. Look at the new preview, then give them out."))
     terms = plan.terms
     lock_group(plan.group)
-    refuse_repeated(group=plan.group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=plan.digest)
+    refuse_repeated(group=plan.group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=digest)
     if not terms.title.strip():
         raise DomainError(_("A batch needs a title."))
     batch = Batch.objects.create(
@@ -211,7 +214,7 @@ def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest
         check_fraction=0.0,
         due_date=terms.due_date,
         seed=terms.seed,
-        plan_digest=plan.digest,
+        plan_digest=digest,
         frame={
             "questions": [question.public_id for question in plan.questions],
             "filter": plan.filter.record(),

@@ -113,13 +113,19 @@ class BatchPlan:
 
     @property
     def digest(self) -> str:
-        """Changes with the responses, their rubrics, the annotators, the queues and the drawn checks."""
+        """Changes with the responses, their rubrics, the annotators, the queues and the drawn checks.
+
+        A pool has no queues yet: its digest changes with the terms by which responses are taken from it.
+        """
         parts: list[tuple[object, ...]] = [
             (s.response, self.rubrics[s.response], s.annotator, s.position, s.to_check) for s in self.allocation.slots
         ]
         if self.terms.pool:
             terms = self.terms
-            parts = [(terms.annotators_per_item, terms.fraction, terms.specialty_match, terms.seed)]
+            parts = [
+                (terms.annotators_per_item, terms.fraction, terms.specialty_match, terms.seed),
+                (terms.order, terms.lease_hours, terms.gold_per_annotator),
+            ]
             parts += [(response, self.rubrics[response]) for response in self.responses]
         return sha256(repr((self.in_frame, parts)).encode()).hexdigest()[:16]
 

@@ -8,7 +8,7 @@ from annotation.models import Batch, ExpertGroup
 from consilium.lib.errors import Conflict
 
 
-class AlreadyMade(Conflict):
+class AlreadyCreated(Conflict):
     """The preview was made into ``batch`` before: a form sent twice, a request repeated after a lost connection."""
 
     def __init__(self, batch: Batch) -> None:
@@ -25,7 +25,7 @@ def lock_group(group: ExpertGroup) -> None:
 
 
 def refuse_repeated(*, group: ExpertGroup, kind: str, seed: int, digest: str) -> None:
-    """`AlreadyMade` where the group has a batch of that kind from the preview with this seed and digest.
+    """`AlreadyCreated` where the group has a batch of that kind from the preview with this seed and digest.
 
     Asked under `lock_group`; an empty digest names no preview.
     """
@@ -34,4 +34,4 @@ def refuse_repeated(*, group: ExpertGroup, kind: str, seed: int, digest: str) ->
     batches = Batch.objects.filter(group=group, kind=kind, seed=seed, plan_digest=digest)
     batch = batches.select_related("group").first()
     if batch is not None:
-        raise AlreadyMade(batch)
+        raise AlreadyCreated(batch)

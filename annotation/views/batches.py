@@ -25,7 +25,7 @@ from annotation.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
 from annotation.services.slots import stuck_slots
 from annotation.views.dashboard import csv_file
-from annotation.views.previews import to_made_batch
+from annotation.views.previews import to_existing_batch
 from annotation.writing.admin_views import writing_context
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -89,8 +89,8 @@ def new(request: SignedInRequest, slug: str) -> HttpResponse:
                 at=timezone.now(),
                 digest=form.cleaned_data["digest"],
             )
-        except services.AlreadyMade as made:
-            return to_made_batch(request, slug, made)
+        except services.AlreadyCreated as repeated:
+            return to_existing_batch(request, slug, repeated)
         except DomainError as error:
             form.add_error(None, str(error))
             refused = error

@@ -20,9 +20,9 @@ from annotation.label_forms import STARTERS, LabelBatchForm, OptionRows, Questio
 from annotation.models import Batch, LabelAnswer, LabelQuestion
 from annotation.services import label_batches, new_seed
 from annotation.services import labels as services
-from annotation.services.previews import AlreadyMade
+from annotation.services.previews import AlreadyCreated
 from annotation.views.dashboard import csv_file
-from annotation.views.previews import to_made_batch
+from annotation.views.previews import to_existing_batch
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
@@ -313,8 +313,8 @@ def batch_new(request: SignedInRequest, slug: str) -> HttpResponse:
             batch = label_batches.make_label_batch(
                 **_chosen(form), by=request.user, at=timezone.now(), digest=form.cleaned_data["digest"]
             )
-        except AlreadyMade as made:
-            return to_made_batch(request, slug, made)
+        except AlreadyCreated as repeated:
+            return to_existing_batch(request, slug, repeated)
         except DomainError as refused:
             form.add_error(None, str(refused))
             status = refused.status_code

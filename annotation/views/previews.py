@@ -6,10 +6,10 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from annotation.services.previews import AlreadyMade
+from annotation.services.previews import AlreadyCreated
 
 
-def to_made_batch(request: HttpRequest, slug: str, made: AlreadyMade) -> HttpResponse:
+def to_existing_batch(request: HttpRequest, slug: str, repeated: AlreadyCreated) -> HttpResponse:
     """Whoever sends a preview once more is led to the batch that was made of it."""
-    messages.info(request, str(made))
-    return redirect("annotation:batch", slug, made.batch.public_id)
+    messages.info(request, str(repeated))
+    return redirect("annotation:batch", slug, repeated.batch.public_id)

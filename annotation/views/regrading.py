@@ -15,8 +15,8 @@ from annotation.models import Batch, ExpertGroup
 from annotation.regrading.form import RegradingForm
 from annotation.regrading.lacking import lacking_in, lacks_of
 from annotation.regrading.planning import make_regrading, plan_regrading
-from annotation.services.previews import AlreadyMade
-from annotation.views.previews import to_made_batch
+from annotation.services.previews import AlreadyCreated
+from annotation.views.previews import to_existing_batch
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -47,8 +47,8 @@ def regrading(request: SignedInRequest, slug: str) -> HttpResponse:
             at=timezone.now(),
             digest=form.cleaned_data["digest"],
         )
-    except AlreadyMade as made:
-        return to_made_batch(request, slug, made)
+    except AlreadyCreated as repeated:
+        return to_existing_batch(request, slug, repeated)
     except DomainError as refused:
         return _page(request, benchmark, form, refused, status=refused.status_code)
     messages.success(request, _("The batch is open; its physicians see it now."))

@@ -18,10 +18,10 @@ from annotation import access
 from annotation.dashboard.people import People, Person, people_of
 from annotation.models import Batch, WritingTask, WritingTerms
 from annotation.services import new_seed
-from annotation.services.previews import AlreadyMade
+from annotation.services.previews import AlreadyCreated
 from annotation.views.case_handover import called, handover_dialog, refuse_nobody, taker_of, told
 from annotation.views.dashboard import csv_file
-from annotation.views.previews import to_made_batch
+from annotation.views.previews import to_existing_batch
 from annotation.writing import batches, reading
 from annotation.writing.forms import WritingBatchForm
 from annotation.writing.planning import plan_writing
@@ -58,8 +58,8 @@ def new(request: SignedInRequest, slug: str) -> HttpResponse:
                 at=timezone.now(),
                 digest=form.cleaned_data["digest"],
             )
-        except AlreadyMade as made:
-            return to_made_batch(request, slug, made)
+        except AlreadyCreated as repeated:
+            return to_existing_batch(request, slug, repeated)
         except DomainError as error:
             form.add_error(None, str(error))
             status = error.status_code

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,7 +20,6 @@ from annotation import screens
 from annotation.api.serializers import Plain
 from annotation.models import WritingTask
 from annotation.services import new_seed
-from annotation.services.previews import AlreadyMade
 from annotation.wire import LARGEST_VERSION
 from annotation.writing import batches, reading
 from annotation.writing import tasks as services
@@ -172,12 +171,10 @@ def submit(request: Request, public_id: str) -> Response:
     return Response(_task(row))
 
 
-@extend_schema(
-    request=WritingBatchSerializer, responses={200: MadeWritingBatchSerializer, 201: MadeWritingBatchSerializer}
-)
+@extend_schema(request=WritingBatchSerializer, responses={201: MadeWritingBatchSerializer})
 @api_view(["POST"])
 def create(request: Request, slug: str) -> Response:
-    """Give cases out to be written to, as the page does (admin). The same order with the same seed makes one batch."""
+    """Give cases out to be written to, as the page does; for admins of the benchmark."""
     benchmark = get_administered_benchmark(request.user, slug)
     sent = WritingBatchSerializer(data=request.data)
     sent.is_valid(raise_exception=True)
@@ -185,13 +182,9 @@ def create(request: Request, slug: str) -> Response:
     form = WritingBatchForm(wanted, benchmark=benchmark, tags=[(tag, 0) for tag in wanted["tags"]])
     if not form.is_valid():
         raise serializers.ValidationError(form.errors.get_json_data())
-    code: int = status.HTTP_201_CREATED
-    try:
-        batch = batches.create_writing_batch(
-            order=form.order(), filter=form.case_filter(), by=_me(request), at=timezone.now()
-        )
-    except AlreadyMade as repeated:
-        batch, code = repeated.batch, status.HTTP_200_OK
+    batch = batches.create_writing_batch(
+        order=form.order(), filter=form.case_filter(), by=_me(request), at=timezone.now()
+    )
     written = WritingTask.objects.filter(batch=batch)
     made = {
         "id": batch.public_id,
@@ -199,4 +192,4 @@ def create(request: Request, slug: str) -> Response:
         "cases": written.values("case").distinct().count(),
         "responses": written.count(),
     }
-    return Response(MadeWritingBatchSerializer(made).data, status=code)
+    return Response(MadeWritingBatchSerializer(made).data, status=201)

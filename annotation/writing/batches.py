@@ -30,13 +30,12 @@ def create_writing_batch(
 ) -> Batch:
     """Give the cases out. `Conflict` if ``digest`` names another plan than the one that would be made now.
 
-    `AlreadyMade` where that very plan was made into a batch before.
+    `AlreadyCreated` where that very plan was made into a batch before.
     """
     # Two batches at once could give the same case to the same writer.
     Benchmark.objects.select_for_update(no_key=True).get(pk=order.group.benchmark_id)
     refuse_repeated(group=order.group, kind=Batch.Kind.WRITE, seed=order.seed, digest=digest)
     plan = plan_writing(order=order, filter=filter)
-    refuse_repeated(group=order.group, kind=Batch.Kind.WRITE, seed=order.seed, digest=plan.digest)
     if digest and digest != plan.digest:
         raise Conflict(_("Cases or members changed since the preview. Look at the new preview, then give them out."))
     if not order.title.strip():
@@ -52,7 +51,7 @@ def create_writing_batch(
         specialty_match=order.specialty_match,
         due_date=order.due_date,
         seed=order.seed,
-        plan_digest=plan.digest,
+        plan_digest=digest,
         frame=_frame(plan),
         created_by=by,
         created_at=at,

@@ -21,6 +21,7 @@ from annotation.models import Assignment, Batch, ExpertGroup, LabelTask, Writing
 from annotation.services import BatchTerms, close_batch, create_batch, plan_batch
 from annotation.services.drawing import ResponseFilter
 from annotation.services.label_batches import CaseFilter, LabelTerms, plan_labels
+from annotation.services.previews import AlreadyCreated
 from annotation.services.slots import claim_next
 from consilium.lib.errors import DomainError
 from tests.annotation.ward import question
@@ -116,6 +117,41 @@ def test_without_a_digest_50_at_once_ask_nobody_twice(port: int, group: ExpertGr
     assert Counter(status for status, _body in answers) == {201: 1, 422: AT_ONCE - 1}
     assert Batch.objects.count() == 1
     assert set(Counter(Assignment.objects.values_list("response", "annotator")).values()) == {1}
+
+
+def pool(group: ExpertGroup, **terms: Any) -> dict[str, Any]:
+    asked = {"group": group.public_id, "title": "Round 1", "check_policy": "none", "seed": 11, "strategy": "pool"}
+    return {**asked, "filter": {"skip_given": False}, **terms}
+
+
+def test_a_second_pool_without_a_digest_is_another_batch(group: ExpertGroup) -> None:
+    client = signed_in(admin_of(group))
+    address = "/api/v1/benchmarks/study/batches/"
+    first = client.post(address, pool(group), "application/json")
+    close_batch(batch=Batch.objects.get(), at=timezone.now())
+    terms = {"title": "Round 2", "lease_hours": 4, "due_date": "2099-01-01"}
+    second = client.post(address, pool(group, **terms), "application/json")
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.json()["title"] == "Round 2"
+    batch = Batch.objects.get(title="Round 2")
+    assert (batch.lease_hours, batch.status) == (4, "open")
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [{"lease_hours": 4}, {"order": "shuffled"}, {"annotators_per_item": 2}, {"seed": 12}],
+)
+def test_a_preview_of_a_pool_on_other_terms_is_another_preview(group: ExpertGroup, terms: dict[str, Any]) -> None:
+    client = signed_in(admin_of(group))
+    address = "/api/v1/benchmarks/study/batches/"
+    batches = []
+    for asked in (pool(group), pool(group, **terms)):
+        preview = client.post(f"{address}preview/", asked, "application/json")
+        assert preview.status_code == 200, preview.content
+        answer = client.post(address, asked | {"digest": preview.json()["digest"]}, "application/json")
+        assert answer.status_code == 201, answer.content
+        batches.append(answer.json()["id"])
+    assert len({*batches}) == 2
 
 
 def test_50_at_once_give_cases_out_once_for_labels(port: int, group: ExpertGroup) -> None:
@@ -295,6 +331,6 @@ def test_labels_of_the_same_preview_are_refused_by_the_service(group: ExpertGrou
     asked = question(group.benchmark)
     terms = LabelTerms("Labels", 2, 5)
     plans = [plan_labels(group=group, questions=[asked], terms=terms, filter=CaseFilter()) for _ in range(2)]
-    create_label_batch(plan=plans[0], by=None, at=timezone.now())
-    with pytest.raises(DomainError):
-        create_label_batch(plan=plans[1], by=None, at=timezone.now())
+    create_label_batch(plan=plans[0], by=None, at=timezone.now(), digest=plans[0].digest)
+    with pytest.raises(AlreadyCreated):
+        create_label_batch(plan=plans[1], by=None, at=timezone.now(), digest=plans[1].digest)
