@@ -15,6 +15,7 @@ from consilium.body_limits import body_length, body_limit
 from consilium.hosts import site_ports
 
 Handler = Callable[[HttpRequest], HttpResponse]
+UTF_8 = ("utf-8", "utf8", "us-ascii")
 HEALTH_CHECK = "/healthz"  # asked from inside, by an address of the machine and without a port
 
 
@@ -44,6 +45,26 @@ def _answers_at(host: str) -> bool:
         for pattern in settings.ALLOWED_HOSTS
         if validate_host(name, [pattern])
     )
+
+
+def refuse_other_encodings(get_response: Handler) -> Handler:
+    """Text in a request is UTF-8; a Content-Type with another charset is a bad request (400), before a body is read.
+
+    Django and REST framework decode a body with any codec of Python that the header names, and some take a time that
+    grows with the square of its length: `punycode` 3 s for 200 kB.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        charset = (request.content_params or {}).get("charset")
+        if charset is not None:
+            if charset.strip(" \"'").lower() not in UTF_8:
+                if _reads_json(request):
+                    return JsonResponse({"detail": _("Send text in UTF-8, not in another encoding.")}, status=400)
+                raise SuspiciousOperation(f"a body in the encoding {charset[:50]!r}")
+            request.encoding = "utf-8"  # the one name for it that Django takes for every kind of form
+        return get_response(request)
+
+    return middleware
 
 
 def refuse_nul(get_response: Handler) -> Handler:
@@ -80,9 +101,14 @@ def refuse_long_bodies(get_response: Handler) -> Handler:
 def _too_long(request: HttpRequest, limit: int) -> HttpResponse:
     """413 as JSON for the API and for scripts that ask for it, as a sentence for htmx, else as a page."""
     detail = _("This is too long: at most %(n)d MB can be sent here. Nothing was saved.") % {"n": limit // 10**6}
-    accepts_json = request.content_type == "application/json" or "application/json" in request.headers.get("Accept", "")
-    if accepts_json or request.path_info.startswith("/api/"):
+    if _reads_json(request):
         return JsonResponse({"detail": detail}, status=413)
     if "HX-Request" in request.headers:
         return HttpResponse(detail, status=413, content_type="text/plain")
     return render(request, "413.html", {"detail": detail}, status=413)
+
+
+def _reads_json(request: HttpRequest) -> bool:
+    """Whether whoever sent this reads an answer in JSON: the API, and scripts that ask for it."""
+    accepts_json = request.content_type == "application/json" or "application/json" in request.headers.get("Accept", "")
+    return accepts_json or request.path_info.startswith("/api/")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
@@ -44,19 +43,18 @@ _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class StorableJSONParser(JSONParser):
-    """JSON within the limits of `read_json`, whose text PostgreSQL can hold and an answer can repeat.
+    """JSON in UTF-8 within the limits of `read_json`, whose text PostgreSQL can hold and an answer can repeat.
 
     Anything else, such as a NUL or half a character anywhere, is a 400.
     """
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         """Read strictly, then refuse what cannot be stored."""
-        encoding = (parser_context or {}).get("encoding") or settings.DEFAULT_CHARSET
         try:
-            data = read_json(stream.read().decode(encoding))
+            data = read_json(stream.read())
         except RefusedJSON as refused:
             raise ParseError(said(refused.message)) from refused
-        except (ValueError, LookupError) as error:  # LookupError: a charset that is no encoding of text
+        except ValueError as error:
             raise ParseError(_("This is not JSON: %(problem)s.") % {"problem": error}) from error
         if not _storable(data):
             raise ParseError(_("The text holds a NUL or half a character."))

@@ -146,12 +146,15 @@ def test_the_api_reads_32_levels_and_says_why_it_refuses_33(senders: Senders, wo
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-le"])
-def test_another_encoding_hides_no_brackets(senders: Senders, encoding: str) -> None:
-    for name in ("annotation:decisions", "rubrics:write-case-save"):
+def test_another_encoding_is_refused(senders: Senders, encoding: str) -> None:
+    """Whether the header names it or not, and in pages as in the API."""
+    for name in ("annotation:decisions", "rubrics:write-case-save", "api:api-reports"):
         senders.send(name, "POST", "{}")
-        client = next(iter(senders.clients.values()))
+        role = next(role for role in (*senders.world.users,) if role in DOORS[name].roles)
         body = ('{"\u2200": ' + nested(2000) + "}").encode(encoding)
-        assert client.generic("POST", address(name, senders.world), body, "application/json").status_code < 500
+        for kind in ("application/json", f"application/json; charset={encoding}"):
+            answer = senders.clients[role].generic("POST", address(name, senders.world), body, kind)
+            assert answer.status_code == 400, (name, kind)
 
 
 def test_the_extra_settings_of_a_model_are_read_as_strictly(world: World) -> None:
