@@ -29,20 +29,20 @@ class Worker:
 
     def __init__(self, environment: dict[str, str], log: Path, *, concurrency: int = 1, queue: str = "celery") -> None:
         self.log = log
-        self._stream = log.open("ab")
-        self.process = subprocess.Popen(
-            [
-                sys.executable, "-m", "celery", "--app", "consilium", "worker",
-                "--concurrency", str(concurrency), "--queues", queue,
-                "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
-            ],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=self._stream,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )  # fmt: skip
+        with log.open("ab") as stream:
+            self.process = subprocess.Popen(
+                [
+                    sys.executable, "-m", "celery", "--app", "consilium", "worker",
+                    "--concurrency", str(concurrency), "--queues", queue,
+                    "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
+                ],
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )  # fmt: skip
         wait_until(self._is_ready, within_s=60, message="the Celery worker is ready")
 
     def _is_ready(self) -> bool:
@@ -71,13 +71,11 @@ class Worker:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self.process.wait()
-        self._stream.close()
 
     def stop(self) -> None:
         """End in good order; kill what does not."""
         stop_groups([self.pid])
         self.process.wait()
-        self._stream.close()
 
 
 @contextlib.contextmanager

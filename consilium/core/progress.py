@@ -43,6 +43,6 @@ class ProgressMonitor:
         stalls = [Stall("the event loop does not run", at - self._loop_at)]
         waiting_since = self._waiting_since
         if waiting_since:
-            reason = f"{len(waiting_since)} received tasks do not start although a seat is free"
+            reason = f"a seat is free, and received tasks do not start: {len(waiting_since)}"
             stalls.append(Stall(reason, at - min(waiting_since.values())))
         return max(stalls, key=lambda stall: stall.seconds)

@@ -92,6 +92,8 @@ class Watchdog(bootsteps.StartStopStep):
 
     def _run(self) -> None:
         leave_server_alone()
+        # A connection that is closed by its age must be opened anew, and a busy server may have none left to give.
+        connection.settings_dict = {**connection.settings_dict, "CONN_MAX_AGE": None}
         while not self._ended.wait(self.interval_s):
             self._look()
         connection.close()

@@ -28,7 +28,7 @@ def test_a_task_that_waits_beside_a_free_seat_is_a_stall_from_when_it_was_first_
     for second in range(5, 36):
         monitor.report(at=float(second), waiting=["a", "b"], active=1, seats=2)
     stall = monitor.stall(at=35.0)
-    assert (stall.reason, stall.seconds) == ("2 received tasks do not start although a seat is free", 30.0)
+    assert (stall.reason, stall.seconds) == ("a seat is free, and received tasks do not start: 2", 30.0)
 
 
 def test_a_seat_that_hangs_is_seen_while_the_other_one_works() -> None:

@@ -228,7 +228,7 @@ def wait_for_another(home, command, old):
 
 
 def test_what_ends_or_hangs_starts_again_and_kill_9_of_all_that_leaves_nothing(start_up, home):
-    up = start_up(WORKER_STALL_LIMIT="3")
+    up = start_up(WORKER_STALL_LIMIT="8")
     up.wait_until_ready()
 
     # The main process alone: its children must not work on beside those of the next.
@@ -256,7 +256,7 @@ def test_what_ends_or_hangs_starts_again_and_kill_9_of_all_that_leaves_nothing(s
     group = [number for number in [postmaster, *children_of(postmaster)] if number]
     for number in group:
         os.kill(number, signal.SIGSTOP)
-    threading.Event().wait(8)
+    threading.Event().wait(12)
     for number in reversed(group):
         os.kill(number, signal.SIGCONT)
     wait_for_work(home)
@@ -274,6 +274,8 @@ def test_what_ends_or_hangs_starts_again_and_kill_9_of_all_that_leaves_nothing(s
 def test_five_ends_within_a_minute_end_everything_and_say_why(up, home):
     up.wait_until_ready()
     beat = 0
+    log = home / "logs" / "beat.log"
+    wait_until(lambda: "is starting" in log.read_text(), within_s=60, message="the first beat says that it starts")
     for _ in range(5):
         beat = wait_for_another(home, BEAT, beat)
         os.kill(beat, signal.SIGKILL)
