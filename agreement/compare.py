@@ -28,6 +28,7 @@ from agreement.pairs import (
     valid_counts,
 )
 from agreement.tables import MadeRows, Row
+from consilium.lib.remarks import pairs_left_out
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
@@ -315,6 +316,5 @@ def _left_out(made: TwoRaterAgreement, total: NDArray[np.int64], judged_by: str)
         (Standing.UNDECIDED_BY_JUDGE, f"the {judged_by} was not of one mind"),
         (Standing.FAULTY, "criterion faulty"),
     ):
-        if total[standing]:
-            remarks.append(f"{total[standing]} pairs left out: {why}")
+        remarks += pairs_left_out(int(total[standing]), why)
     return remarks

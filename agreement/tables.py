@@ -78,6 +78,11 @@ class Table:
         return stream_csv(self.columns, self.rows, text_columns=self.text)
 
 
+def tables_for_files(tables: Mapping[str, Table], raters: str) -> Iterator[OutTable]:
+    """A command's tables as files of their names; ``raters``: the name of the file of the table ``raters``."""
+    return (table.for_file(raters if name == "raters" else name) for name, table in tables.items())
+
+
 @dataclass(frozen=True)
 class Result:
     """What a report comes to: its tables by name, single facts, remarks, and the digest of its inputs."""

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Consequence:
     """What one group or judge said of a case: how much of it stands under a version, and how much it lacks.
 
-    ``url`` leads to where the rest is asked for, for those who run the benchmark.
+    ``url`` leads to where the rest is asked for, for those who run the benchmark; ``links``, texts and addresses,
+    where there are several such places.
     """
 
     who: str
@@ -27,6 +28,7 @@ class Consequence:
     missing: int
     responses: int  # on which anything is missing
     url: str = ""
+    links: tuple[tuple[str, str], ...] = ()
 
 
 # The case, and the version whose criteria count.

@@ -1,15 +1,15 @@
-"""Which runs speak for a judge, and what they say together.
+"""The runs that count for a judge, and the verdicts of these runs.
 
-A judge's name stands for its newest finished run where that was made here. Verdicts that were made elsewhere often come
-in several files, a file for each candidate, say: there the name stands for all imported runs together, and the newest
-verdict counts for each response, criterion and replicate.
+For a judge that ran here its newest finished run counts. Verdicts that were made elsewhere often come in several files,
+one for each candidate, say: there all imported runs count, and of each response, criterion and replicate the newest
+verdict.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,12 @@ class Shares:
 class RunSet:
     """Finished runs of one judge that count together, the newest first: one run, or all that were imported.
 
-    ``by_name``: the judge's name was asked for, not this run; only then may an older run hold more.
+    ``by_name``: the judge's name was asked for, not this run; only then may an older run cover more.
     """
 
     runs: tuple[JudgeRun, ...]
     by_name: bool = False
+    aggregate: str | None = None  # of the replicates, where it was read already
 
     @property
     def newest(self) -> JudgeRun:
@@ -55,8 +56,11 @@ class RunSet:
     @property
     def takes_mean(self) -> bool:
         """Whether the rubric score takes the mean of the replicates, as the judge was set when its run began."""
-        config = self.newest.snapshot.get("config") or {}
-        return self.newest.replicates > 1 and config.get("aggregate") == "mean"
+        if self.newest.replicates == 1:
+            return False
+        if self.aggregate is not None:
+            return self.aggregate == "mean"
+        return (self.newest.snapshot.get("config") or {}).get("aggregate") == "mean"
 
     @property
     def run_ids(self) -> list[int]:
@@ -133,26 +137,28 @@ _DUE = f"""
 # Names --------------------------------------------------------------------------------------------------------------
 
 
-def newest_run(benchmark: Benchmark, judge_name: str) -> JudgeRun | None:
-    """The newest finished run of a judge on the benchmark; only of those that grade."""
-    runs = JudgeRun.objects.graded().filter(benchmark=benchmark, judge__name=judge_name)
-    return runs.select_related("judge").first()
-
-
 def run_set(benchmark: Benchmark, judge_name: str) -> RunSet | None:
-    """The finished runs that speak for a judge on the benchmark; None where it has none."""
+    """The finished runs that count for a judge on the benchmark; None where it has none."""
     return run_sets(benchmark, [judge_name]).get(judge_name)
 
 
 def run_sets(benchmark: Benchmark, judge_names: Collection[str] | None = None) -> dict[str, RunSet]:
-    """The finished runs that speak for each judge, by its name: of all judges with a finished run, or of some."""
+    """The finished runs that count for each judge, by its name: of all judges with a finished run, or of some."""
     runs = JudgeRun.objects.graded().filter(benchmark=benchmark).select_related("judge")
     runs = runs.defer("snapshot") if judge_names is None else runs.filter(judge__name__in=judge_names)
     by_name: dict[str, list[JudgeRun]] = {}
     for run in runs:
         by_name.setdefault(run.judge.name, []).append(run)
+    sampled = [of_judge[0].pk for of_judge in by_name.values() if of_judge[0].replicates > 1]
+    # Of a snapshot, which holds whole prompts, this one word is read.
+    rows = JudgeRun.objects.filter(pk__in=sampled).order_by().values_list("pk", "snapshot__config__aggregate")
+    aggregates = dict(rows) if sampled else {}
     return {
-        name: RunSet(tuple(run for run in of_judge if run.imported) if of_judge[0].imported else (of_judge[0],), True)
+        name: RunSet(
+            tuple(run for run in of_judge if run.imported) if of_judge[0].imported else (of_judge[0],),
+            True,
+            str(aggregates.get(of_judge[0].pk) or ""),
+        )
         for name, of_judge in sorted(by_name.items())
     }
 
@@ -164,66 +170,97 @@ def run_date(run: JudgeRun) -> str:
 
 # What a name leaves out ---------------------------------------------------------------------------------------------
 
-_COVERAGE = """
-    SELECT held.name, count(*) FILTER (WHERE held.current),
-           count(*) FILTER (WHERE NOT held.current AND c.excluded_at IS NULL),
-           max(held.newest_at) FILTER (WHERE NOT held.current AND c.excluded_at IS NULL)
+_RESPONSES = """
+    SELECT c.name, count(DISTINCT i.response_id)
+    FROM unnest(%(names)s::text[], %(runs)s::bigint[]) AS c (name, run)
+    JOIN scoring_judgerunitem i ON i.run_id = c.run
+    GROUP BY c.name
+"""
+# Pairs that other runs of the judge were to judge and the runs that count were not. What is no longer in a published
+# rubric counts nowhere, so that no run is missed for it.
+_IN_OLDER = """
+    WITH counting AS (
+        SELECT * FROM unnest(%(names)s::text[], %(runs)s::bigint[]) AS c (name, run)
+    )
+    SELECT name, count(*), max(newest_at)
     FROM (
-        SELECT k.name, i.response_id, bool_or(u.id = ANY(%(runs)s)) AS current, max(u.created_at) AS newest_at
+        SELECT k.name, i.response_id, r.criterion_id, max(u.created_at) AS newest_at
         FROM scoring_judgerun u
         JOIN scoring_judge k ON k.id = u.judge_id AND k.name = ANY(%(names)s)
         JOIN scoring_judgerunitem i ON i.run_id = u.id
+        JOIN rubrics_response a ON a.id = i.response_id
+        JOIN rubrics_case c ON c.id = a.case_id AND c.excluded_at IS NULL
+        JOIN rubrics_rubricitem r ON r.rubric_id = i.rubric_id
         WHERE u.benchmark_id = %(benchmark)s AND u.status = 'finished' AND u.purpose = 'grade'
-        GROUP BY k.name, i.response_id
-    ) AS held
-    JOIN rubrics_response r ON r.id = held.response_id
-    JOIN rubrics_case c ON c.id = r.case_id
-    GROUP BY held.name
+          AND u.id <> ALL(%(runs)s) AND (i.criteria IS NULL OR r.criterion_id = ANY(i.criteria))
+          AND EXISTS (
+              SELECT 1 FROM rubrics_rubric p JOIN rubrics_rubricitem q ON q.rubric_id = p.id
+              WHERE p.case_id = c.id AND p.status = 'published' AND q.criterion_id = r.criterion_id
+          )
+          AND NOT EXISTS (
+              SELECT 1
+              FROM counting
+              JOIN scoring_judgerunitem n ON n.run_id = counting.run
+              JOIN rubrics_rubricitem s ON s.rubric_id = n.rubric_id
+              WHERE counting.name = k.name AND n.response_id = i.response_id AND s.criterion_id = r.criterion_id
+                AND (n.criteria IS NULL OR s.criterion_id = ANY(n.criteria))
+          )
+        GROUP BY k.name, i.response_id, r.criterion_id
+    ) AS pairs
+    GROUP BY name
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many responses the runs that speak for a judge cover, and how many more its older runs do.
+    """How many responses the runs that count for a judge cover, and how many more pairs all its older runs do.
 
     ``newest_at``: when the newest of those older runs was made; None where there is none.
     """
 
     judge: str
-    n_responses: int
-    n_in_older: int
-    newest_at: datetime | None
+    n_responses: int = 0
+    n_pairs_in_older: int = 0
+    newest_at: datetime | None = None
 
     @property
     def note(self) -> str:
-        """What the older runs hold, in English as files have it (`consilium.lib.remarks`); empty where nothing."""
-        if not self.n_in_older or self.newest_at is None:
+        """What the older runs add, in English as files have it (`consilium.lib.remarks`); empty where nothing."""
+        if not self.n_pairs_in_older or self.newest_at is None:
             return ""
-        day = timezone.localtime(self.newest_at).date().isoformat()
-        more = f"{self.n_in_older} more response{'' if self.n_in_older == 1 else 's'}"
-        return f"an older run of {self.judge} (of {day}) holds {more} than its newest"
+        day = self.newest_at.astimezone(UTC).date().isoformat()  # a file is the same whoever asks for it
+        more = f"{self.n_pairs_in_older} more pair{'' if self.n_pairs_in_older == 1 else 's'}"
+        return f"older runs of {self.judge} cover {more} than the runs that count (newest older run: {day})"
 
 
 def coverage(benchmark: Benchmark, sets: Iterable[RunSet]) -> dict[str, Coverage]:
-    """What the runs that speak for each judge cover, by the judge's name. One query."""
+    """What the runs that count for each judge cover, by the judge's name. Two queries."""
     judges = list(sets)
     if not judges:
         return {}
+    pairs = [(each.judge_name, pk) for each in judges for pk in each.run_ids]
     parameters: dict[str, Any] = {
         "benchmark": benchmark.pk,
-        "names": [each.judge_name for each in judges],
-        "runs": [pk for each in judges for pk in each.run_ids],
+        "names": [name for name, _pk in pairs],
+        "runs": [pk for _name, pk in pairs],
     }
     with connection.cursor() as cursor:
-        cursor.execute(_COVERAGE, parameters)
-        known = {row[0]: Coverage(*row) for row in cursor.fetchall()}
-    return {judge.judge_name: known.get(judge.judge_name, Coverage(judge.judge_name, 0, 0, None)) for judge in judges}
+        cursor.execute(_RESPONSES, parameters)
+        responses: dict[str, int] = dict(cursor.fetchall())
+        cursor.execute(_IN_OLDER, parameters)
+        older = {name: (n, newest_at) for name, n, newest_at in cursor.fetchall()}
+    return {
+        judge.judge_name: Coverage(
+            judge.judge_name, responses.get(judge.judge_name, 0), *older.get(judge.judge_name, (0, None))
+        )
+        for judge in judges
+    }
 
 
 def coverage_notes(sets: Iterable[RunSet]) -> list[str]:
-    """What older runs hold beyond those that the judges' names stand for.
+    """What older runs cover beyond those that count for the judges.
 
-    Runs that were asked for by their id stand for themselves: of them nothing is said.
+    Where a run was asked for by its id, it alone was wanted: there is no note on it.
     """
     named = [each for each in sets if each.by_name]
     if not named:

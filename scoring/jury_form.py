@@ -34,7 +34,7 @@ class JuryForm(_JudgeForm):
         label=_("Members"),
         widget=forms.CheckboxSelectMultiple,
         help_text=_(
-            "Each counts with its newest finished run here, or with all its imported runs, including later ones."
+            "Each member counts with its newest finished run here, or with all its imported runs, later ones included."
         ),
         error_messages={"required": _("Choose two judges or more.")},
     )

@@ -1,9 +1,9 @@
 """Raters by name: anything that decides (response, criterion) pairs, as written in commands, the API and reports.
 
 ``group:NAME[@first|checked|final]``, ``physician:PSEUDONYM[@first|last]``, ``consensus:A+B`` (``consensus`` where two
-groups alone have decisions), ``run:ID``, ``jury:A+B+C[@majority|unanimous]``, or the name of a judge, which stands for
-its newest finished run on the benchmark, or for all its imported runs together (`scoring.judge_runs`). The name of a
-jury that is kept stands for those of its members.
+groups alone have decisions), ``run:ID``, ``jury:A+B+C[@majority|unanimous]``, or the name of a judge: its
+newest finished run on the benchmark counts, or all its imported runs (`scoring.judge_runs`). By the name of a jury that
+is kept, those of each member.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from itertools import combinations
 from typing import Protocol
 
 import numpy as np
-from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
@@ -24,7 +23,6 @@ from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome, Ratings, Span
 from rubrics.models import Benchmark
 from scoring.judge_runs import RunSet, Shares, run_date, run_set
-from scoring.judge_runs import newest_run as newest_run
 from scoring.models import Judge, JudgeRun, Verdict
 
 MAJORITY, UNANIMOUS = "majority", "unanimous"
@@ -88,7 +86,7 @@ def run_ratings(run: JudgeRun, within: Span | None = None) -> Ratings:
 
 
 def rater_of_runs(runs: RunSet, label: str) -> Rater:
-    """A judge by the runs that speak for it."""
+    """A judge, by the runs that count for it."""
     return Rater(label, True, runs.ratings, (runs,), runs.shares if runs.takes_mean else None)
 
 
@@ -205,7 +203,7 @@ def _names_groups(text: str, groups: set[str]) -> bool:
 
 
 def rater_of_jury(benchmark: Benchmark, jury: Judge) -> Rater:
-    """A version of a jury, by the runs that speak for its members; `UnknownRater` names a member without one."""
+    """A version of a jury, by the runs that count for its members; `UnknownRater` names a member without one."""
     members = []
     for name in jury.config["members"]:
         runs = run_set(benchmark, name)
@@ -219,16 +217,16 @@ def rater_of_jury(benchmark: Benchmark, jury: Judge) -> Rater:
 
 
 def require_verdicts(*raters: Rater) -> None:
-    """`NothingSaid` where a run behind one of them has no verdict at all, so that no figure is made of its silence."""
-    runs = [run.pk for rater in raters for run in rater.runs]
-    if not runs:
-        return
-    silent = JudgeRun.objects.filter(~Exists(Verdict.objects.filter(run=OuterRef("pk"))), pk__in=runs)
-    for run in silent.select_related("judge").order_by("pk")[:1]:
-        raise NothingSaid(
-            _("This run has no verdicts yet: %(judge)s, of %(date)s.")
-            % {"judge": run.judge.name, "date": run_date(run)}
-        )
+    """`NothingSaid` where the runs that count for a judge have no verdict at all: no figure can be made of them.
+
+    One imported run without verdicts beside others that have some changes nothing.
+    """
+    for judge in (judge for rater in raters for judge in rater.judges):
+        if not Verdict.objects.filter(run__in=judge.run_ids).exists():
+            raise NothingSaid(
+                _("This run has no verdicts yet: %(judge)s, of %(date)s.")
+                % {"judge": judge.judge_name, "date": run_date(judge.newest)}
+            )
 
 
 # Names ------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.lib.remarks import faulty_note
 from consilium.statistics.bootstrap import CaseBootstrap, RatioFigures, ratio_figures, sums_by_case
 from consilium.statistics.cacs import cacs_values
 from scoring.score_grid import Grid
@@ -99,8 +100,7 @@ class Columns:
             made[name] = int(count[column])
         if undecided and not told:
             notes.append(undecided)
-        if made["n_faulty"]:
-            notes.append(f"{made['n_faulty']} pairs left out: criterion faulty")
+        notes += faulty_note(made["n_faulty"])
         if self.unscored[column]:
             notes.append(f"{self.unscored[column]} responses without a score")
         if self.short[column]:

@@ -14,6 +14,7 @@ from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, NothingToCalibrate, read_inputs
 from agreement.calibration.modes import mode_rows
 from agreement.compare import Progress, unheard
+from agreement.judged.coverage import coverage_remarks_of_runs
 from agreement.offers import display_name
 from consilium.lib import remarks
 from consilium.statistics.bootstrap import RESAMPLES
@@ -94,6 +95,7 @@ def calibrate_group(
     error = judge_error.judge_error(
         inputs, others, k, seed=seed, resamples=resamples, progress=lambda share: progress(0.6 + 0.35 * share)
     )
+    raters = (inputs.rater, *(one.rater for one in inputs.judges))
     return CalibrationTables(
         calibration=_calibration_row(made),
         sensitivity=[_sensitivity_row(one) for one in rows if one.k is None or abs(one.k - k) <= REACH],
@@ -106,9 +108,9 @@ def calibrate_group(
         accuracy=[row for name, own in others.items() for row in _accuracy_rows(name, own)],
         modes=mode_rows(inputs, seed=seed, resamples=resamples),
         error=error,
-        raters=(inputs.rater, *(one.rater for one in inputs.judges)),
+        raters=raters,
         n_incomplete=inputs.n_incomplete,
-        notes=[*notes, *([made.k.note] if made.k.note else [])],
+        notes=[*notes, *([made.k.note] if made.k.note else []), *coverage_remarks_of_runs(benchmark, raters)],
         digest=inputs.digest,
         rater=inputs.rater.label,
     )

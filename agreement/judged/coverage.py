@@ -1,17 +1,24 @@
-"""What older runs of the judges in a report hold beyond the runs that their names stand for."""
+"""What older runs of the judges in a report cover beyond the runs that count for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from agreement.tables import Row
-from scoring.judge_runs import coverage_notes
+from rubrics.models import Benchmark
+from scoring.judge_runs import coverage_notes, run_sets
 from scoring.raters import Rater
 
 
 def coverage_remarks(*raters: Rater) -> list[str]:
-    """A remark for each judge of which an older run covers more responses, in English."""
+    """A remark for each judge of which older runs cover more pairs, in English."""
     return coverage_notes(judge for rater in raters for judge in rater.judges)
+
+
+def coverage_remarks_of_runs(benchmark: Benchmark, raters: Iterable[Rater]) -> list[str]:
+    """The same where judges were named and are kept as the run that counted for them."""
+    runs = {run.pk for rater in raters for run in rater.runs}
+    return coverage_notes(judge for judge in run_sets(benchmark).values() if runs.issuperset(judge.run_ids))
 
 
 def remark_on_coverage(rows: Iterable[Row], *raters: Rater) -> None:

@@ -18,7 +18,7 @@ from agreement.judged.alternative import ALL, alternative, checked_group, read_b
 from agreement.judged.coverage import coverage_remarks
 from agreement.judged.learned import learned_candidates, learners
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import faulty_note, raters_table
+from agreement.kinds.shared import raters_table
 from agreement.models import Report
 from agreement.numbers import PValue, Tile, number
 from agreement.offers import display_name, group_offers, judge_offers, offers
@@ -28,6 +28,7 @@ from agreement.stored import pairs_url, table_names, table_of
 from agreement.tables import Result, Row
 from consilium.figures import charts
 from consilium.figures.style import Palette
+from consilium.lib.remarks import faulty_note
 from consilium.statistics.alternative_annotator import (
     ENOUGH_FOR_T,
     EPSILON,

@@ -17,7 +17,7 @@ from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.fidelity import read_triad
 from agreement.judged.learned import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import candidate_of, faulty_note, headline, raters_table, told_apart
+from agreement.kinds.shared import candidate_of, headline, raters_table, told_apart
 from agreement.models import Report
 from agreement.numbers import Number, Tile, number
 from agreement.offers import display_name, group_offers, judge_offers
@@ -28,6 +28,7 @@ from agreement.tables import Result, Row, Table
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.lib import remarks
+from consilium.lib.remarks import faulty_note
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.noninferiority import DEFAULT_MARGIN
 from rubrics.models import Benchmark

@@ -18,11 +18,6 @@ def raters_table(*raters: Rater) -> Table:
     return Table.of(provenance.COLUMNS, provenance.provenance(*raters), provenance.TEXT_COLUMNS)
 
 
-def faulty_note(n: int) -> list[str]:
-    """The remark on pairs whose criterion an adjudicator found faulty, where there are any."""
-    return [f"{n} pairs left out: criterion faulty"] if n else []
-
-
 def headline(row: Row, name: str) -> Row:
     """The one figure by which a list tells reports apart; its reason where it is undefined."""
     value = row[name]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from agreement.inputs import join
+from agreement.judged.coverage import coverage_remarks
 from agreement.pairs import LAST_COUNTED, Pairs, Standing, positions
 from agreement.powered.scores import Inputs, powered_figures, read_inputs
 from agreement.tables import Row
@@ -26,6 +27,7 @@ from consilium.statistics.label_budget import Pilot, cases_needed, half_widths
 from consilium.statistics.macro_f1 import macro_f1_values
 from consilium.statistics.prediction_powered import NO_LABEL, CaseSums, Powered
 from rubrics.models import Benchmark
+from scoring.raters import resolve_rater
 
 BUDGET_COLUMNS = (
     *("candidate", "measure", "k", "half_width", "half_width_now", "half_width_now_alone", "lambda"),
@@ -79,6 +81,12 @@ def plan(benchmark: Benchmark, question: Question) -> Plan:
     detectable = list(_differences(inputs, question))
     if question.other:
         detectable += _of_judges(benchmark, question)
+    notes = coverage_remarks(inputs.judge, inputs.reference)
+    if question.other:
+        notes = list(dict.fromkeys([*notes, *coverage_remarks(resolve_rater(benchmark, question.other))]))
+    if inputs.learned:
+        names = ", ".join(inputs.learned)
+        notes = [f"no plan with the judge for {names}: the judge learned from these candidates", *notes]
     return Plan(
         question=question,
         judge=inputs.judge.label,
@@ -87,9 +95,7 @@ def plan(benchmark: Benchmark, question: Question) -> Plan:
         curve=[row for one in inputs.order for row in _curve(inputs, figures[one], one, question)],
         detectable=detectable,
         digest=inputs.digest,
-        notes=[f"no plan with the judge for {', '.join(inputs.learned)}: the judge learned from these candidates"]
-        if inputs.learned
-        else [],
+        notes=notes,
     )
 
 

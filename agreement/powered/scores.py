@@ -24,6 +24,7 @@ from agreement.compare import Progress, unheard
 from agreement.judged.learned import learned_candidates, learners, remark_on_candidate
 from agreement.powered.sampling import Sampling, sampling_of
 from agreement.tables import Row
+from consilium.lib.remarks import faulty_note
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Undefined
 from consilium.statistics.outcomes import Outcome
@@ -253,7 +254,7 @@ class PoweredScores:
         graded = "response" if n == 1 else "responses"
         notes = [f"{n} graded {graded} that the judge was not to judge left out"] if n else []
         n_faulty = int((self.inputs.sheet.answer == Outcome.FAULTY).sum())
-        return [*notes, *([f"{n_faulty} pairs left out: criterion faulty"] if n_faulty else [])]
+        return [*notes, *faulty_note(n_faulty)]
 
 
 def powered_scores(

@@ -122,7 +122,9 @@ TEMPLATES = (
     gettext_noop("%(members)s in the jury learned from decisions on %(names)s: only the other candidates measure it"),
     gettext_noop("%(judge)s learned from decisions on this candidate"),
     gettext_noop("%(judge)s learned from decisions on %(names)s: only the other candidates measure it"),
-    gettext_noop("an older run of %(judge)s (%(date)s) has %(n)s more responses than its newest run"),
+    gettext_noop(
+        "older runs of %(judge)s cover %(n)s more pairs than the runs that count (newest older run: %(date)s)"
+    ),
     gettext_noop("no response with positive criteria"),
     gettext_noop("%(n)s responses without a score"),
     gettext_noop("%(n)s of the %(needed)s candidates needed have a score"),
@@ -139,6 +141,7 @@ TEMPLATES = (
     gettext_noop("no interval: all labelled cases are alike"),
     gettext_noop("no interval: all judged cases are alike"),
     gettext_noop("no interval: the judge’s errors are all alike in the sample, those elsewhere unknown"),
+    gettext_noop("no interval: all of it is outside the bounds of the measure"),
     gettext_noop("physicians graded all of them: the judge adds nothing"),
     gettext_noop("the judge says the same of all: it adds nothing"),
     gettext_noop("not recorded how the graded responses were drawn: taken as a random sample"),
@@ -172,13 +175,23 @@ TEMPLATES = (
 )
 
 
+def pairs_left_out(n: int, why: str) -> list[str]:
+    """The remark on ``n`` pairs that a figure leaves out, in English; none where there is no such pair."""
+    return [f"{n} {'pair' if n == 1 else 'pairs'} left out: {why}"] if n else []
+
+
+def faulty_note(n: int) -> list[str]:
+    """The remark on pairs whose criterion an adjudicator found faulty."""
+    return pairs_left_out(n, "criterion faulty")
+
+
 @cache
 def _patterns() -> list[tuple[re.Pattern[str], str]]:
     made = []
     for template in TEMPLATES:
         parts = re.split(r"%\((\w+)\)s", template)
         pattern = "".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
-        made.append((re.compile(pattern.replace("responses", "responses?")), template))
+        made.append((re.compile(re.sub("(responses|pairs)\\b", r"\1?", pattern)), template))
     return made
 
 

@@ -57,6 +57,7 @@ NO_JUDGED = "the judge scored no response"
 ALIKE = "no interval: all labelled cases are alike"
 JUDGED_ALIKE = "no interval: all judged cases are alike"
 NO_ERROR_SEEN = "no interval: the judge’s errors are all alike in the sample, those elsewhere unknown"
+OUTSIDE = "no interval: all of it is outside the bounds of the measure"
 ALL_LABELLED = "physicians graded all of them: the judge adds nothing"
 CONSTANT = "the judge says the same of all: it adds nothing"
 
@@ -139,7 +140,8 @@ def prediction_powered(
     scale: float = 1.0,
     clip: tuple[float, float] | None = None,
 ) -> list[Powered]:
-    """One `Powered` for each column. ``power`` fixes λ; ``clip`` bounds estimates and the ends of intervals.
+    """One `Powered` for each column. ``power`` fixes λ; ``clip`` bounds estimates and the ends of intervals;
+    an interval that lies outside these bounds is left out.
 
     Values, ends and variances are multiplied by ``scale`` (its square); ``clip`` applies after that.
     """
@@ -198,6 +200,8 @@ def _figure(
         reason = f"no interval: {cases} of the {MINIMUM_CASES} cases needed" if cases < MINIMUM_CASES else why
         return Estimate(clipped, n, note="; ".join(filter(None, [note, reason])))
     ends = [float(np.clip(scaled + side * scale * half_width, low, high)) for side in (-1, 1)]
+    if ends[0] == ends[1]:
+        return Estimate(clipped, n, note="; ".join(filter(None, [note, OUTSIDE])))
     return Estimate(clipped, n, low=ends[0], high=ends[1], note=note)
 
 

@@ -111,12 +111,19 @@ def decision_rows(
 
 
 def judges_to_release(benchmark: Benchmark, options: ReleaseOptions) -> list[RunSet]:
-    """The finished runs that speak for each chosen judge, or for all that have any."""
+    """The finished runs that count for each chosen judge, or for all that have any."""
     judges = run_sets(benchmark, options.judges or None)
     for name in options.judges:
         if name not in judges:
             raise DomainError(_("“%(name)s” has no finished run on this benchmark.") % {"name": name})
     return [judges[name] for name in options.judges or judges]
+
+
+def runs_behind(benchmark: Benchmark, options: ReleaseOptions) -> list[RunSet]:
+    """The runs that the verdicts and the decisions of a release are read from."""
+    judges = judges_to_release(benchmark, options) if options.verdicts else []
+    raters = raters_of(benchmark, options) if options.decisions else []
+    return [*judges, *(judge for name in raters for judge in resolve_rater(benchmark, name).judges)]
 
 
 def verdict_columns(benchmark: Benchmark) -> tuple[str, ...]:

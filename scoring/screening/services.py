@@ -16,6 +16,7 @@ from consilium.lib.transitions import transition
 from rubrics.exclusion import excluded_cases
 from rubrics.models import Benchmark, Candidate, Case
 from rubrics.services.exclusion import checked_reason, exclude_case, restore_case
+from scoring.judge_runs import coverage_notes
 from scoring.models import ScreenedCase, Screening
 from scoring.raters import resolve_rater
 from scoring.screening.compute import AGGREGATES, MEAN, score_cases
@@ -60,6 +61,7 @@ def create_screening(*, benchmark: Benchmark, terms: ScreeningTerms, by: User | 
             "at_least": terms.at_least,
             "rules": made.rules,
             "runs": [run.public_id for run in rater.runs],
+            "notes": coverage_notes(rater.judges),
             "n_excluded_before": excluded_cases(benchmark).count(),
         },
         created_by=by,

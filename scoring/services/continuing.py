@@ -8,11 +8,13 @@ then missing stays missing, since nobody here can ask for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection, transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -21,7 +23,7 @@ from consilium.llm.prompts import JudgeItem, Template, messages_for, messages_fo
 from rubrics.consequences import Consequence
 from rubrics.models import Case, Rubric, RubricItem
 from scoring.judge_config import chat_config
-from scoring.judge_runs import run_sets
+from scoring.judge_runs import run_date, run_sets
 from scoring.models import Judge, JudgeRun, JudgeRunItem, TrainedModel
 from scoring.services.runs import begin, check_budget, due_verdicts
 from scoring.work.chat import template_of
@@ -113,7 +115,10 @@ def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decima
     _make_items(run, made)
     made.expected = due_verdicts(made)
     made.carried = _carry_over(run, made)
-    if run.imported or made.carried == made.expected:
+    if run.imported:
+        # The copied verdicts are as old as those they were copied from: later imported runs still come before them.
+        made.status, made.started_at, made.finished_at = JudgeRun.Status.FINISHED, run.started_at, run.finished_at
+    elif made.carried == made.expected:
         made.status, made.started_at, made.finished_at = JudgeRun.Status.FINISHED, at, at
     made.save(update_fields=["expected", "carried", "status", "started_at", "finished_at"])
     if made.status != JudgeRun.Status.FINISHED:
@@ -260,19 +265,58 @@ _STANDING = """
         ))
     ) AS pairs
 """
+# Of these runs those that judged the case by an older rubric, lack a criterion and were not continued.
+_TO_CONTINUE = """
+    SELECT DISTINCT i.run_id
+    FROM scoring_judgerunitem i
+    JOIN rubrics_response r ON r.id = i.response_id AND r.case_id = %(case)s
+    JOIN rubrics_rubricitem k ON k.rubric_id = %(rubric)s
+    WHERE i.run_id = ANY(%(runs)s) AND i.rubric_id <> %(rubric)s
+      AND NOT EXISTS (
+          SELECT 1 FROM rubrics_rubricitem o WHERE o.rubric_id = i.rubric_id AND o.criterion_id = k.criterion_id
+      )
+      AND NOT EXISTS (
+          SELECT 1 FROM scoring_verdict w
+          WHERE w.run_id = ANY(%(runs)s) AND w.response_id = i.response_id AND w.criterion_id = k.criterion_id
+      )
+      AND NOT EXISTS (
+          SELECT 1 FROM scoring_judgerun f JOIN scoring_judgerunitem n ON n.run_id = f.id
+          WHERE f.continues_id = i.run_id AND f.status NOT IN ('cancelled', 'failed')
+            AND n.response_id = i.response_id AND n.rubric_id = %(rubric)s
+      )
+"""
 
 
 def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
-    """For the runs that speak for each judge: which verdicts on responses to the case stand under ``rubric``."""
-    from django.urls import reverse
+    """For the runs that count for each judge: which verdicts on responses to the case stand under ``rubric``.
 
+    Of several imported runs each that lacks a criterion has a link of its own, since each is continued by itself.
+    """
     made = []
     for judge in run_sets(case.benchmark).values():
+        parameters: dict[str, Any] = {"case": case.pk, "rubric": rubric.pk, "runs": judge.run_ids}
+        to_continue: set[int] = set()
         with connection.cursor() as cursor:
-            cursor.execute(_STANDING, {"case": case.pk, "rubric": rubric.pk, "runs": judge.run_ids})
+            cursor.execute(_STANDING, parameters)
             stands, missing, responses = cursor.fetchone()
+            if missing and len(judge.runs) > 1:
+                cursor.execute(_TO_CONTINUE, parameters)
+                to_continue = {run for (run,) in cursor.fetchall()}
         if stands or missing:
-            url = reverse("scoring:run", args=[case.benchmark.slug, judge.newest.public_id])
-            address = url if rubric.status == Rubric.Status.PUBLISHED else ""
-            made.append(Consequence(judge.judge_name, _("verdicts"), stands, missing, responses, address))
+            row = Consequence(judge.judge_name, _("verdicts"), stands, missing, responses)
+            if rubric.status == Rubric.Status.PUBLISHED:
+                row = replace(
+                    row, **_links(case, [run for run in judge.runs if run.pk in to_continue] or [judge.newest])
+                )
+            made.append(row)
     return made
+
+
+def _links(case: Case, runs: Sequence[JudgeRun]) -> dict[str, Any]:
+    """The fields of a `Consequence` that lead to these runs."""
+    urls = [reverse("scoring:run", args=[case.benchmark.slug, run.public_id]) for run in runs]
+    if len(runs) == 1:
+        return {"url": urls[0]}
+    words = _("Ask for the rest: run %(run)s of %(date)s")
+    labels = [words % {"run": run.public_id, "date": run_date(run)} for run in runs]
+    return {"links": tuple(zip(labels, urls, strict=True))}

@@ -215,10 +215,10 @@ def _completion(fields: Fields) -> tuple[list[Any] | None, str, str]:
 
 
 def _prompt(fields: Fields) -> list[Any] | None:
-    """The conversation in ``prompt``; a text is the user's one turn."""
+    """The conversation in ``prompt``; a text is the user's one turn, an empty one none."""
     value = fields.take("prompt")
-    if isinstance(value, str) and value.strip():
-        return [{"role": "user", "content": value}]
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}] if value.strip() else None
     if value is None or isinstance(value, list):
         return value
     fields.fault("prompt", Phrase("This must be a list of turns."))
@@ -226,8 +226,12 @@ def _prompt(fields: Fields) -> list[Any] | None:
 
 
 def _compare_conversations(fields: Fields, prompt: list[Any], before: list[Any]) -> None:
-    """A fault at the first turn before the reply that is not the one of ``prompt``; instructions aside."""
+    """A fault at the first turn before the reply that is not the one of ``prompt``, where there is any before it;
+    instructions aside.
+    """
     (_system, wanted), (instructions, given) = _without_instructions(prompt), _without_instructions(before)
+    if not given:
+        return  # nothing but instructions stands before the reply
     for place, (turn, own) in enumerate(zip_longest(wanted or [], given or [])):
         if _words_of(turn) != _words_of(own):
             index = len(instructions) + place

@@ -137,11 +137,13 @@ def test_every_command_with_a_folder_of_tables_writes_through_the_same_guard() -
     """No command writes a CSV into its folder by itself."""
     for path in ROOT.glob("*/management/commands/*.py"):
         called = {
-            node.func.id
+            node.func.id if isinstance(node.func, ast.Name) else node.func.attr
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
         }
         assert "write_csv" not in called, path
+        if "add_out_arguments" in called:
+            assert "write_text" not in called, path
 
 
 def test_readme_gives_each_command_a_folder_of_its_own() -> None:

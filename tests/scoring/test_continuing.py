@@ -133,3 +133,45 @@ def test_verdicts_made_elsewhere_go_by_their_text_and_the_page_says_what_is_miss
         in client.get(f"/b/answered/judges/runs/{made.public_id}/").content
     )
     assert Verdict.objects.filter(run=run).count() == 12
+
+
+def lines(*letters: str) -> list[dict[str, Any]]:
+    """Rows on four responses of alpha: of each criterion that has a letter its verdict."""
+    words = {"+": "met", "-": "not_met"}
+    return [
+        {"case": f"case-{case}", "candidate": "alpha", "criterion": place, "outcome": words[letter]}
+        for case in range(4)
+        for place, letter in enumerate(letters, start=1)
+        if letter != " "
+    ]
+
+
+def test_verdicts_copied_from_an_older_imported_run_are_no_newer_than_it(answered: Benchmark, tmp_path: Path) -> None:
+    load(put_lines(tmp_path / "one.jsonl", lines("+", "+", "+")), "answered")
+    load(put_lines(tmp_path / "two.jsonl", lines("-", " ", " ")), "answered")
+    case = case_of(answered)
+    rubric = reword(case, 1)
+
+    def counted() -> list[int]:
+        return resolve_rater(answered, "elsewhere").ratings().outcome.tolist()
+
+    expected = [0, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1]
+    assert counted() == expected
+    first, second = JudgeRun.objects.order_by("pk")
+    # Each lacks the new criterion and is continued by itself.
+    (before,) = consequences(case, rubric)
+    assert (before.stands, before.missing, before.url) == (2, 1, "")
+    addresses = {run.pk: f"/b/answered/judges/runs/{run.public_id}/" for run in (first, second)}
+    assert [url for _label, url in before.links] == [addresses[second.pk], addresses[first.pk]]
+    assert all(run.public_id in label for run, (label, _url) in zip((second, first), before.links, strict=True))
+    from tests.factories import BenchmarkRoleFactory
+
+    client = Client()
+    client.force_login(BenchmarkRoleFactory(benchmark=answered, role="admin").user)
+    assert client.post(f"{addresses[first.pk]}continue").status_code == 302
+    made = JudgeRun.objects.get(continues=first)
+    assert (made.started_at, made.finished_at) == (first.started_at, first.finished_at)
+    assert counted() == expected
+    assert [run.pk for run in resolve_rater(answered, "elsewhere").runs] == [second.pk, made.pk, first.pk]
+    (after,) = consequences(case, rubric)
+    assert (after.url, after.links) == (addresses[second.pk], ())

@@ -6,7 +6,7 @@ import csv
 import json
 import random
 from collections import Counter
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from itertools import product
 from pathlib import Path
@@ -15,24 +15,29 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from agreement.offers import offers
 from agreement.services import create_report
 from agreement.services import run as run_report
 from agreement.stored import table_of
+from consilium.lib import remarks
 from consilium.lib.ratings import Outcome, Span
 from rubrics.models import Benchmark, Candidate, Response, Rubric
+from scoring.judge_runs import coverage_notes, run_sets
 from scoring.juries import jury_figures, jury_states
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
 from scoring.raters import resolve_rater
+from scoring.screening.services import ScreeningTerms, create_screening
 from scoring.services.juries import create_jury
 from tests.factories import BenchmarkRoleFactory, JudgeFactory, JudgeRunFactory, ResponseFactory, VerdictFactory
+from tests.rubrics.new_versions import reword
 from tests.scoring.conftest import decide
 from tests.scoring.test_scores_command import judged
 from tests.scoring.verdict_lists import Row, load, put_lines
 
 M, N = Outcome.MET, Outcome.NOT_MET
+OLDER = "older runs of J cover {n} than the runs that count (newest older run: {day})"
 
 
 def rows(candidate: str, letters: str = "++-", cases: int = 4) -> list[Row]:
@@ -91,7 +96,7 @@ def test_four_files_for_four_candidates_make_one_scoreboard(four: Benchmark, tmp
     found = scores(tmp_path)
     assert {name: float(row["rubric_score"]) for name, row in found.items()} == pytest.approx(SHARES)
     assert {row["n_missing"] for row in found.values()} == {"0"}
-    assert not any("older run" in row["note"] for row in found.values())
+    assert not any("older runs" in row["note"] for row in found.values())
     raters = table(tmp_path, "scores_raters.csv")
     assert {row["run"] for row in raters} == set(JudgeRun.objects.values_list("public_id", flat=True))
     again = command(paths)
@@ -216,16 +221,14 @@ def shrunk(answered: Benchmark) -> Benchmark:
 def test_a_run_made_here_stands_alone_and_the_older_one_that_holds_more_is_named(
     shrunk: Benchmark, tmp_path: Path
 ) -> None:
-    note = (
-        f"an older run of J (of {timezone.now() - timedelta(days=9):%Y-%m-%d}) holds 7 more responses than its newest"
-    )
+    note = OLDER.format(n="21 more pairs", day=f"{timezone.now() - timedelta(days=9):%Y-%m-%d}")
     found = scores(tmp_path, "J")
     assert set(found) == {"alpha"}
     assert found["alpha"]["note"].endswith(note)
     older = JudgeRun.objects.earliest("finished_at")
     by_id = scores(tmp_path / "run", f"run:{older.public_id}")
     assert set(by_id) == {"alpha", "beta"}
-    assert not any("older run" in row["note"] for row in by_id.values())
+    assert not any("older runs" in row["note"] for row in by_id.values())
     judge = next(offer for offer in offers(shrunk) if offer.rater == "J")
     assert (judge.note, note in judge.choice) == (note, True)
     admin = BenchmarkRoleFactory(benchmark=shrunk, role="admin").user
@@ -253,17 +256,106 @@ def test_reports_say_that_an_older_run_holds_more(shrunk: Benchmark) -> None:
         run_report(report_id=report.pk, clock=timezone.now)
         report.refresh_from_db()
         assert report.status == "done", (kind, report.error)
-        assert any("holds 7 more responses" in note for note in report.result["notes"]), kind
+        assert any("cover 21 more pairs" in note for note in report.result["notes"]), kind
         section = "scores" if kind == "scores" else "agreement"
         page = client.get(f"/b/answered/{section}/{report.public_id}/").content.decode()
-        assert "holds 7 more responses than its newest" in page, kind
+        assert "cover 21 more pairs than the runs that count" in page, kind
         if name:
-            assert "holds 7 more responses" in table_of(report, name).dicts()[0]["note"], kind
+            assert "cover 21 more pairs" in table_of(report, name).dicts()[0]["note"], kind
+
+
+def test_the_note_counts_pairs_and_all_older_runs(answered: Benchmark, tmp_path: Path) -> None:
+    """Two older runs, of three criteria and of two responses more; the newest asked one criterion of each response."""
+    older = judged(answered, {(f"case-{n}", "alpha"): ["met", "met", "not_met"] for n in range(4)})
+    second = judged(answered, {(f"case-{n}", "beta"): ["met", "met", "not_met"] for n in range(2)}, name="K")
+    JudgeRun.objects.filter(pk=second.pk).update(judge=older.judge)
+    day = datetime(2026, 1, 31, 20, 0, tzinfo=UTC)  # in Shanghai it is February
+    for run, days in ((older, 9), (second, 0)):
+        JudgeRun.objects.filter(pk=run.pk).update(
+            created_at=day - timedelta(days=days), finished_at=day - timedelta(days=days)
+        )
+    newer = JudgeRunFactory(judge=older.judge)
+    for item in older.items.all():
+        (first, *_others) = item.rubric.items.order_by("position")
+        JudgeRunItem.objects.create(
+            run=newer, response=item.response, rubric=item.rubric, criteria=[first.criterion_id]
+        )
+        VerdictFactory(run=newer, response=item.response, criterion=first.criterion, outcome="met")
+    note = OLDER.format(n="14 more pairs", day="2026-01-31")  # 4 · 2 + 2 · 3
+    with timezone.override("Asia/Shanghai"):
+        row = scores(tmp_path, "J")["alpha"]
+    assert (row["n"], row["n_missing"]) == ("4", "0")
+    assert row["note"].endswith(note)
+    with translation.override("en"):
+        assert next(offer for offer in offers(answered) if offer.rater == "J").note == note
+    assert any(pattern.fullmatch(note) for pattern, _template in remarks._patterns())
+    single = note.replace("14 more pairs", "1 more pair")
+    assert any(pattern.fullmatch(single) for pattern, _template in remarks._patterns())
+
+
+def test_criteria_of_an_earlier_rubric_are_no_loss(answered: Benchmark) -> None:
+    older = judged(answered, {("case-0", "alpha"): ["met", "met", "not_met"]})
+    JudgeRun.objects.update(finished_at=timezone.now() - timedelta(days=1))
+    item = older.items.get()
+    rubric = reword(item.response.case, 0)
+    newer = JudgeRunFactory(judge=older.judge)
+    JudgeRunItem.objects.create(run=newer, response=item.response, rubric=rubric)
+    assert coverage_notes(run_sets(answered).values()) == []
+
+
+def test_commands_print_that_older_runs_cover_more(shrunk: Benchmark, tmp_path: Path) -> None:
+    decide(shrunk, "G", {("case-0", "alpha"): ["met", "met", "not_met"]})
+    common: dict[str, Any] = {"benchmark": "answered"}
+    calls: dict[str, dict[str, Any]] = {
+        "item_analysis": {"out": tmp_path / "i"},
+        "label_budget": {"judge": "J", "reference": "group:G", "half_width": 0.05, "out": tmp_path / "b"},
+        "export_judgements": {"rater": "J", "candidate": "alpha", "out": tmp_path / "j.json"},
+        "export_decisions": {"rater": "J", "out": tmp_path / "d.csv"},
+        "release": {"parts": "verdicts", "judge": ["J"], "out": tmp_path / "release"},
+    }
+    exports = ("export_judgements", "export_decisions", "release")
+    for name, options in calls.items():
+        out, err = StringIO(), StringIO()
+        given = ["--rater=group:G", "--rater=J"] if name == "item_analysis" else []
+        call_command(name, *given, **common, **options, stdout=out, stderr=err)
+        assert "cover 21 more pairs" in (err if name in exports else out).getvalue(), name
+
+
+def test_a_screening_says_that_older_runs_cover_more(shrunk: Benchmark) -> None:
+    admin = BenchmarkRoleFactory(benchmark=shrunk, role="admin").user
+    terms = ScreeningTerms(title="First", rater="J", candidates=["alpha"], threshold=0.5, at_least=1)
+    screening = create_screening(benchmark=shrunk, terms=terms, by=admin, at=timezone.now())
+    client = Client()
+    client.force_login(admin)
+    page = client.get(f"/b/answered/screening/{screening.public_id}/").content.decode()
+    assert "older runs of J cover 21 more pairs" in page
+
+
+def test_an_imported_run_without_verdicts_blocks_no_figure(answered: Benchmark, tmp_path: Path) -> None:
+    command([put_lines(tmp_path / "one.jsonl", rows("alpha", "+++"))])
+    judge = JudgeRun.objects.get().judge
+    empty = JudgeRunFactory(judge=judge, imported=True)
+    assert scores(tmp_path)["alpha"]["rubric_score"] == "0.5"
+    with pytest.raises(CommandError, match="no verdicts yet"):
+        scores(tmp_path / "run", f"run:{empty.public_id}")
+    JudgeRunFactory(judge=JudgeFactory(benchmark=answered, name="silent", kind="imported"), imported=True)
+    with pytest.raises(CommandError, match="no verdicts yet"):
+        scores(tmp_path / "none", "silent")
+
+
+def test_judges_without_names_need_one_query_for_their_replicates(
+    answered: Benchmark, django_assert_num_queries: Any
+) -> None:
+    for name in ("A", "B", "C"):
+        judge = JudgeFactory(benchmark=answered, name=name)
+        JudgeRunFactory(judge=judge, replicates=3, snapshot={"config": {"aggregate": "mean" if name < "C" else "vote"}})
+    with django_assert_num_queries(2):
+        assert [judge.takes_mean for judge in run_sets(answered).values()] == [True, True, False]
 
 
 def test_an_excluded_case_is_no_loss(shrunk: Benchmark, tmp_path: Path) -> None:
     shrunk.cases.exclude(key="case-0").update(excluded_at=timezone.now(), exclusion="decision", exclusion_reason="Old.")
-    assert "holds 1 more response than its newest" in scores(tmp_path, "J")["alpha"]["note"]
+    assert "cover 3 more pairs than the runs that count" in scores(tmp_path, "J")["alpha"]["note"]
 
 
 def test_verdicts_of_a_set_are_those_that_count(answered: Benchmark, tmp_path: Path) -> None:

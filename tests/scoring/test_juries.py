@@ -23,10 +23,11 @@ from agreement.stored import table_of
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Outcome, Ratings
 from rubrics.models import Benchmark, Response, Rubric
+from scoring.judge_runs import run_sets
 from scoring.juries import jury_figures, jury_states
 from scoring.models import Judge, JudgeRun, JudgeRunItem, TrainedModel
 from scoring.points import score_responses
-from scoring.raters import UnknownRater, jury_ratings, newest_run, resolve_rater
+from scoring.raters import UnknownRater, jury_ratings, resolve_rater
 from scoring.scores import compute_scores
 from scoring.services.judges import find_judge
 from scoring.services.juries import create_jury
@@ -90,7 +91,7 @@ def test_a_verdict_that_one_member_lacks_is_missing_in_the_scores(three: Benchma
     alone = compute_scores(three, resolve_rater(three, "jury:A+B+C@unanimous"), 1)
     assert [row["rubric_score"] for row in alone.responses] == [None, None]
     # What only some were to judge is no part of the jury.
-    item = JudgeRunItem.objects.get(run=newest_run(three, "B"), response__case__key="case-1")
+    item = JudgeRunItem.objects.get(run=run_sets(three)["B"].newest, response__case__key="case-1")
     item.delete()
     assert compute_scores(three, resolve_rater(three, "jury:A+B+C"), 1).rows[0]["n_missing"] == 0
 
@@ -161,7 +162,7 @@ def test_what_is_no_jury_is_refused_in_words(three: Benchmark) -> None:
         resolve_rater(three, "Waiting")
     assert "Waiting" not in {offer.rater for offer in offers(three)}
     assert jury_states(three, [waiting])[waiting.pk].waiting_for == ["idle"]
-    newest = newest_run(three, "A")
+    newest = run_sets(three)["A"].newest
     assert newest is not None
     for text, why in (
         ("jury:A", "two members"),
@@ -184,10 +185,10 @@ def test_a_jury_does_not_run_itself(three: Benchmark) -> None:
 
 @pytest.mark.django_db
 def test_only_runs_that_grade_are_raters(three: Benchmark) -> None:
-    graded = newest_run(three, "A")
+    graded = run_sets(three)["A"].newest
     assert graded is not None
     other = JudgeRunFactory(judge=graded.judge, purpose=JudgeRun.Purpose.SUSCEPTIBILITY)
-    assert newest_run(three, "A") == graded
+    assert run_sets(three)["A"].newest == graded
     assert f"run:{other.public_id}" not in {offer.rater for offer in offers(three)}
     with pytest.raises(UnknownRater, match="does not grade the responses as they stand"):
         resolve_rater(three, f"run:{other.public_id}")
@@ -305,7 +306,7 @@ def test_a_jury_is_made_looked_at_and_changed(three: Benchmark, client_of: Clien
     text = page.content.decode()
     assert "20.0%" in text  # 1 of 5 pairs
     for name in ("A", "B", "C"):
-        assert f"/judges/runs/{newest_run(three, name).public_id}/" in text  # type: ignore[union-attr]
+        assert f"/judges/runs/{run_sets(three)[name].newest.public_id}/" in text
     listed = client_of.get("/b/answered/judges/").content.decode()
     assert "5 pairs that all have" in listed
     table = b"".join(client_of.get(f"{made.url}members.csv").streaming_content).decode()  # type: ignore[attr-defined]
@@ -499,7 +500,7 @@ def test_commands_set_model_prompt_hash_and_run_beside_the_figures(snapshots: Be
     ):
         said, out = StringIO(), tmp_path / command
         call_command(command, *options, benchmark="answered", out=out, stdout=said)
-        run = newest_run(snapshots, "A")
+        run = run_sets(snapshots)["A"].newest
         assert run is not None
         line = f"Panel: A version 3, model m-8b, prompt healthbench, prompt hash abababababab, run {run.public_id}"
         assert line in said.getvalue()

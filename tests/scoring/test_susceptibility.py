@@ -23,9 +23,10 @@ from rubrics.models import Benchmark
 from scoring import susceptibility_screen
 from scoring.failing_pairs import FailingPairs, draw, failing_pairs
 from scoring.injections import CONTROLS, FAMILIES, INJECTIONS, injected, injections_hash, suite_hash
+from scoring.judge_runs import run_set
 from scoring.management.commands import judge as judge_command
 from scoring.models import Judge, JudgeRun, Verdict
-from scoring.raters import UnknownRater, newest_run, resolve_rater
+from scoring.raters import UnknownRater, resolve_rater
 from scoring.services import susceptibility as service
 from scoring.services.runs import FrameSize, RunFrame, create_run
 from scoring.services.susceptibility import REPLICATES, create_susceptibility_run, plan_measurement
@@ -423,7 +424,7 @@ def test_nobody_takes_a_measurement_for_a_rater(graded: Benchmark, loopback: Loo
         resolve_rater(graded, f"run:{run.public_id}")
     with pytest.raises(UnknownRater):
         resolve_rater(graded, judge.name)
-    assert newest_run(graded, judge.name) is None
+    assert run_set(graded, judge.name) is None
     assert judge_offers(graded) == []
     assert run.public_id not in {one.rater.partition(":")[2] for one in offers(graded)}
     # Nor can another measurement find its failing pairs by it.

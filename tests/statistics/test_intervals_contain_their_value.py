@@ -13,13 +13,12 @@ from consilium.statistics.calibration import calibrate
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.intraclass_correlation import intraclass_correlations
 from consilium.statistics.noninferiority import non_inferiority
+from consilium.statistics.prediction_powered import _figure
 from consilium.statistics.rank_ranges import rank_ranges
 from tests.statistics.every_figure import every_figure, table
 
 # Exact, or in whole places: a range of one place (k, ranks, order statistics) says something.
 WHOLE = ("calibration.k", "rank_range", "median")
-# Clipped to its scale, the interval of a prediction-powered mean may shrink to a bound.
-CLIPPED = ("powered",)
 
 words = st.builds(
     lambda case, labels, verdict: f"{case}:{''.join(f'{who}{met}' for who, met in labels.items())}:{verdict}",
@@ -48,7 +47,7 @@ def test_every_statistic(words: list[str]) -> None:
             continue
         assert isinstance(figure, Estimate)
         assert figure.low <= figure.value <= figure.high, (path, figure)
-        if not path.startswith((*WHOLE, *CLIPPED)):
+        if not path.startswith(WHOLE):
             assert figure.low < figure.high, (path, figure)
 
 
@@ -74,6 +73,15 @@ def test_an_intraclass_correlation_of_two_cases_whose_interval_would_miss_it() -
     assert isinstance(two, Estimate)
     assert (two.low, two.high) == (None, None)
     assert two.note == "no interval: it would not contain the value"
+
+
+def test_a_prediction_powered_score_whose_interval_is_below_its_scale() -> None:
+    # −0.2 ± 0.05, clipped to 0..1
+    figure = _figure(-0.2, 0.05, 40, 40, "", "", scale=1.0, clip=(0.0, 1.0))
+    reason = "no interval: all of it is outside the bounds of the measure"
+    assert figure == Estimate(0.0, 40, note=f"clipped from -0.2; {reason}")
+    at_the_bound = _figure(-0.02, 0.05, 40, 40, "", "", scale=1.0, clip=(0.0, 1.0))
+    assert (at_the_bound.low, at_the_bound.high) == (0.0, pytest.approx(0.03))
 
 
 def share(hits: list[int]) -> tuple[Figure, float | None]:

@@ -6,6 +6,7 @@ With ``--labels FILE --judge FILE`` in place of a benchmark, from label files al
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.judged import alternative as computing
 from agreement.kinds import alternative
 from agreement.label_files import read_judge, read_labels
-from agreement.tables import Row, Table
+from agreement.tables import Row, Table, tables_for_files
 from consilium.lib.errors import DomainError, ImportRefused
 from consilium.lib.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.alternative_annotator import EPSILON, MINIMUM_INSTANCES
@@ -52,22 +53,23 @@ class Command(BaseCommand):
         if options["minimum"] < 2:
             raise CommandError("--minimum must be 2 or more")
         try:
-            tables = self._of_files(options) if options["labels"] else self._of_benchmark(options)
+            tables, notes = self._of_files(options) if options["labels"] else self._of_benchmark(options)
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        files = OutFolder(out, options["overwrite"]).write(
-            table.for_file("alternative_raters" if name == "raters" else name) for name, table in tables.items()
-        )
+        files = OutFolder(out, options["overwrite"]).write(tables_for_files(tables, "alternative_raters"))
         self.stdout.write(self._summary(tables["physicians"].dicts(), tables["summary"].dicts()[0]))
+        for note in notes:
+            self.stdout.write(note)
         self.stdout.write(f"Written to {out}: {files}")
 
-    def _of_benchmark(self, options: dict[str, Any]) -> dict[str, Table]:
+    def _of_benchmark(self, options: dict[str, Any]) -> tuple[Mapping[str, Table], list[str]]:
         benchmark = benchmark_called(options["benchmark"])
         given = {name: options[name] for name in ("judge", "group", "epsilon", "minimum")}
-        return alternative.compute(benchmark, **alternative.complete(benchmark, given), seed=options["seed"]).tables
+        made = alternative.compute(benchmark, **alternative.complete(benchmark, given), seed=options["seed"])
+        return made.tables, made.notes
 
-    def _of_files(self, options: dict[str, Any]) -> dict[str, Table]:
+    def _of_files(self, options: dict[str, Any]) -> tuple[Mapping[str, Table], list[str]]:
         reading = options["labels"]
         try:
             labels = read_labels(reading)
@@ -81,7 +83,7 @@ class Command(BaseCommand):
         made = computing.alternative(
             labelled, epsilon=options["epsilon"], minimum=options["minimum"], seed=options["seed"]
         )
-        return computing.tables_of(made, labelled, judge=reading.name, group=computing.ALL)
+        return computing.tables_of(made, labelled, judge=reading.name, group=computing.ALL), []
 
     def _summary(self, rows: list[Row], summary: Row) -> str:
         """The tested physicians and what it comes to, as text."""

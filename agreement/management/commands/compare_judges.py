@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds import comparison
 from agreement.numbers import PValue
-from agreement.tables import Row
+from agreement.tables import Row, tables_for_files
 from consilium.lib.errors import DomainError
 from consilium.lib.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.bootstrap import RESAMPLES
@@ -46,9 +46,7 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        files = OutFolder(out, options["overwrite"]).write(
-            table.for_file("comparison_raters" if name == "raters" else name) for name, table in made.tables.items()
-        )
+        files = OutFolder(out, options["overwrite"]).write(tables_for_files(made.tables, "comparison_raters"))
         self.stdout.write(self._summary(made.tables["comparison"].dicts(), made.facts, options["seed"]))
         for note in made.notes:
             self.stdout.write(note)

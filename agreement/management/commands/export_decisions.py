@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from agreement.exports import export_decisions
 from consilium.lib.errors import DomainError
 from rubrics.management.asked import benchmark_called
+from scoring.judge_runs import coverage_notes
 
 
 class Command(BaseCommand):
@@ -37,6 +38,8 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{options['out']}: {error.strerror}") from error
         self.stdout.write(f"{options['out']}: {export.written} decisions of {export.rater.label}")
+        for note in coverage_notes(export.rater.judges):
+            self.stderr.write(f"note: {note}")
         if export.left_out:
             self.stderr.write(f"note: {export.left_out} pairs without an outcome (ties) are left out")
         if export.n_faulty:

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds.items import compute
-from agreement.tables import Row
+from agreement.tables import Row, tables_for_files
 from consilium.lib.errors import DomainError
 from consilium.lib.out_folder import OutFolder, add_out_arguments
 from rubrics.management.asked import benchmark_called
@@ -46,11 +46,13 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         out: Path = options["out"]
         files = OutFolder(out, options["overwrite"]).write(
-            made.tables[name].for_file("item_raters" if name == "raters" else name) for name in TABLES
+            tables_for_files({name: made.tables[name] for name in TABLES}, "item_raters")
         )
         self.stdout.write(
             self._summary(made.tables["attributes"].dicts(), made.tables["overall"].dicts()[0], made.facts)
         )
+        for note in made.notes:
+            self.stdout.write(note)
         for line in printed(made.facts["raters"]):
             self.stdout.write(line)
         self.stdout.write(f"Written to {out}: {files}")

@@ -70,6 +70,8 @@ class Command(BaseCommand):
             {"plan": self._json(made)},
         )
         self.stdout.write(self._summary(made))
+        for note in made.notes:
+            self.stdout.write(note)
         self.stdout.write(f"Written to {out}: {files}")
 
     @staticmethod

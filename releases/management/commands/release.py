@@ -15,12 +15,14 @@ from django.utils import timezone
 
 from consilium.lib.errors import DomainError
 from releases import build, services
+from releases.content.work import runs_behind
 from releases.models import Release
 from releases.options import PARTS, ReleaseOptions
 from releases.reading import citation_of
 from releases.services import set_licence
 from rubrics.management.asked import benchmark_called
 from rubrics.models import Benchmark, JobStatus
+from scoring.judge_runs import coverage_notes
 
 
 class Command(BaseCommand):
@@ -109,6 +111,8 @@ class Command(BaseCommand):
         )
         for name, count in sorted(release.facts["left_out"].items()):
             self.stderr.write(f"note: {name.replace('_', ' ')}: {count}")
+        for note in coverage_notes(runs_behind(release.benchmark, services.asked_of(release).options)):
+            self.stderr.write(f"note: {note}")
         self.stdout.write(citation_of(release)[0])
 
 

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from consilium.lib.errors import DomainError
 from rubrics.management.asked import benchmark_called
 from rubrics.models import Response
+from scoring.judge_runs import coverage_notes
 from scoring.judgements import JudgementExport, export_judgements
 
 
@@ -54,7 +55,7 @@ class Command(BaseCommand):
 
 
 def _notes(export: JudgementExport) -> list[str]:
-    notes = []
+    notes = coverage_notes(export.rater.judges)
     if export.left_out:
         counts = ", ".join(f"{number} {why}" for why, number in sorted(export.left_out.items()))
         notes.append(f"criteria that are left out: {counts}")

@@ -173,10 +173,12 @@ def _replaced(run: JudgeRun) -> list[str]:
     if not n:
         return []
     words = ngettext(
-        "%(n)s verdict replaces an earlier imported one of this judge: its imported runs count together, the newest "
-        "verdict first. Of a judge that was asked several times, give each answer its replicate.",
-        "%(n)s verdicts replace earlier imported ones of this judge: its imported runs count together, the newest "
-        "verdict first. Of a judge that was asked several times, give each answer its replicate.",
+        "%(n)s verdict replaces an earlier imported one of this judge. Its imported runs count together, and the "
+        "newest verdict on a criterion counts. If the judge was asked several times, number its answers as "
+        "replicates. Older replicates with other numbers still count.",
+        "%(n)s verdicts replace earlier imported ones of this judge. Its imported runs count together, and the "
+        "newest verdict on a criterion counts. If the judge was asked several times, number its answers as "
+        "replicates. Older replicates with other numbers still count.",
         n,
     )
     return [words % {"n": n}]
