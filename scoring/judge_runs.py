@@ -193,6 +193,12 @@ _IN_OLDER = """
         JOIN rubrics_rubricitem r ON r.rubric_id = i.rubric_id
         WHERE u.benchmark_id = %(benchmark)s AND u.status = 'finished' AND u.purpose = 'grade'
           AND u.id <> ALL(%(runs)s) AND (i.criteria IS NULL OR r.criterion_id = ANY(i.criteria))
+          -- Most older items are covered as a whole: they need no look at their criteria.
+          AND NOT EXISTS (
+              SELECT 1 FROM counting JOIN scoring_judgerunitem n ON n.run_id = counting.run
+              WHERE counting.name = k.name AND n.response_id = i.response_id AND n.rubric_id = i.rubric_id
+                AND n.criteria IS NULL
+          )
           AND EXISTS (
               SELECT 1 FROM rubrics_rubric p JOIN rubrics_rubricitem q ON q.rubric_id = p.id
               WHERE p.case_id = c.id AND p.status = 'published' AND q.criterion_id = r.criterion_id
@@ -234,7 +240,7 @@ class Coverage:
 
 
 def coverage(benchmark: Benchmark, sets: Iterable[RunSet]) -> dict[str, Coverage]:
-    """What the runs that count for each judge cover, by the judge's name. Two queries."""
+    """What the runs that count for each judge cover, by the judge's name. Two queries, three where older runs exist."""
     judges = list(sets)
     if not judges:
         return {}
@@ -244,11 +250,14 @@ def coverage(benchmark: Benchmark, sets: Iterable[RunSet]) -> dict[str, Coverage
         "names": [name for name, _pk in pairs],
         "runs": [pk for _name, pk in pairs],
     }
+    runs = JudgeRun.objects.graded().filter(benchmark=benchmark, judge__name__in=parameters["names"])
+    older: dict[str, tuple[int, datetime | None]] = {}
     with connection.cursor() as cursor:
         cursor.execute(_RESPONSES, parameters)
         responses: dict[str, int] = dict(cursor.fetchall())
-        cursor.execute(_IN_OLDER, parameters)
-        older = {name: (n, newest_at) for name, n, newest_at in cursor.fetchall()}
+        if runs.exclude(pk__in=parameters["runs"]).exists():
+            cursor.execute(_IN_OLDER, parameters)
+            older = {name: (n, newest_at) for name, n, newest_at in cursor.fetchall()}
     return {
         judge.judge_name: Coverage(
             judge.judge_name, responses.get(judge.judge_name, 0), *older.get(judge.judge_name, (0, None))

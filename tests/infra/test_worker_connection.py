@@ -42,7 +42,10 @@ def connect(name: str) -> psycopg.Connection:
 
 
 def polls_per_second(connection: psycopg.Connection, seconds: float) -> float:
-    """Transactions of everybody who uses the broker's database, of which an idle worker makes all but a few."""
+    """Transactions of everybody who uses the broker's database, of which an idle worker makes all but a few.
+
+    A connection reports its transactions about once a second, so a count over few seconds is off by up to a half.
+    """
 
     def count() -> int:
         row = connection.execute("SELECT xact_commit FROM pg_stat_database WHERE datname = %s", [BROKER]).fetchone()
@@ -76,7 +79,7 @@ def test_a_broker_that_goes_away_and_comes_back_costs_no_task_and_polls_do_not_a
         wait_until(lambda: worker.log.read_text().count(text) >= times, within_s=60, message=text)
 
     with connect("postgres") as connection:
-        before = polls_per_second(connection, 2)
+        before = polls_per_second(connection, 6)
         for number in range(1, 4):
             with broker_away(connection):
                 wait_for_log("Trying to re-establish the connection", worker_attempts() + 1)
@@ -84,7 +87,7 @@ def test_a_broker_that_goes_away_and_comes_back_costs_no_task_and_polls_do_not_a
                     time.sleep(LIMIT_S + 2)  # longer than the limit, but no stall: each attempt is a loop that runs
             clear_expired_sessions.apply_async(queue="away")
             wait_for_log(" succeeded in ", number)
-        after = polls_per_second(connection, 2)
+        after = polls_per_second(connection, 6)
     worker.stop()
     assert 0 < after < 1.6 * before, (before, after)
     assert "Error in timer" not in worker.log.read_text()
