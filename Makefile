@@ -14,8 +14,8 @@ export CONSILIUM_REAL_DATA
 # Else every process of the tests compiles all that it imports, each time anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Tests wait for workers, browsers and restarts, so two cores have room for two more processes.
-TEST_PROCESSES ?= 4
+# Every sixth second of a test is waiting, so two cores have room for a third process.
+TEST_PROCESSES ?= 3
 PYTEST_ARGS ?=
 
 .PHONY: up test lint lock audit browser clean
