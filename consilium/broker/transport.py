@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from kombu.transport.sqlalchemy import Channel as SQLAlchemyChannel
 from kombu.transport.sqlalchemy import Transport as SQLAlchemyTransport
 from kombu.transport.sqlalchemy import metadata
+from kombu.transport.virtual import Transport as VirtualTransport
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import InterfaceError, InternalError, OperationalError, PendingRollbackError
 
@@ -115,7 +116,9 @@ class Transport(SQLAlchemyTransport):
     Channel = Channel
     implements = SQLAlchemyTransport.implements.extend(asynchronous=True)
     polling_interval = POLLING_INTERVAL_S
-    connection_errors = (  # type: ignore[assignment]  # kombu names one only
+    connection_errors = (
+        # kombu's own, which its transport leaves out: a producer whose channel was closed would never get another.
+        *VirtualTransport.connection_errors,
         OperationalError,
         InterfaceError,
         InternalError,

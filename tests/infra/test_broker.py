@@ -1,12 +1,17 @@
 """The broker over PostgreSQL: each message once, however many take, and nothing kept of what was delivered."""
 
+import contextlib
 import threading
 import uuid
+from datetime import timedelta
 
 import psycopg
 import pytest
+from celery import Celery
+from celery.beat import Scheduler
 from django.conf import settings
 from kombu import Connection
+from psycopg.conninfo import conninfo_to_dict
 
 from consilium.broker.address import broker_url, register_transport
 from tests.waiting import wait_until
@@ -24,11 +29,29 @@ def url():
         if database["NAME"] in address:
             engine.dispose()
             del Channel._engines[address]
-    with psycopg.connect(
+    with server() as connection:
+        connection.execute(f'DROP DATABASE "{database["NAME"]}" WITH (FORCE)')
+
+
+def server():
+    database = settings.DATABASES["default"]
+    return psycopg.connect(
         host=database["HOST"], user=database["USER"], dbname="postgres", autocommit=True,
         password=database.get("PASSWORD") or None, port=database.get("PORT") or None,
-    ) as connection:  # fmt: skip
-        connection.execute(f'DROP DATABASE "{database["NAME"]}" WITH (FORCE)')
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def away(url):
+    """Close all connections to the broker's database, and let nobody connect."""
+    name = conninfo_to_dict(url.replace("sqla+postgresql+psycopg", "postgresql"))["dbname"]
+    with server() as connection:
+        connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+        try:
+            yield
+        finally:
+            connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
 
 
 def rows(url):
@@ -105,6 +128,26 @@ def test_an_unacknowledged_message_comes_back(url):
         assert message.payload == "ring"
         message.ack()
     assert rows(url) == 0
+
+
+def test_beat_sends_again_after_the_database_was_away(url):
+    app = Celery(broker=url, set_as_current=False)
+    app.conf.task_publish_retry_policy = settings.CELERY_TASK_PUBLISH_RETRY_POLICY
+    scheduler = Scheduler(app)
+    for name in ("first", "second"):
+        scheduler.add(name=name, task=name, schedule=timedelta(seconds=15))
+    entries = [scheduler.schedule[name] for name in ("first", "second")]
+
+    def send():
+        for entry in entries:
+            scheduler.apply_entry(entry, producer=scheduler.producer)
+
+    send()
+    with away(url):
+        send()
+    send()
+    assert rows(url) == 4
+    scheduler.close()
 
 
 @pytest.mark.parametrize(
