@@ -35,7 +35,8 @@ def group_lives(leader: int) -> bool:
 
 
 def _only_zombies(leader: int) -> bool:
-    # Where `up` was killed, nobody reaps in time; on Linux the state stands in /proc.
+    # Where `up` was killed, nobody reaps in time; on Linux the state stands in /proc. It is that of a process's first
+    # thread: as long as another one lives, the process holds its files and locks.
     try:
         numbers = [name for name in os.listdir("/proc") if name.isdigit()]
     except FileNotFoundError:
@@ -43,7 +44,7 @@ def _only_zombies(leader: int) -> bool:
     for number in numbers:
         with contextlib.suppress(OSError, IndexError):
             state, _parent, group = Path("/proc", number, "stat").read_text().rpartition(")")[2].split()[:3]
-            if int(group) == leader and state != "Z":
+            if int(group) == leader and (state != "Z" or len(os.listdir(f"/proc/{number}/task")) > 1):
                 return False
     return True
 
