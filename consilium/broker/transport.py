@@ -116,7 +116,7 @@ class Transport(SQLAlchemyTransport):
     Channel = Channel
     implements = SQLAlchemyTransport.implements.extend(asynchronous=True)
     polling_interval = POLLING_INTERVAL_S
-    connection_errors = (
+    connection_errors = (  # type: ignore[assignment]  # kombu names one only
         # kombu's own, which its transport leaves out: a producer whose channel was closed would never get another.
         *VirtualTransport.connection_errors,
         OperationalError,
