@@ -18,7 +18,11 @@ unexport PYTHONDONTWRITEBYTECODE
 TEST_PROCESSES ?= 3
 PYTEST_ARGS ?=
 
-.PHONY: up test lint lock audit browser clean
+# The commit whose pages `make golden` compares with those of now.
+BASE ?= main
+GOLDEN := var/golden
+
+.PHONY: up test lint golden lock audit browser clean
 
 up: $(STAMP)
 	@exec $(PY) manage.py up
@@ -35,6 +39,12 @@ lint: $(STAMP)
 	@$(PY) manage.py makemigrations --check --dry-run
 	@env SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')" DEBUG=0 \
 	  SITE_URL=https://consilium.example.org $(PY) manage.py check --deploy --fail-level WARNING
+
+# Say whether the templates and style sheets show on every page what those of BASE show.
+golden: $(STAMP) browser
+	@rm -rf $(GOLDEN) && mkdir -p $(GOLDEN)/base
+	@git archive $(BASE) templates consilium/templates static | tar -x -C $(GOLDEN)/base
+	@GOLDEN_BEFORE=$(CURDIR)/$(GOLDEN)/base $(PY) -m pytest -n 0 tests/golden/golden_pages.py tests/golden/golden_layout.py
 
 # Compile the pins anew, for every Python that pyproject.toml allows.
 lock: .venv/bin/uv

@@ -1,0 +1,46 @@
+"""Every page, by role and language, says and holds what it did at an earlier commit: `make golden BASE=main`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.access.pages import client_of, pages
+from tests.access.world import World
+from tests.golden.markup import difference, new_spaces
+from tests.golden.renders import folder_of_before, rendered_twice
+
+OUT = folder_of_before().parent
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_every_page_has_the_tags_and_texts_of_before(world: World, language: str) -> None:
+    different: list[str] = []
+    spaces: dict[str, list[str]] = {}
+    n_pages = 0
+    for page in pages(world):
+        with rendered_twice() as pairs:
+            response = client_of(world, page.role, language).get(page.url)
+            response.close()  # a file that is sent
+        if "html" not in response.get("Content-Type", "") or not pairs:
+            continue
+        n_pages += 1
+        name = f"{page.name.replace(':', '_')}-{page.role}-{language}"
+        for pair in pairs:
+            found = difference(pair.before, pair.now)
+            if found:
+                different.append(f"{page.name} as {page.role}, {pair.template}:\n{found}")
+            elif moved := new_spaces(pair.before, pair.now):
+                spaces[f"{name} {pair.template}"] = moved
+        for side in ("before", "now"):
+            _write(OUT / "html" / side / f"{name}.html", getattr(pairs[-1], side))
+    _write(OUT / f"spaces-{language}.json", json.dumps(spaces, indent=1, ensure_ascii=False))
+    print(f"{n_pages} pages in {language}; {len(spaces)} with white space in other places")
+    assert not different, f"{len(different)} of {n_pages} pages differ:\n\n" + "\n\n".join(different)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
