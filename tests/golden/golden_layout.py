@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import mimetypes
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.conf import settings
 
-from tests.golden.renders import folder_of_before
+from tests.golden.renders import folder_of_before, out_folder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
-HTML = folder_of_before().parent / "html"
+HTML = out_folder() / "html"
 TOLERANCE_PX = 0.5
 RECTANGLES = """() => [...document.querySelectorAll("body *")].map((element) => {
   const { x, y, width, height } = element.getBoundingClientRect();
@@ -24,7 +25,7 @@ RECTANGLES = """() => [...document.querySelectorAll("body *")].map((element) => 
 SIDES = ("x", "y", "width", "height")
 
 
-def _serve(route: Route, side: str) -> None:
+def _serve(side: str, route: Route) -> None:
     path = route.request.url.split("/", 3)[3].split("?")[0]
     root = Path(settings.BASE_DIR) if side == "now" else folder_of_before()
     file = HTML / side / path if path.endswith(".html") else root / path
@@ -45,11 +46,11 @@ def _moved(before: dict[str, Any], now: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
-def test_every_element_stands_where_it_stood(browser: Browser, width: int) -> None:
+def test_every_element_stands_where_it_stood(chromium: Browser, width: int) -> None:
     sides = {}
     for side in ("before", "now"):
-        context = browser.new_context(viewport={"width": width, "height": 900}, java_script_enabled=False)
-        context.route("**/*", lambda route, side=side: _serve(route, side))
+        context = chromium.new_context(viewport={"width": width, "height": 900}, java_script_enabled=False)
+        context.route("**/*", functools.partial(_serve, side))
         sides[side] = context.new_page()
     different: list[str] = []
     names = sorted(path.name for path in (HTML / "now").glob("*.html"))

@@ -6,20 +6,24 @@ import re
 from html.parser import HTMLParser
 from typing import NamedTuple
 
+_BLOCK_TAGS = """
+html head body title meta link script style noscript template header footer main nav section article aside div p
+ul ol li dl dt dd table caption colgroup col thead tbody tfoot tr th td form fieldset legend details summary
+dialog h1 h2 h3 h4 h5 h6 hr pre blockquote figure figcaption option optgroup datalist search address br
+svg g path circle line rect text tspan title desc use defs
+"""
+_VOID_TAGS = "area base br col embed hr img input link meta source track wbr"
 # White space at the border of these is not shown.
-BLOCK = frozenset(
-    "html head body title meta link script style noscript template header footer main nav section article aside div p"
-    " ul ol li dl dt dd table caption colgroup col thead tbody tfoot tr th td form fieldset legend details summary"
-    " dialog h1 h2 h3 h4 h5 h6 hr pre blockquote figure figcaption option optgroup datalist search address br"
-    " svg g path circle line rect text tspan title desc use defs".split()
-)
-VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+BLOCK = frozenset(_BLOCK_TAGS.split())
+VOID = frozenset(_VOID_TAGS.split())
 # Inside these each character counts.
 VERBATIM_TAGS = frozenset(["pre", "textarea", "script", "style"])
-# The style sheets keep white space or line ends inside elements of these classes.
+# The style sheets keep white space or line ends inside elements of these classes,
 VERBATIM_CLASSES = frozenset(
-    ["citation", "criterion-body", "diff-text", "differences", "kept-text", "note", "reason", "sent", "words"]
+    ["citation", "criterion-body", "diff-text", "kept-text", "note", "reason", "sent", "words"]
 )
+# but not inside these of the same names.
+FOLDED = frozenset([("details", "note"), ("div", "reason"), ("td", "words")])
 # Made anew for each response: nonces of the content security policy, CSRF tokens.
 SECRETS = re.compile(r'nonce="[^"]*"|"nonce":\s*"[^"]*"|[A-Za-z0-9]{64}')
 
@@ -57,8 +61,9 @@ class _Reader(HTMLParser):
         named = tuple(f"{name}={value}" for name, value in sorted(values.items()))
         self._add(("<", tag, *named), border=tag in BLOCK)
         if tag not in VOID:
-            classes = set(values.get("class", "").split())
-            verbatim = tag in VERBATIM_TAGS or bool(classes & VERBATIM_CLASSES) or "data-s" in values
+            classes = set(values.get("class", "").split()) & VERBATIM_CLASSES
+            shown = any((tag, name) not in FOLDED for name in classes)
+            verbatim = tag in VERBATIM_TAGS or shown or "data-s" in values
             self._open.append((tag, verbatim))
 
     def handle_endtag(self, tag: str) -> None:

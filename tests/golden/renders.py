@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -29,6 +29,11 @@ class Pair(NamedTuple):
 def folder_of_before() -> Path:
     """Where `make golden` unpacked the earlier commit; its folders are called as here."""
     return Path(os.environ["GOLDEN_BEFORE"])
+
+
+def out_folder() -> Path:
+    """Where the rendered pages and the lists of differences go."""
+    return Path(os.environ.get("GOLDEN_OUT") or folder_of_before().parent)
 
 
 def _engine_of_before() -> DjangoTemplates:
@@ -56,10 +61,8 @@ def rendered_twice() -> Iterator[list[Pair]]:
         if self.backend.name != BEFORE and hasattr(self, "asked_for"):
             # The first rendering took the messages out of the session; the storage still has them for the second.
             used = request is not None and getattr(get_messages(request), "used", None)
-            try:
+            with suppress(TemplateDoesNotExist):
                 pairs.append(Pair(self.asked_for, before.get_template(self.asked_for).render(context, request), text))
-            except TemplateDoesNotExist:
-                pass
             if used is False and request is not None:
                 get_messages(request).used = False  # type: ignore[attr-defined]
         return text
