@@ -33,6 +33,8 @@ test: $(STAMP) browser
 lint: $(STAMP)
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@.venv/bin/djangofmt --check --quiet templates consilium/templates
+	@.venv/bin/djangofmt check --quiet templates consilium/templates
 	@.venv/bin/djlint --lint --quiet templates
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports
