@@ -14,7 +14,13 @@
     const token = JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"] ?? "";
     const headers = { "Content-Type": "application/json", "X-CSRFToken": token, "HX-Request": "true" };
     // Outlives the page. What a lost connection swallowed is told with the next report.
-    fetch(to, { method: "POST", keepalive: true, credentials: "same-origin", headers, body: JSON.stringify({ seconds: counted }) }).catch(() => {
+    fetch(to, {
+      method: "POST",
+      keepalive: true,
+      credentials: "same-origin",
+      headers,
+      body: JSON.stringify({ seconds: counted }),
+    }).catch(() => {
       if (to === url) seconds += counted;
     });
   }

@@ -26,15 +26,23 @@
       const value = form.elements[name].value;
       if (value) answers[name] = value === "sound";
     }
-    const criteria = Array.from(document.querySelectorAll("[name=criteria]:checked"), (box) => Number(box.value)).sort((a, b) => a - b);
+    const criteria = Array.from(document.querySelectorAll("[name=criteria]:checked"), (box) => Number(box.value)).sort(
+      (a, b) => a - b,
+    );
     return { answers, criteria, outcome: form.elements.outcome.value, comment: form.elements.comment.value };
   }
   function write(finding) {
     for (const name of QUESTIONS) {
-      form.querySelectorAll(`[name=${name}]`).forEach((radio) => (radio.checked = name in finding.answers && (radio.value === "sound") === finding.answers[name]));
+      form
+        .querySelectorAll(`[name=${name}]`)
+        .forEach(
+          (radio) => (radio.checked = name in finding.answers && (radio.value === "sound") === finding.answers[name]),
+        );
     }
     form.querySelectorAll("[name=outcome]").forEach((radio) => (radio.checked = radio.value === finding.outcome));
-    document.querySelectorAll("[name=criteria]").forEach((box) => (box.checked = finding.criteria.includes(Number(box.value))));
+    document
+      .querySelectorAll("[name=criteria]")
+      .forEach((box) => (box.checked = finding.criteria.includes(Number(box.value))));
     form.elements.comment.value = finding.comment;
   }
   const dirty = () => JSON.stringify(read()) !== sent;
@@ -173,12 +181,19 @@
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return form.requestSubmit();
     if (event.key === "Escape" && event.target.matches("textarea")) return event.target.blur();
-    if (event.target.closest("textarea, input:not([type=radio], [type=checkbox]), dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (
+      event.target.closest("textarea, input:not([type=radio], [type=checkbox]), dialog") ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
+      return;
     const outcome = { s: "sound", r: "revise", x: "remove" }[event.key.toLowerCase()];
     if ("1234".includes(event.key)) toggle(QUESTIONS[Number(event.key) - 1]);
     else if (event.key === "j") move(1);
     else if (event.key === "k") move(-1);
-    else if (event.key.toLowerCase() === "f") document.activeElement?.closest?.("[data-criterion]")?.querySelector("input").click();
+    else if (event.key.toLowerCase() === "f")
+      document.activeElement?.closest?.("[data-criterion]")?.querySelector("input").click();
     else if (event.key.toLowerCase() === "t") form.elements.comment.focus();
     else if (outcome) form.querySelector(`[name=outcome][value=${outcome}]`).click();
     else return;

@@ -14,7 +14,13 @@
     const headers = { "Content-Type": "application/json", "X-CSRFToken": token, "HX-Request": "true" };
     const body = JSON.stringify({ activity: place.dataset.activity, seconds: counted });
     // Outlives the page. What a lost connection swallowed is told with the next report.
-    fetch(place.dataset.authoringTime, { method: "POST", keepalive: true, credentials: "same-origin", headers, body }).catch(() => {
+    fetch(place.dataset.authoringTime, {
+      method: "POST",
+      keepalive: true,
+      credentials: "same-origin",
+      headers,
+      body,
+    }).catch(() => {
       seconds += counted;
     });
   }

@@ -14,28 +14,50 @@
   const SAVE_MS = 800;
   const PREVIEW_MS = 500;
   const RETRY_MS = 5000;
-  const FIELDS = frozen ? ["difficulty", "register", "language", "tags"] : ["key", "conversation", "reference_answer", "difficulty", "register", "language", "tags"];
+  const FIELDS = frozen
+    ? ["difficulty", "register", "language", "tags"]
+    : ["key", "conversation", "reference_answer", "difficulty", "register", "language", "tags"];
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const { newTurn, number } = caseTurns({ turns, words, fill, changed });
   const tags = caseTags({ form, changed });
 
   /* What stands in the form ------------------------------------------------------------------------------------- */
   function part(state) {
-    return Object.fromEntries(FIELDS.map((name) => [name, name === "tags" ? tags.inOrder(state.tags) : name === "conversation" ? state.conversation.map(({ role, content }) => ({ role, content: content.replace(/\r\n?/g, "\n") })) : typeof state[name] === "string" ? state[name].replace(/\r\n?/g, "\n") : state[name]]));
+    return Object.fromEntries(
+      FIELDS.map((name) => [
+        name,
+        name === "tags"
+          ? tags.inOrder(state.tags)
+          : name === "conversation"
+            ? state.conversation.map(({ role, content }) => ({ role, content: content.replace(/\r\n?/g, "\n") }))
+            : typeof state[name] === "string"
+              ? state[name].replace(/\r\n?/g, "\n")
+              : state[name],
+      ]),
+    );
   }
   const same = (one, other) => JSON.stringify(part(one)) === JSON.stringify(part(other));
   function read() {
     const value = (name) => form.elements[name]?.value ?? "";
-    const state = { difficulty: value("difficulty"), register: value("register"), language: value("language"), tags: tags.read() };
+    const state = {
+      difficulty: value("difficulty"),
+      register: value("register"),
+      language: value("language"),
+      tags: tags.read(),
+    };
     if (frozen) return part(state);
-    const conversation = [...turns.children].map((item) => ({ role: item.querySelector("select").value, content: item.querySelector("textarea").value }));
+    const conversation = [...turns.children].map((item) => ({
+      role: item.querySelector("select").value,
+      content: item.querySelector("textarea").value,
+    }));
     return part({ ...state, key: value("key").trim(), conversation, reference_answer: value("reference_answer") });
   }
   function show(state) {
     // Only what differs is touched: nothing is rebuilt under the hands of somebody who types.
     const now = read();
     const differs = (name) => JSON.stringify(now[name]) !== JSON.stringify(part({ ...stored.case, ...state })[name]);
-    for (const name of ["difficulty", "register", "language", ...(frozen ? [] : ["key", "reference_answer"])]) if (differs(name)) form.elements[name].value = state[name];
+    for (const name of ["difficulty", "register", "language", ...(frozen ? [] : ["key", "reference_answer"])])
+      if (differs(name)) form.elements[name].value = state[name];
     if (differs("tags")) tags.show(state.tags);
     if (frozen || !differs("conversation")) return;
     turns.replaceChildren(...state.conversation.map(({ role, content }) => newTurn(role, content)));
@@ -65,7 +87,10 @@
   }
   function keep() {
     try {
-      localStorage.setItem(own, JSON.stringify({ version, state: read(), base: saved, ...conflict?.seen, inFlight, at: Date.now() }));
+      localStorage.setItem(
+        own,
+        JSON.stringify({ version, state: read(), base: saved, ...conflict?.seen, inFlight, at: Date.now() }),
+      );
       return true;
     } catch {
       return false;
@@ -154,7 +179,10 @@
   function refused(body) {
     inFlight = null;
     mark(body.errors ?? {});
-    say(body.errors?.case?.join(" ") || (body.errors ? words.textProblem : body.detail || words.textProblem), "offline");
+    say(
+      body.errors?.case?.join(" ") || (body.errors ? words.textProblem : body.detail || words.textProblem),
+      "offline",
+    );
   }
   function mark(errors) {
     for (const list of form.querySelectorAll("ul.errors[id]")) {
@@ -220,8 +248,12 @@
     const mine = read();
     const stands = part(body.case);
     const alike = (one, other, name) => JSON.stringify(one[name]) === JSON.stringify(other[name]);
-    const both = FIELDS.filter((name) => !alike(mine, stands, name) && !alike(mine, base, name) && !alike(stands, base, name));
-    const merged = Object.fromEntries(FIELDS.map((name) => [name, alike(mine, base, name) ? stands[name] : mine[name]]));
+    const both = FIELDS.filter(
+      (name) => !alike(mine, stands, name) && !alike(mine, base, name) && !alike(stands, base, name),
+    );
+    const merged = Object.fromEntries(
+      FIELDS.map((name) => [name, alike(mine, base, name) ? stands[name] : mine[name]]),
+    );
     const seen = { version, base }; // until somebody has chosen, what is kept in the browser asks again
     inFlight = null;
     version = body.version;
@@ -257,13 +289,22 @@
     const cell = (tag, text, heading) => {
       const made = document.createElement(tag);
       if (heading) made.append(Object.assign(document.createElement("b"), { textContent: heading }));
-      made.append(Object.assign(document.createElement("span"), { textContent: text || words.textEmpty, className: text ? "" : "muted" }));
+      made.append(
+        Object.assign(document.createElement("span"), {
+          textContent: text || words.textEmpty,
+          className: text ? "" : "muted",
+        }),
+      );
       return made;
     };
     box.replaceChildren(
       ...rows.map(([label, one, other]) => {
         const row = document.createElement("section");
-        row.append(Object.assign(document.createElement("h3"), { textContent: label }), cell("div", one, box.dataset.textMine), cell("div", other, box.dataset.textTheirs));
+        row.append(
+          Object.assign(document.createElement("h3"), { textContent: label }),
+          cell("div", one, box.dataset.textMine),
+          cell("div", other, box.dataset.textTheirs),
+        );
         return row;
       }),
     );
@@ -272,7 +313,12 @@
   dialog.addEventListener("click", (event) => {
     const button = event.target.closest("[data-conflict]");
     if (!button || !conflict) return;
-    if (button.dataset.conflict === "theirs") show({ ...stored.case, ...read(), ...Object.fromEntries(conflict.both.map((name) => [name, conflict.stands[name]])) });
+    if (button.dataset.conflict === "theirs")
+      show({
+        ...stored.case,
+        ...read(),
+        ...Object.fromEntries(conflict.both.map((name) => [name, conflict.stands[name]])),
+      });
     conflict = null;
     dialog.close();
     changed();
@@ -280,7 +326,10 @@
   });
 
   /* What an earlier visit left unsent ------------------------------------------------------------------------------ */
-  const sameContent = (state) => ["key", "conversation", "reference_answer"].every((name) => JSON.stringify(state[name]) === JSON.stringify(stored.case[name]));
+  const sameContent = (state) =>
+    ["key", "conversation", "reference_answer"].every(
+      (name) => JSON.stringify(state[name]) === JSON.stringify(stored.case[name]),
+    );
   function recover() {
     let keys = [];
     try {
@@ -336,7 +385,12 @@
   document.getElementById("privacy").addEventListener("click", (event) => {
     const button = event.target.closest("[data-find-part]");
     if (!button) return;
-    const places = { key: "#case-key", reference: "#reference-answer", tags: ".tag-field input", conversation: "#turns textarea" };
+    const places = {
+      key: "#case-key",
+      reference: "#reference-answer",
+      tags: ".tag-field input",
+      conversation: "#turns textarea",
+    };
     const texts = [...document.querySelectorAll(places[button.dataset.findPart])];
     const first = texts[Number(button.dataset.findNumber) - 1];
     const area = [first, ...texts].find((text) => text?.value.includes(button.dataset.findQuote));

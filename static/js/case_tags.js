@@ -7,13 +7,26 @@
     const inOrder = (tags) => {
       // As `read` gathers them: by field. Order says nothing, so two orders are no difference.
       const own = Object.values(KINDS).filter(Boolean);
-      return [...new Set([...own.flatMap((before) => tags.filter((tag) => tag.startsWith(before))), ...tags.filter((tag) => !own.some((before) => tag.startsWith(before)))])];
+      return [
+        ...new Set([
+          ...own.flatMap((before) => tags.filter((tag) => tag.startsWith(before))),
+          ...tags.filter((tag) => !own.some((before) => tag.startsWith(before))),
+        ]),
+      ];
     };
-    const read = () => Object.entries(KINDS).flatMap(([name, before]) => [...form.querySelectorAll(`[data-tags="${name}"] .chip:not(.new) input`)].map((input) => input.value.trim()).filter(Boolean).map((tag) => before + tag));
+    const read = () =>
+      Object.entries(KINDS).flatMap(([name, before]) =>
+        [...form.querySelectorAll(`[data-tags="${name}"] .chip:not(.new) input`)]
+          .map((input) => input.value.trim())
+          .filter(Boolean)
+          .map((tag) => before + tag),
+      );
     function show(tags) {
       for (const field of form.querySelectorAll("[data-tags]")) {
         const before = KINDS[field.dataset.tags];
-        const mine = tags.filter((tag) => (before ? tag.startsWith(before) : !Object.values(KINDS).some((other) => other && tag.startsWith(other))));
+        const mine = tags.filter((tag) =>
+          before ? tag.startsWith(before) : !Object.values(KINDS).some((other) => other && tag.startsWith(other)),
+        );
         field.querySelectorAll(".chip:not(.new)").forEach((chip) => chip.remove());
         mine.forEach((tag) => addChip(field, tag.slice(before.length)));
       }
@@ -38,7 +51,11 @@
       const field = input.closest("[data-tags]");
       // A tag that is known may hold a comma; in new ones a comma ends a tag.
       const known = [...input.list.options].some((option) => option.value === input.value.trim());
-      input.value.split(known ? /[;；\n]/ : /[;；,，、\n]/).map((tag) => tag.trim()).filter(Boolean).forEach((tag) => addChip(field, tag));
+      input.value
+        .split(known ? /[;；\n]/ : /[;；,，、\n]/)
+        .map((tag) => tag.trim())
+        .filter(Boolean)
+        .forEach((tag) => addChip(field, tag));
       input.value = "";
       changed();
     }
@@ -59,7 +76,13 @@
     form.addEventListener("focusout", (event) => event.target.closest?.(".chip.new") && finish(event.target));
     // A suggestion that was picked is complete at once.
     form.addEventListener("input", (event) => {
-      if (event.target.closest(".chip.new") && (event.inputType === "insertReplacementText" || !(event instanceof InputEvent) || (!event.isComposing && /[;；,，、]$/.test(event.target.value)))) finish(event.target);
+      if (
+        event.target.closest(".chip.new") &&
+        (event.inputType === "insertReplacementText" ||
+          !(event instanceof InputEvent) ||
+          (!event.isComposing && /[;；,，、]$/.test(event.target.value)))
+      )
+        finish(event.target);
     });
     // A tag that is still being typed.
     const finishAll = () => form.querySelectorAll(".chip.new input").forEach(finish);

@@ -8,7 +8,10 @@
   function showChosen() {
     if (!bar) return;
     const chosen = boxes().filter((box) => box.checked).length;
-    bar.querySelector("[data-chosen]").textContent = bar.dataset[chosen === 1 ? "textOne" : "textMany"].replace("0", String(chosen));
+    bar.querySelector("[data-chosen]").textContent = bar.dataset[chosen === 1 ? "textOne" : "textMany"].replace(
+      "0",
+      String(chosen),
+    );
     bar.querySelector("button").disabled = chosen === 0;
     const all = document.getElementById("pick-all");
     if (!all) return;

@@ -48,7 +48,13 @@
     savedBox.classList.toggle("offline", stuck);
     savedBox.classList.toggle("saving", count > 0 && !stuck);
     const offline = !navigator.onLine || (failures > 0 && !halted);
-    const words = stuck ? `${count} ${text(offline ? "waiting" : "kept")}` : count ? text("saving") : lastSaved ? `${text("saved")} ${lastSaved}` : text("saves");
+    const words = stuck
+      ? `${count} ${text(offline ? "waiting" : "kept")}`
+      : count
+        ? text("saving")
+        : lastSaved
+          ? `${text("saved")} ${lastSaved}`
+          : text("saves");
     if (savedBox.textContent !== words) savedBox.textContent = words;
   }
   function put(id, state) {
@@ -59,7 +65,15 @@
     const evidence = state.evidence.map(({ start, end }) => ({ start, end }));
     (trail[id] ??= []).push(clientId);
     made.add(clientId);
-    mine[id] = { outcome: state.outcome, borderline: state.borderline, note: state.note, evidence, version, client_id: clientId, after };
+    mine[id] = {
+      outcome: state.outcome,
+      borderline: state.borderline,
+      note: state.note,
+      evidence,
+      version,
+      client_id: clientId,
+      after,
+    };
     outbox.put(assignment, id, mine[id]);
     outbox.say({ type: "shown", assignment, id, state, client: clientId });
     showSaving();
@@ -72,7 +86,8 @@
     sending = deliver().finally(() => {
       sending = null;
       showSaving();
-      if (!halted && waiting().length) timer = setTimeout(flush, failures ? Math.min(5_000, 500 * 2 ** Math.min(failures, 4)) : 0);
+      if (!halted && waiting().length)
+        timer = setTimeout(flush, failures ? Math.min(5_000, 500 * 2 ** Math.min(failures, 4)) : 0);
     });
     return sending;
   }
@@ -125,7 +140,15 @@
         if (target) target.dataset.version = String(result.version);
         lastSaved = result.at;
         leave(id, sent, result.version);
-        outbox.say({ type: "saved", assignment, id, version: result.version, at: result.at, client: sent.client_id, state: sent });
+        outbox.say({
+          type: "saved",
+          assignment,
+          id,
+          version: result.version,
+          at: result.at,
+          client: sent.client_id,
+          state: sent,
+        });
       } else if (result.result === "stale") overtaken(id, sent, result.current);
       else {
         // Refused for what it says: it would be refused for ever, so the row goes back to what is saved.
@@ -149,7 +172,10 @@
   }
   function overtaken(id, sent, standing) {
     if (!mine[id]) return;
-    const known = mine[id].after.includes(standing.client_id) || sent.after.includes(standing.client_id) || same(mine[id], standing);
+    const known =
+      mine[id].after.includes(standing.client_id) ||
+      sent.after.includes(standing.client_id) ||
+      same(mine[id], standing);
     stood[id] = { ...standing };
     if (row(id)) row(id).dataset.version = String(standing.version);
     // Ours, though its answer was lost; or seen on this page before the person decided anew: no question.
@@ -191,13 +217,19 @@
   }
 
   /* Two versions of one decision: the person chooses ------------------------------------------------------------------------ */
-  const inWords = (state) => [text(state.outcome || "undecided"), state.borderline ? text("borderline") : "", state.note].filter(Boolean).join(" · ");
+  const inWords = (state) =>
+    [text(state.outcome || "undecided"), state.borderline ? text("borderline") : "", state.note]
+      .filter(Boolean)
+      .join(" · ");
   function ask() {
     const [next] = questions;
     if (!next || choice.open) return;
     const [id, standing] = next;
     question.dataset.choice = id;
-    choice.querySelector("[data-changed]").textContent = text("changed").replace("NUMBER", row(id)?.dataset.number ?? "");
+    choice.querySelector("[data-changed]").textContent = text("changed").replace(
+      "NUMBER",
+      row(id)?.dataset.number ?? "",
+    );
     choice.querySelector("[data-theirs]").textContent = `${inWords(standing)} · ${standing.at}`;
     choice.querySelector("[data-mine]").textContent = inWords(mine[id]);
     showSaving();
@@ -241,8 +273,10 @@
   function shared(id, before) {
     const entry = outbox.entries(assignment)[id];
     const held = mine[id];
-    if (entry && (!held || entry.client_id === held.client_id || entry.after?.includes(held.client_id))) mine[id] = entry;
-    else if (entry ? held.after.includes(entry.client_id) : held && made.has(held.client_id)) outbox.put(assignment, id, held);
+    if (entry && (!held || entry.client_id === held.client_id || entry.after?.includes(held.client_id)))
+      mine[id] = entry;
+    else if (entry ? held.after.includes(entry.client_id) : held && made.has(held.client_id))
+      outbox.put(assignment, id, held);
     else if (!entry && held?.client_id === before?.client_id) delete mine[id];
     showSaving();
     // The tab that made it sends it; where that one cannot, this one does.
@@ -280,7 +314,12 @@
       if (mine[message.id]?.client_id === message.client) {
         outbox.drop(assignment, message.id, message.client);
         delete mine[message.id];
-      } else if (mine[message.id] && mine[message.id].version < message.version && mine[message.id].after.includes(message.client)) rebase(message.id, message.version);
+      } else if (
+        mine[message.id] &&
+        mine[message.id].version < message.version &&
+        mine[message.id].after.includes(message.client)
+      )
+        rebase(message.id, message.version);
       lastSaved = message.at;
       showSaving();
     } else if (message.type === "entry") {
@@ -322,7 +361,10 @@
     justDecided = target.dataset.row;
     select(next ?? row(target.dataset.row));
   }
-  const toggleBorderline = (target) => target && target.dataset.outcome !== "cannot_assess" && change(target, { borderline: target.dataset.borderline !== "1" });
+  const toggleBorderline = (target) =>
+    target &&
+    target.dataset.outcome !== "cannot_assess" &&
+    change(target, { borderline: target.dataset.borderline !== "1" });
   function toggleLast() {
     if (justDecided && row(justDecided)) toggleBorderline(row(justDecided));
     else window.consilium.toast(text("none"));
@@ -341,7 +383,8 @@
     const target = inSight();
     if (!target || !span) return;
     const evidence = JSON.parse(target.dataset.evidence);
-    if (!evidence.some((one) => one.start === span.start && one.end === span.end)) change(target, { evidence: [...evidence, span] });
+    if (!evidence.some((one) => one.start === span.start && one.end === span.end))
+      change(target, { evidence: [...evidence, span] });
     document.getSelection().removeAllRanges();
   }
   function evidence() {
@@ -391,7 +434,10 @@
     const field = document.activeElement;
     if (field?.matches("textarea[data-note]")) keepNote(field);
   }
-  document.addEventListener("focusout", (event) => event.target.matches?.("textarea[data-note]") && reading.afterPress(() => closeNote(event.target)));
+  document.addEventListener(
+    "focusout",
+    (event) => event.target.matches?.("textarea[data-note]") && reading.afterPress(() => closeNote(event.target)),
+  );
   document.addEventListener("keydown", (event) => {
     if (!event.target.matches?.("textarea[data-note]") || event.isComposing) return;
     if (event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey))) {
@@ -407,14 +453,20 @@
     const act = event.target.closest("[data-do]")?.dataset.do;
     const drop = event.target.closest("[data-drop]");
     if (set) decide(set.dataset.set, target);
-    else if (drop) change(target, { evidence: JSON.parse(target.dataset.evidence).filter((_, at) => at !== Number(drop.dataset.drop)) });
+    else if (drop)
+      change(target, {
+        evidence: JSON.parse(target.dataset.evidence).filter((_, at) => at !== Number(drop.dataset.drop)),
+      });
     else if (act === "borderline") toggleBorderline(target);
     else if (act === "note") openNote(target);
     else if (act === "evidence") evidence();
     else if (act === "clear") change(target, { outcome: "" });
   });
   // A click on a button of the row would empty the selection before E's twin could read it.
-  document.addEventListener("mousedown", (event) => event.target.closest("#criteria [data-do=evidence]") && event.preventDefault());
+  document.addEventListener(
+    "mousedown",
+    (event) => event.target.closest("#criteria [data-do=evidence]") && event.preventDefault(),
+  );
 
   /* Handing in, and the next response ---------------------------------------------------------------------------------------------- */
   let busy = false;
@@ -463,7 +515,11 @@
     const { reason, note } = Object.fromEntries(new FormData(skipForm));
     try {
       await flush();
-      const { status, body } = await outbox.ask("POST", reading.page.dataset.skipUrl, { reason, note, have: prefetched?.id ?? "" });
+      const { status, body } = await outbox.ask("POST", reading.page.dataset.skipUrl, {
+        reason,
+        note,
+        have: prefetched?.id ?? "",
+      });
       if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
       problem.hidden = status === 200;
       problem.textContent = body?.detail ?? text("lost");
@@ -534,7 +590,14 @@
   reading.on(["l"], () => toggleFilter("flagged"));
   document.addEventListener("keydown", (event) => {
     // Also while a note is open: the note is saved first.
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.altKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (
+      event.key !== "Enter" ||
+      !(event.ctrlKey || event.metaKey) ||
+      event.altKey ||
+      event.defaultPrevented ||
+      document.querySelector("dialog[open]")
+    )
+      return;
     event.preventDefault();
     submit();
   });
@@ -570,7 +633,15 @@
     clearTimeout(noteTimer);
     delete question.dataset.choice;
     if (choice.open) choice.close();
-    [mine, stood, trail, questions, history, justDecided, prefetched] = [outbox.entries(assignment), {}, {}, new Map(), [], null, null];
+    [mine, stood, trail, questions, history, justDecided, prefetched] = [
+      outbox.entries(assignment),
+      {},
+      {},
+      new Map(),
+      [],
+      null,
+      null,
+    ];
     reading.renew();
     renew();
     for (const one of reading.all()) stood[one.dataset.row] = { ...stateOf(one), version: Number(one.dataset.version) };

@@ -30,7 +30,8 @@
     const state = stateOf(one);
     return Boolean(state.value) && !(isAcuity(one) && state.certainty === null);
   };
-  const same = (one, other) => one.value === other.value && one.certainty === other.certainty && one.note === other.note;
+  const same = (one, other) =>
+    one.value === other.value && one.certainty === other.certainty && one.note === other.note;
 
   /* What the page shows ------------------------------------------------------------------------------------------------ */
   function show(one, state) {
@@ -67,7 +68,15 @@
     savedBox.classList.toggle("offline", stuck);
     savedBox.classList.toggle("saving", !stuck && (count > 0 || early.size > 0));
     const offline = !navigator.onLine || (failures > 0 && !halted);
-    const words = stuck ? `${count} ${text(offline ? "waiting" : "kept")}` : count ? text("saving") : early.size ? `${early.size} ${text("early")}` : lastSaved ? `${text("saved")} ${lastSaved}` : text("saves");
+    const words = stuck
+      ? `${count} ${text(offline ? "waiting" : "kept")}`
+      : count
+        ? text("saving")
+        : early.size
+          ? `${early.size} ${text("early")}`
+          : lastSaved
+            ? `${text("saved")} ${lastSaved}`
+            : text("saves");
     if (savedBox.textContent !== words) savedBox.textContent = words;
   }
   function refuse(detail) {
@@ -131,7 +140,11 @@
     clearTimeout(later.get(id));
     later.delete(id);
     if (!writable) return;
-    const entry = { ...state, version: pending.get(id)?.version ?? Number(one.dataset.version), client_id: server.newId() };
+    const entry = {
+      ...state,
+      version: pending.get(id)?.version ?? Number(one.dataset.version),
+      client_id: server.newId(),
+    };
     if (!state.value) {
       wait(id, entry);
       return;
@@ -160,7 +173,10 @@
     const id = one.dataset.question;
     summarise();
     clearTimeout(later.get(id));
-    later.set(id, setTimeout(() => put(one), SLOW_DOWN_MS));
+    later.set(
+      id,
+      setTimeout(() => put(one), SLOW_DOWN_MS),
+    );
   }
 
   /* Sending ----------------------------------------------------------------------------------------------------------------- */
@@ -173,7 +189,8 @@
     sending = deliver().finally(() => {
       sending = null;
       showSaving();
-      if (!halted && waiting().length) retry = setTimeout(flush, failures ? Math.min(30_000, 500 * 2 ** Math.min(failures, 6)) : 0);
+      if (!halted && waiting().length)
+        retry = setTimeout(flush, failures ? Math.min(30_000, 500 * 2 ** Math.min(failures, 6)) : 0);
     });
     return sending;
   }
@@ -262,8 +279,13 @@
 
   /* Two versions of one answer: the person chooses ----------------------------------------------------------------------------- */
   function inWords(one, state) {
-    const label = [...one.querySelectorAll("input[type=radio]")].find((radio) => radio.value === state.value)?.closest("label").querySelector("b").textContent;
-    return [label, state.certainty === null ? "" : `${text("certain")} ${state.certainty}`, state.note].filter(Boolean).join(" · ");
+    const label = [...one.querySelectorAll("input[type=radio]")]
+      .find((radio) => radio.value === state.value)
+      ?.closest("label")
+      .querySelector("b").textContent;
+    return [label, state.certainty === null ? "" : `${text("certain")} ${state.certainty}`, state.note]
+      .filter(Boolean)
+      .join(" · ");
   }
   function question() {
     const [next] = asked;
@@ -411,7 +433,13 @@
     const here = stateOf(one);
     if (!left.value && here.value) {
       // Answered elsewhere in the meantime: the note that waited for it goes along, over nothing.
-      left = { ...here, certainty: here.certainty ?? left.certainty, note: here.note || left.note, version: Number(one.dataset.version), client_id: server.newId() };
+      left = {
+        ...here,
+        certainty: here.certainty ?? left.certainty,
+        note: here.note || left.note,
+        version: Number(one.dataset.version),
+        client_id: server.newId(),
+      };
       if (same(left, here)) {
         forget(id);
         return;

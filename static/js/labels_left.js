@@ -74,7 +74,10 @@
     rest = found;
     show();
   }
-  const inWords = (entry) => [entry.value, entry.certainty === null ? "" : `${text("certain")} ${entry.certainty}`, entry.note].filter(Boolean).join(" · ");
+  const inWords = (entry) =>
+    [entry.value, entry.certainty === null ? "" : `${text("certain")} ${entry.certainty}`, entry.note]
+      .filter(Boolean)
+      .join(" · ");
   function show() {
     const place = box();
     if (!place) return;
@@ -92,7 +95,8 @@
           words.append(link);
         }
         const list = document.createElement("ul");
-        for (const entry of left.entries.values()) list.appendChild(document.createElement("li")).textContent = inWords(entry);
+        for (const entry of left.entries.values())
+          list.appendChild(document.createElement("li")).textContent = inWords(entry);
         const button = document.createElement("button");
         button.type = "button";
         button.className = "small";

@@ -35,7 +35,8 @@
       (found[place.assignment] ??= {})[place.id] = entry;
     };
     try {
-      for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) add(key, parsed(localStorage.getItem(key)));
+      for (const key of Object.keys(localStorage))
+        if (key.startsWith(prefix)) add(key, parsed(localStorage.getItem(key)));
     } catch {
       // Forbidden: what there is, is in memory.
     }
@@ -72,7 +73,8 @@
   });
 
   /* The server -------------------------------------------------------------------------------------------------------- */
-  const send = (url, batch, more = {}) => ask("POST", url, { decisions: Object.entries(batch).map(([id, entry]) => wire(id, entry)), ...more });
+  const send = (url, batch, more = {}) =>
+    ask("POST", url, { decisions: Object.entries(batch).map(([id, entry]) => wire(id, entry)), ...more });
 
   /* Other tabs of this browser ------------------------------------------------------------------------------------------ */
   const listeners = [];
@@ -95,7 +97,10 @@
   window.addEventListener("storage", (event) => {
     if (event.key === name) tell(parsed(event.newValue));
     const place = placeOf(event.key);
-    if (place) listeners.forEach((listener) => listener({ type: "entry", ...place, entry: parsed(event.newValue), before: parsed(event.oldValue) }));
+    if (place)
+      listeners.forEach((listener) =>
+        listener({ type: "entry", ...place, entry: parsed(event.newValue), before: parsed(event.oldValue) }),
+      );
   });
 
   /* What another page left behind: a tab that was killed, an evening without a connection ----------------------------- */
@@ -111,7 +116,10 @@
       for (let attempt = 0; attempt < 2; attempt += 1) {
         const batch = entries(assignment);
         if (!Object.keys(batch).length) break;
-        const { status, body } = await send(box.dataset.decisions.replace("ASSIGNMENT", encodeURIComponent(assignment)), batch);
+        const { status, body } = await send(
+          box.dataset.decisions.replace("ASSIGNMENT", encodeURIComponent(assignment)),
+          batch,
+        );
         if (status === 0 || status === 401) return;
         if (status === 404 || status === 409) refused = { status, detail: body?.detail ?? "" };
         if (status !== 200) break;
@@ -131,5 +139,21 @@
   }
   const left = (except) => Object.entries(entries()).filter(([assignment]) => assignment !== except);
 
-  window.consilium = Object.assign(window.consilium ?? {}, { outbox: { who, newId, entries, put, drop, ask, send, session, say, hear, sendLeft, left, page: (assignment) => box.dataset.page.replace("ASSIGNMENT", encodeURIComponent(assignment)) } });
+  window.consilium = Object.assign(window.consilium ?? {}, {
+    outbox: {
+      who,
+      newId,
+      entries,
+      put,
+      drop,
+      ask,
+      send,
+      session,
+      say,
+      hear,
+      sendLeft,
+      left,
+      page: (assignment) => box.dataset.page.replace("ASSIGNMENT", encodeURIComponent(assignment)),
+    },
+  });
 })();

@@ -41,7 +41,8 @@
     const frame = pane.getBoundingClientRect();
     const room = 72; // the neighbours stay in sight
     if (box.top < frame.top + bar + room) pane.scrollTop -= frame.top + bar + room - box.top;
-    else if (box.bottom > frame.bottom - room) pane.scrollTop += Math.min(box.bottom - frame.bottom + room, box.top - frame.top - bar - room);
+    else if (box.bottom > frame.bottom - room)
+      pane.scrollTop += Math.min(box.bottom - frame.bottom + room, box.top - frame.top - bar - room);
   }
   function move(step) {
     const rows = shown();
@@ -70,7 +71,8 @@
     waiting.forEach((work) => work());
   }
   document.addEventListener("pointerdown", () => (pressed = true), true);
-  for (const name of ["pointerup", "pointercancel", "dragend"]) document.addEventListener(name, () => pressed && setTimeout(release), true);
+  for (const name of ["pointerup", "pointercancel", "dragend"])
+    document.addEventListener(name, () => pressed && setTimeout(release), true);
   // A button that went up outside the window is not heard of; whoever types has let it go.
   document.addEventListener("keydown", () => pressed && release(), true);
   window.addEventListener("blur", () => pressed && release());
@@ -104,7 +106,11 @@
     return `${event.ctrlKey || event.metaKey ? "ctrl+" : ""}${alt ? "alt+" : ""}${letter && event.shiftKey ? "shift+" : ""}${key}`;
   }
   function typing(target) {
-    return target instanceof HTMLElement && (target.isContentEditable || target.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])"));
+    return (
+      target instanceof HTMLElement &&
+      (target.isContentEditable ||
+        target.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])"))
+    );
   }
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.keyCode === 229) return;
@@ -166,7 +172,9 @@
       const end = start + text.length;
       const here = spans.filter((span) => span.start < end && span.end > start);
       if (!here.length && !piece.firstElementChild) continue;
-      const cuts = [...new Set([start, end, ...here.flatMap((span) => [span.start, span.end])])].filter((cut) => cut >= start && cut <= end).sort((a, b) => a - b);
+      const cuts = [...new Set([start, end, ...here.flatMap((span) => [span.start, span.end])])]
+        .filter((cut) => cut >= start && cut <= end)
+        .sort((a, b) => a - b);
       const parts = [];
       for (let at = 0; at + 1 < cuts.length; at += 1) {
         const words = text.slice(cuts[at] - start, cuts[at + 1] - start).join("");
@@ -218,7 +226,9 @@
   }
   function drawPick() {
     const { choices, from, to } = picking;
-    document.dispatchEvent(new CustomEvent("consilium:pick", { detail: { start: choices[from].start, end: choices[to].end } }));
+    document.dispatchEvent(
+      new CustomEvent("consilium:pick", { detail: { start: choices[from].start, end: choices[to].end } }),
+    );
     response().querySelector("mark.pick")?.scrollIntoView({ block: "nearest" });
   }
   function endPick() {
@@ -259,8 +269,12 @@
     filter = name;
     const rows = all();
     rows.forEach((one) => (one.hidden = !filters[filter](one)));
-    document.querySelectorAll("[data-filter]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.filter === filter)));
-    document.querySelectorAll("[data-count]").forEach((count) => (count.textContent = rows.filter(filters[count.dataset.count]).length));
+    document
+      .querySelectorAll("[data-filter]")
+      .forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.filter === filter)));
+    document
+      .querySelectorAll("[data-count]")
+      .forEach((count) => (count.textContent = rows.filter(filters[count.dataset.count]).length));
     const none = document.getElementById("none-shown");
     if (none) none.hidden = rows.some((one) => !one.hidden);
   }
@@ -286,7 +300,11 @@
   /* The words of a passage as they are read, without the marks of the markup. */
   function quote({ start, end }) {
     return pieces()
-      .map((piece) => Array.from(piece.textContent).slice(Math.max(0, start - Number(piece.dataset.s)), Math.max(0, end - Number(piece.dataset.s))).join(""))
+      .map((piece) =>
+        Array.from(piece.textContent)
+          .slice(Math.max(0, start - Number(piece.dataset.s)), Math.max(0, end - Number(piece.dataset.s)))
+          .join(""),
+      )
       .filter(Boolean)
       .join(" ")
       .replace(/\s+/g, " ");
@@ -308,5 +326,23 @@
     get filter() {
       return filter;
     },
-    renew, quote, all, shown, row, current, inSight, select, move, following, on, typing, selected, paint, pick, filters, applyFilter, text };
+    renew,
+    quote,
+    all,
+    shown,
+    row,
+    current,
+    inSight,
+    select,
+    move,
+    following,
+    on,
+    typing,
+    selected,
+    paint,
+    pick,
+    filters,
+    applyFilter,
+    text,
+  };
 })();

@@ -42,7 +42,8 @@
     byId("submit")?.classList.toggle("ready", Boolean(editor.value.trim()));
     const from = byId("from");
     from.hidden = reference === null;
-    if (reference !== null) from.querySelector("span").textContent = from.dataset.text.replace("LETTER", "ABCDEFGH"[reference]);
+    if (reference !== null)
+      from.querySelector("span").textContent = from.dataset.text.replace("LETTER", "ABCDEFGH"[reference]);
   }
   function showSaving() {
     if (!saved) return;
@@ -50,7 +51,13 @@
     saved.classList.toggle("offline", Boolean(stuck));
     saved.classList.toggle("saving", Boolean(pending && !stuck));
     const offline = !navigator.onLine || (failures > 0 && !halted);
-    const text = stuck ? words(offline ? "offline" : "kept") : pending ? words("saving") : lastSaved ? `${words("saved")} ${lastSaved}` : saved.textContent;
+    const text = stuck
+      ? words(offline ? "offline" : "kept")
+      : pending
+        ? words("saving")
+        : lastSaved
+          ? `${words("saved")} ${lastSaved}`
+          : saved.textContent;
     if (saved.textContent !== text) saved.textContent = text;
   }
   function refuse(detail, place = byId("refusal")) {
@@ -110,7 +117,8 @@
     sending = deliver().finally(() => {
       sending = null;
       showSaving();
-      if (pending && !halted && !asked) retry = setTimeout(flush, failures ? Math.min(30_000, 500 * 2 ** Math.min(failures, 6)) : 0);
+      if (pending && !halted && !asked)
+        retry = setTimeout(flush, failures ? Math.min(30_000, 500 * 2 ** Math.min(failures, 6)) : 0);
     });
     return sending;
   }
@@ -222,7 +230,9 @@
     later = setTimeout(put, SLOW_DOWN_MS);
   });
   async function view(name) {
-    document.querySelectorAll("[data-view]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.view === name)));
+    document
+      .querySelectorAll("[data-view]")
+      .forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.view === name)));
     if (name === "preview") {
       const { status, body } = await ask(page.dataset.checkUrl, { text: editor.value });
       if (status === 200 && body.html) shown.innerHTML = body.html;
@@ -285,13 +295,15 @@
     const { body } = await ask(page.dataset.checkUrl, { text: editor.value });
     const found = body?.privacy ?? [];
     byId("privacy").hidden = !found.length;
-    byId("privacy").querySelector("ul").replaceChildren(
-      ...found.map((line) => {
-        const item = document.createElement("li");
-        item.textContent = line;
-        return item;
-      }),
-    );
+    byId("privacy")
+      .querySelector("ul")
+      .replaceChildren(
+        ...found.map((line) => {
+          const item = document.createElement("li");
+          item.textContent = line;
+          return item;
+        }),
+      );
   }
   // Whoever goes on writing comes back to the text, not to its preview.
   dialog.addEventListener("close", () => writable && view("write"));
@@ -308,7 +320,11 @@
         if (!asked) tellInDialog(words("unsent"));
         return;
       }
-      const { status, body } = await ask(page.dataset.submitUrl, { who, version, attested: Boolean(byId("attested")?.checked) });
+      const { status, body } = await ask(page.dataset.submitUrl, {
+        who,
+        version,
+        attested: Boolean(byId("attested")?.checked),
+      });
       if (status === 200) {
         leaving = true;
         location.assign(body.next);
@@ -342,7 +358,8 @@
       event.preventDefault();
       view(previewing() ? "write" : "preview");
     } else if (event.key === "Escape" && previewing() && !document.querySelector("dialog[open]")) view("write");
-    else if (event.key === "?" && event.target !== editor && !document.querySelector("dialog[open]")) byId("keys").showModal();
+    else if (event.key === "?" && event.target !== editor && !document.querySelector("dialog[open]"))
+      byId("keys").showModal();
   });
 
   /* What an earlier visit left: the text of this browser goes into the editor, and the server is asked. --------------- */

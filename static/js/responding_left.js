@@ -59,7 +59,12 @@
     for (const one of kept()) {
       const told = await send(one);
       if (told.status === 200) localStorage.removeItem(one.key);
-      else if (told.status === 404 || told.status === 422 || (told.status === 409 && told.body?.reason !== "somebody-else")) tell(one, told);
+      else if (
+        told.status === 404 ||
+        told.status === 422 ||
+        (told.status === 409 && told.body?.reason !== "somebody-else")
+      )
+        tell(one, told);
     }
   }
   window.addEventListener("online", look);

@@ -39,7 +39,8 @@
   function kept() {
     const found = {};
     try {
-      for (const key of Object.keys(localStorage)) if (key.startsWith(prefix())) found[key.slice(prefix().length)] = JSON.parse(localStorage.getItem(key));
+      for (const key of Object.keys(localStorage))
+        if (key.startsWith(prefix())) found[key.slice(prefix().length)] = JSON.parse(localStorage.getItem(key));
     } catch {
       // Nothing to be had.
     }
@@ -79,7 +80,13 @@
     const saving = busy || pending.size;
     saved.className = lost ? "saved offline" : saving ? "saved saving" : "saved";
     saved.dataset.state = lost ? "waiting" : saving ? "saving" : "saved";
-    saved.textContent = lost ? `${pending.size} ${text("waiting")}` : saving ? text("saving") : savedAt ? `${text("saved")} ${savedAt}` : text("saves");
+    saved.textContent = lost
+      ? `${pending.size} ${text("waiting")}`
+      : saving
+        ? text("saving")
+        : savedAt
+          ? `${text("saved")} ${savedAt}`
+          : text("saves");
   }
   function refuse(message) {
     const notice = document.createElement("div");
@@ -111,7 +118,12 @@
         body: new URLSearchParams(values),
         signal: AbortSignal.timeout?.(15_000),
       });
-      return { status: answer.status, html: await answer.text(), leave: answer.headers.get("HX-Redirect"), told: answer.headers.get("HX-Trigger") };
+      return {
+        status: answer.status,
+        html: await answer.text(),
+        leave: answer.headers.get("HX-Redirect"),
+        told: answer.headers.get("HX-Trigger"),
+      };
     } catch {
       return { status: 0, html: "", leave: null, told: null };
     }
@@ -204,8 +216,10 @@
     const box = old.querySelector("[data-reason-box]");
     if (box && !box.hidden) {
       const { value, defaultValue } = reasonOf(old);
-      if (value && value !== defaultValue && !pending.has(id)) keep(id, { outcome: box.dataset.outcome, reason: value, unsent: false });
-      for (const name of ["outcome", "amended", "version", "client", "at"]) if (name in made.dataset) old.dataset[name] = made.dataset[name];
+      if (value && value !== defaultValue && !pending.has(id))
+        keep(id, { outcome: box.dataset.outcome, reason: value, unsent: false });
+      for (const name of ["outcome", "amended", "version", "client", "at"])
+        if (name in made.dataset) old.dataset[name] = made.dataset[name];
       return;
     }
     const was = current() === old;
@@ -256,7 +270,12 @@
     const untouched = made.dataset.amended === "" && "default" in made.dataset;
     choice.dataset.of = id;
     choice.querySelector("[data-changed]").textContent = text("changed").replace("NUMBER", made.dataset.number);
-    choice.querySelector("[data-theirs]").textContent = [inWords(made.dataset.outcome, untouched ? text("own") : savedReason(made)), made.dataset.at].filter(Boolean).join(" · ");
+    choice.querySelector("[data-theirs]").textContent = [
+      inWords(made.dataset.outcome, untouched ? text("own") : savedReason(made)),
+      made.dataset.at,
+    ]
+      .filter(Boolean)
+      .join(" · ");
     choice.querySelector("[data-mine]").textContent = inWords(entry.outcome, entry.reason);
     choice.showModal();
     document.getElementById("choice-title").focus();
@@ -310,7 +329,9 @@
     return adjudicating ? outcome === "faulty" : outcome !== target.dataset.default;
   }
   function press(target, outcome) {
-    target.querySelectorAll("[data-set]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === outcome)));
+    target
+      .querySelectorAll("[data-set]")
+      .forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === outcome)));
   }
   function showReason(target, outcome, value) {
     const box = target.querySelector("[data-reason-box]");
@@ -353,7 +374,9 @@
     else save(target, outcome, adjudicating ? reasonOf(target).value : "");
   }
   function goOn(target) {
-    const next = adjudicating ? following((one) => one !== target && one.dataset.conflict && !one.dataset.outcome) : null;
+    const next = adjudicating
+      ? following((one) => one !== target && one.dataset.conflict && !one.dataset.outcome)
+      : null;
     select(next ?? row(target.dataset.row));
   }
   function save(target, outcome, reason, { remember = true } = {}) {
@@ -418,7 +441,8 @@
     const set = event.target.closest("[data-set]");
     if (set) choose(set.dataset.set, target);
     else if (event.target.closest("[data-send]")) send(target);
-    else if (event.target.closest("[data-do=reason]") && target.dataset.outcome && free()) openReason(target, target.dataset.outcome);
+    else if (event.target.closest("[data-do=reason]") && target.dataset.outcome && free())
+      openReason(target, target.dataset.outcome);
   });
   document.addEventListener("input", (event) => {
     if (event.target.matches("[data-reason]")) {
@@ -426,7 +450,8 @@
       if (pending.has(target.dataset.row)) return; // what was sent off before is kept first
       const outcome = target.querySelector("[data-reason-box]").dataset.outcome;
       keep(target.dataset.row, event.target.value ? { outcome, reason: event.target.value, unsent: false } : null);
-    } else if (returning?.contains(event.target)) keep("note", event.target.value ? { note: event.target.value } : null);
+    } else if (returning?.contains(event.target))
+      keep("note", event.target.value ? { note: event.target.value } : null);
   });
   document.addEventListener("keydown", (event) => {
     if (!event.target.matches?.("[data-reason]") || event.isComposing || event.keyCode === 229) return;
@@ -449,7 +474,8 @@
     list.inert = now;
     list.setAttribute("aria-busy", String(now));
     if (returning) returning.elements.note.readOnly = now;
-    if (!now && (focused === document.body || !focused) && !document.querySelector("dialog[open]")) current()?.focus({ preventScroll: true });
+    if (!now && (focused === document.body || !focused) && !document.querySelector("dialog[open]"))
+      current()?.focus({ preventScroll: true });
     showSaving();
   }
   async function finish(url, values, say) {
@@ -544,7 +570,14 @@
     note.focus();
   }
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.altKey || event.repeat || event.defaultPrevented) return;
+    if (
+      event.key !== "Enter" ||
+      !(event.ctrlKey || event.metaKey) ||
+      event.altKey ||
+      event.repeat ||
+      event.defaultPrevented
+    )
+      return;
     const open = document.querySelector("dialog[open]");
     if (open && open !== dialog) return;
     event.preventDefault();
@@ -571,7 +604,15 @@
   reading.on(["n"], () => choose("not_met"));
   reading.on(["c"], () => choose("cannot_assess"));
   reading.on(["f"], () => (adjudicating ? choose("faulty") : nextFlagged()));
-  reading.on(["t"], () => writable && inSight()?.dataset.outcome && (adjudicating || inSight().dataset.amended) && free() && openReason(inSight(), inSight().dataset.outcome));
+  reading.on(
+    ["t"],
+    () =>
+      writable &&
+      inSight()?.dataset.outcome &&
+      (adjudicating || inSight().dataset.amended) &&
+      free() &&
+      openReason(inSight(), inSight().dataset.outcome),
+  );
   reading.on(["u"], () => free() && undo());
   reading.on(["r"], openReturn);
   reading.on(["l"], () => {
@@ -579,14 +620,22 @@
     reading.applyFilter(reading.filter === "flagged" ? "all" : "flagged");
     if (!reading.shown().includes(current())) select(reading.shown()[0]);
   });
-  reading.on(["a"], () => document.querySelector(".segmented a:is([data-everything], [data-conflicts-only]):not([aria-current])")?.click());
+  reading.on(["a"], () =>
+    document.querySelector(".segmented a:is([data-everything], [data-conflicts-only]):not([aria-current])")?.click(),
+  );
 
   /* What this browser holds and no server has, from before a reload or from another tab of the same work. */
   function takeUp() {
     for (const [id, entry] of Object.entries(kept())) {
       const target = row(id);
       if (!target || !entry?.unsent || pending.has(id)) continue;
-      pending.set(id, { version: Number(target.dataset.version), client_id: outbox.newId(), after: [], ...entry, was: target.dataset.outcome });
+      pending.set(id, {
+        version: Number(target.dataset.version),
+        client_id: outbox.newId(),
+        after: [],
+        ...entry,
+        was: target.dataset.outcome,
+      });
       target.dataset.outcome = entry.outcome;
       press(target, entry.outcome);
     }

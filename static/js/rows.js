@@ -14,15 +14,20 @@
     note: target.dataset.note,
     evidence: JSON.parse(target.dataset.evidence),
   });
-  const plain = (state) => JSON.stringify([state.outcome, state.borderline, state.note, state.evidence.map(({ start, end }) => [start, end])]);
+  const plain = (state) =>
+    JSON.stringify([state.outcome, state.borderline, state.note, state.evidence.map(({ start, end }) => [start, end])]);
   const same = (one, other) => plain(one) === plain(other);
   function show(target, state) {
     target.dataset.outcome = state.outcome;
     target.dataset.borderline = state.borderline ? "1" : "";
     target.dataset.note = state.note;
-    target.dataset.evidence = JSON.stringify(state.evidence.map((span) => ({ ...span, quote: span.quote ?? reading.quote(span) })));
+    target.dataset.evidence = JSON.stringify(
+      state.evidence.map((span) => ({ ...span, quote: span.quote ?? reading.quote(span) })),
+    );
     target.classList.toggle("decided", Boolean(state.outcome));
-    target.querySelectorAll("[data-set]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === state.outcome)));
+    target
+      .querySelectorAll("[data-set]")
+      .forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === state.outcome)));
     target.querySelector("[data-borderline-flag]").hidden = !state.borderline;
     if (state.note || state.evidence.length || target.querySelector(".extra")) showExtra(target, state);
   }

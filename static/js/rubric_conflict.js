@@ -33,12 +33,21 @@
       }),
     );
     return new Promise((resolve) => {
-      const choose = (side) => box.querySelectorAll(`input[value="${side}"]`).forEach((input) => (input.checked = true));
+      const choose = (side) =>
+        box.querySelectorAll(`input[value="${side}"]`).forEach((input) => (input.checked = true));
       dialog.querySelectorAll("[data-all]").forEach((button) => (button.onclick = () => choose(button.dataset.all)));
       document.getElementById("conflict-done").onclick = () => dialog.close();
       dialog.addEventListener(
         "close",
-        () => resolve(Object.fromEntries(questions.map((question, place) => [question.id, box.querySelector(`input[name="question-${place}"]:checked`).value]))),
+        () =>
+          resolve(
+            Object.fromEntries(
+              questions.map((question, place) => [
+                question.id,
+                box.querySelector(`input[name="question-${place}"]:checked`).value,
+              ]),
+            ),
+          ),
         { once: true },
       );
       dialog.showModal();

@@ -52,9 +52,13 @@
   function showRemarks(item) {
     const said = [];
     if (start.comments[item.id]) said.push({ kind: "said", label: words.reviewer, text: start.comments[item.id] });
-    for (const reason of start.evidence[item.criterion] ?? []) said.push({ kind: "said", label: words.faulty, text: reason });
-    if (!item.points && item.text.trim() && lastId !== item.id) said.push({ kind: "problem", label: "", text: words.needs });
-    rows.remarks(row(item.id), remarks.get(item.id) ?? [], said, (id) => (placeOf(id) < 0 ? "" : String(placeOf(id) + 1)));
+    for (const reason of start.evidence[item.criterion] ?? [])
+      said.push({ kind: "said", label: words.faulty, text: reason });
+    if (!item.points && item.text.trim() && lastId !== item.id)
+      said.push({ kind: "problem", label: "", text: words.needs });
+    rows.remarks(row(item.id), remarks.get(item.id) ?? [], said, (id) =>
+      placeOf(id) < 0 ? "" : String(placeOf(id) + 1),
+    );
   }
   function totals() {
     const written = items.filter((item) => item.text.trim());
@@ -74,7 +78,10 @@
     }
     const line = document.getElementById("axes-line");
     line.hidden = axes.size < 2;
-    line.textContent = [...axes].sort((one, other) => other[1] - one[1]).map(([axis, count]) => `${axis.replaceAll("_", " ")} ${count}`).join(" · ");
+    line.textContent = [...axes]
+      .sort((one, other) => other[1] - one[1])
+      .map(([axis, count]) => `${axis.replaceAll("_", " ")} ${count}`)
+      .join(" · ");
   }
   function missing(told) {
     missingNow = told;
@@ -198,7 +205,9 @@
   function replaceBy(id, texts) {
     const place = placeOf(id);
     const { criterion, ...rest } = items[place];
-    const others = texts.slice(1).map((text) => model.newItem({ ...rest, id: model.newId(), tags: [...rest.tags], criterion: null, text }));
+    const others = texts
+      .slice(1)
+      .map((text) => model.newItem({ ...rest, id: model.newId(), tags: [...rest.tags], criterion: null, text }));
     act(() => items.splice(place, 1, { ...items[place], text: texts[0] }, ...others));
     focus(others.at(-1)?.id ?? id, "text", others.length ? 0 : texts[0].length);
   }
@@ -347,7 +356,8 @@
     if (event.target.dataset.field === "points") event.target.select();
     if (["axis", "tag"].includes(event.target.dataset.field)) suggest();
     // Many criteria of a rubric rest on the same guideline.
-    if (event.target.dataset.field === "source") offer("sources", new Set(items.map((item) => item.source).filter(Boolean)));
+    if (event.target.dataset.field === "source")
+      offer("sources", new Set(items.map((item) => item.source).filter(Boolean)));
   });
   // Tab completes an axis as Enter does.
   list.addEventListener("change", (event) => event.target.dataset.field === "axis" && complete(event.target));
@@ -371,7 +381,10 @@
     if (item && name === "points") event.target.value = item.points ? String(item.points) : "";
   });
   function takeTag(input, item) {
-    const tags = input.value.split(/[;；]/).map((tag) => tag.trim()).filter(Boolean);
+    const tags = input.value
+      .split(/[;；]/)
+      .map((tag) => tag.trim())
+      .filter(Boolean);
     input.value = "";
     if (!tags.length) return;
     const from = caret();
@@ -437,7 +450,11 @@
     } else if (target.dataset.span) point(id, remarks.get(id)[Number(target.dataset.span)]);
     else if (target.dataset.stem) {
       const axis = target.dataset.axis;
-      add(items.at(-1)?.id, { text: target.dataset.stem, points: inRange(Number(target.dataset.points)), tags: [AXIS + axis] });
+      add(items.at(-1)?.id, {
+        text: target.dataset.stem,
+        points: inRange(Number(target.dataset.points)),
+        tags: [AXIS + axis],
+      });
     } else if ("showCase" in target.dataset) {
       const open = editor.classList.toggle("with-case");
       target.setAttribute("aria-expanded", String(open));
@@ -466,10 +483,16 @@
     const asked = (lintAsked += 1);
     const token = JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
     try {
-      const answer = await fetch(editor.dataset.lintUrl, { method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json", "X-CSRFToken": token, "HX-Request": "true" }, body: JSON.stringify({ items }) });
+      const answer = await fetch(editor.dataset.lintUrl, {
+        method: "POST",
+        credentials: "same-origin",
+        headers: { "Content-Type": "application/json", "X-CSRFToken": token, "HX-Request": "true" },
+        body: JSON.stringify({ items }),
+      });
       if (!answer.ok || asked !== lintAsked) return;
       remarks = new Map();
-      for (const remark of (await answer.json()).remarks) remarks.set(remark.item, [...(remarks.get(remark.item) ?? []), remark]);
+      for (const remark of (await answer.json()).remarks)
+        remarks.set(remark.item, [...(remarks.get(remark.item) ?? []), remark]);
       for (const item of items) showRemarks(item);
     } catch {
       // Advice can wait for the connection.
@@ -502,14 +525,33 @@
     else toast(words.lost, "error");
   });
 
-  for (const [name, fallback] of [["guide", items.length ? "" : "open"], ["ideas", items.length <= FEW ? "open" : ""]]) {
+  for (const [name, fallback] of [
+    ["guide", items.length ? "" : "open"],
+    ["ideas", items.length <= FEW ? "open" : ""],
+  ]) {
     const box = document.getElementById(name);
     box.open = remembered(name, fallback) === "open";
     box.querySelector("summary").addEventListener("click", () => remember(name, box.open ? "folded" : "open"));
   }
   window.consilium.rubric = {
     ...{ items: () => items, find, placeOf, lastId: () => lastId },
-    ...{ act, add, split, merge, duplicate, move, remove, undo, redo, focus, step, setPoints, complete, takeTag, dropTag },
+    ...{
+      act,
+      add,
+      split,
+      merge,
+      duplicate,
+      move,
+      remove,
+      undo,
+      redo,
+      focus,
+      step,
+      setPoints,
+      complete,
+      takeTag,
+      dropTag,
+    },
     save: () => saving.save(),
   };
   list.replaceChildren();

@@ -37,14 +37,24 @@
     }
     /* Where the next input goes; asked before it happens. */
     function begin(input) {
-      begun = { at: input.selectionStart, end: input.selectionEnd, before: input.value.charAt(input.selectionStart - 1), caret: caret() };
+      begun = {
+        at: input.selectionStart,
+        end: input.selectionEnd,
+        before: input.value.charAt(input.selectionStart - 1),
+        caret: caret(),
+      };
     }
     function typed(id, field, kind, data) {
       const free = !["text", "source", "element", "expectation"].includes(field); // points and axis: all of it is one step
       const removes = kind.startsWith("delete");
-      const onward = begun && lastAt?.id === id && lastAt.name === field && begun.at === begun.end && begun.at === lastAt.at;
+      const onward =
+        begun && lastAt?.id === id && lastAt.name === field && begun.at === begun.end && begun.at === lastAt.at;
       const newWord = !removes && GAP.test(begun?.before ?? "") && !GAP.test((data ?? "").charAt(0));
-      note(begun?.caret ?? lastAt, `${id} ${field} ${free ? "" : removes ? "delete" : "insert"}`, free || (onward && !newWord));
+      note(
+        begun?.caret ?? lastAt,
+        `${id} ${field} ${free ? "" : removes ? "delete" : "insert"}`,
+        free || (onward && !newWord),
+      );
       lastAt = caret();
       begun = null;
     }

@@ -6,7 +6,10 @@
   if (!rubric) return;
   const editor = document.getElementById("editor");
   const words = document.getElementById("words").dataset;
-  const headers = () => ({ "X-CSRFToken": JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"], "HX-Request": "true" });
+  const headers = () => ({
+    "X-CSRFToken": JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"],
+    "HX-Request": "true",
+  });
   const PLACE = /\[[^[\]]+\]|【[^【】]+】/;
 
   function soon(work, wait) {
@@ -55,7 +58,10 @@
     insert([item], rubric.lastId());
     const place = PLACE.exec(text);
     rubric.focus(item.id, "text", text.length);
-    if (place) document.querySelector(`#item-${CSS.escape(item.id)} textarea`).setSelectionRange(place.index, place.index + place[0].length);
+    if (place)
+      document
+        .querySelector(`#item-${CSS.escape(item.id)} textarea`)
+        .setSelectionRange(place.index, place.index + place[0].length);
   });
   /* Below the row `id`, or in its place if nothing is written there. */
   function insert(fresh, id) {
@@ -102,7 +108,12 @@
     else return show(null);
     if (columns) body.append("columns", columns.join(","));
     try {
-      const answer = await fetch(editor.dataset.pasteUrl, { method: "POST", credentials: "same-origin", headers: headers(), body });
+      const answer = await fetch(editor.dataset.pasteUrl, {
+        method: "POST",
+        credentials: "same-origin",
+        headers: headers(),
+        body,
+      });
       if (number !== pasted) return;
       if (answer.status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
       if (!answer.ok) throw new Error(String(answer.status));
@@ -133,7 +144,9 @@
       for (const fault of told.faults) {
         const place = fault.line ? words.line.replace("NUMBER", fault.line) : "";
         const column = words[`${fault.field}Column`] ?? fault.field;
-        list.append(element("li", `${[place, column].filter(Boolean).join(", ")}: ${fault.message}`.replace(/^: /, "")));
+        list.append(
+          element("li", `${[place, column].filter(Boolean).join(", ")}: ${fault.message}`.replace(/^: /, "")),
+        );
       }
       preview.append(list);
     }
@@ -141,12 +154,17 @@
     const body = element("tbody");
     for (const row of told.rows.slice(0, SHOWN)) {
       const line = element("tr");
-      line.append(element("td", row.text), element("td", row.points ? String(row.points) : "·", "num"), element("td", [...row.tags, row.source, row.element, row.expectation].filter(Boolean).join(" · "), "muted"));
+      line.append(
+        element("td", row.text),
+        element("td", row.points ? String(row.points) : "·", "num"),
+        element("td", [...row.tags, row.source, row.element, row.expectation].filter(Boolean).join(" · "), "muted"),
+      );
       body.append(line);
     }
     table.append(body);
     if (told.rows.length) preview.append(table);
-    if (told.rows.length > SHOWN) preview.append(element("p", words.moreMissing.replace("NUMBER", told.rows.length - SHOWN), "muted"));
+    if (told.rows.length > SHOWN)
+      preview.append(element("p", words.moreMissing.replace("NUMBER", told.rows.length - SHOWN), "muted"));
   }
   /* What each column was taken for, to be changed where the guess is wrong. */
   function columnChoice(told) {

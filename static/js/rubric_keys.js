@@ -7,7 +7,26 @@
   const { isBlank } = window.consilium.rubricModel;
   const { list, row, idOf, AXIS } = rows;
   const FEW = 5; // rows that a page key goes
-  const { items, find, placeOf, act, add, split, merge, duplicate, move, remove, undo, redo, focus, step, setPoints, complete, takeTag, dropTag } = rubric;
+  const {
+    items,
+    find,
+    placeOf,
+    act,
+    add,
+    split,
+    merge,
+    duplicate,
+    move,
+    remove,
+    undo,
+    redo,
+    focus,
+    step,
+    setPoints,
+    complete,
+    takeTag,
+    dropTag,
+  } = rubric;
 
   // Safari ends the composition before the key that ended it.
   const composing = (event) => event.isComposing || event.keyCode === 229;
@@ -62,7 +81,11 @@
   function textKey(event, id, command, handled) {
     const area = event.target;
     const at = area.selectionStart === area.selectionEnd ? area.selectionStart : -1;
-    const gap = event.key === "Tab" && !event.shiftKey && find(id).bank && /\[[^[\]]+\]/.exec(area.value.slice(area.selectionEnd));
+    const gap =
+      event.key === "Tab" &&
+      !event.shiftKey &&
+      find(id).bank &&
+      /\[[^[\]]+\]/.exec(area.value.slice(area.selectionEnd));
     if (gap) {
       // From one place to fill in to the next.
       handled();
@@ -90,7 +113,13 @@
     } else if (event.key === "ArrowUp" && at === 0 && placeOf(id) > 0 && !command && !event.shiftKey) {
       handled();
       focus(items()[placeOf(id) - 1].id, "text", 0);
-    } else if (event.key === "ArrowDown" && at === area.value.length && placeOf(id) < items().length - 1 && !command && !event.shiftKey) {
+    } else if (
+      event.key === "ArrowDown" &&
+      at === area.value.length &&
+      placeOf(id) < items().length - 1 &&
+      !command &&
+      !event.shiftKey
+    ) {
       handled();
       goTo(placeOf(id) + 1, "text");
     } else if (event.key === "/" && !area.value && !command) {
@@ -125,7 +154,10 @@
     } else if (["+", "=", "ArrowUp"].includes(event.key) && !command) {
       handled();
       step(id, 1);
-    } else if (event.key === "ArrowDown" || (event.key === "-" && input.value && (all || !input.value.startsWith("-")))) {
+    } else if (
+      event.key === "ArrowDown" ||
+      (event.key === "-" && input.value && (all || !input.value.startsWith("-")))
+    ) {
       handled();
       step(id, -1);
       if (event.key === "-" && all) lessened = id;
@@ -168,7 +200,6 @@
     }
   });
 
-
   /* Dragging by the number ------------------------------------------------------------------------------------------------- */
   let dragged = "";
   list.addEventListener("dragstart", (event) => {
@@ -198,6 +229,8 @@
   });
   list.addEventListener("dragend", () => {
     dragged = "";
-    list.querySelectorAll(".over, .under-it, .dragged").forEach((node) => node.classList.remove("over", "under-it", "dragged"));
+    list
+      .querySelectorAll(".over, .under-it, .dragged")
+      .forEach((node) => node.classList.remove("over", "under-it", "dragged"));
   });
 })();

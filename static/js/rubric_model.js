@@ -9,13 +9,28 @@
     return `n${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
   }
   function newItem(fields = {}) {
-    return { id: newId(), text: "", points: 0, tags: [], source: "", element: "", expectation: "", bank: "", criterion: null, ...fields };
+    return {
+      id: newId(),
+      text: "",
+      points: 0,
+      tags: [],
+      source: "",
+      element: "",
+      expectation: "",
+      bank: "",
+      criterion: null,
+      ...fields,
+    };
   }
   const copy = (items) => items.map((item) => ({ ...item, tags: [...item.tags] }));
   const value = (item, field) => (field === "tags" ? item.tags.join("\n") : item[field]);
   const same = (one, other) => FIELDS.every((field) => value(one, field) === value(other, field));
-  const sameList = (one, other) => one.length === other.length && one.every((item, place) => item.id === other[place].id && same(item, other[place]));
-  const isBlank = (item) => ![item.text, item.source, item.element, item.expectation].some((text) => text.trim()) && !item.points && !item.tags.length;
+  const sameList = (one, other) =>
+    one.length === other.length && one.every((item, place) => item.id === other[place].id && same(item, other[place]));
+  const isBlank = (item) =>
+    ![item.text, item.source, item.element, item.expectation].some((text) => text.trim()) &&
+    !item.points &&
+    !item.tags.length;
   const byId = (items) => new Map(items.map((item) => [item.id, item]));
 
   /* Put `item` of `from` into `into` behind the nearest item before it that is there. */
@@ -65,8 +80,16 @@
       if (was) questions.push({ id: item.id, mine: null, theirs: item });
     }
     // A new order of theirs stands where mine is the old one.
-    const order = (list) => list.filter((item) => b.has(item.id)).map((item) => item.id).join();
-    if (!questions.length && order(mine) === order(base.filter((item) => m.has(item.id))) && order(theirs) !== order(base.filter((item) => t.has(item.id)))) {
+    const order = (list) =>
+      list
+        .filter((item) => b.has(item.id))
+        .map((item) => item.id)
+        .join();
+    if (
+      !questions.length &&
+      order(mine) === order(base.filter((item) => m.has(item.id))) &&
+      order(theirs) !== order(base.filter((item) => t.has(item.id)))
+    ) {
       const made = byId(items);
       const sorted = theirs.filter((item) => made.has(item.id)).map((item) => made.get(item.id));
       for (const item of items) if (!t.has(item.id)) insertLike(item, items, sorted);
@@ -98,10 +121,20 @@
   function cut(text, at) {
     // The Chinese ones: bing qie, yi ji, bing; and at the beginning he and ji, unless a longer word begins with them.
     const english = "and also|and then|as well as|and";
-    const [bingQie, yiJi, bing] = ["\\u5e76\\u4e14", "\\u4ee5\\u53ca", "\\u5e76(?![\\u53d1\\u975e\\u4e0d\\u65e0\\u5b58])"];
+    const [bingQie, yiJi, bing] = [
+      "\\u5e76\\u4e14",
+      "\\u4ee5\\u53ca",
+      "\\u5e76(?![\\u53d1\\u975e\\u4e0d\\u65e0\\u5b58])",
+    ];
     const [ji, he] = ["\\u53ca(?![\\u65f6\\u65e9\\u5176])", "\\u548c(?![\\u7f13\\u8c10\\u89e3])"];
-    const ending = new RegExp(`[\\s,;，；、]*(?:(?:^|\\s)(?:${english})|${bingQie}|${yiJi}|\\u5e76)?[\\s,;，；、]*$`, "i");
-    const beginning = new RegExp(`^[\\s,;.，；。、]*(?:(?:${english})(?![a-z])|${bingQie}|${yiJi}|${bing}|${ji}|${he})?[\\s,;，；、]*`, "i");
+    const ending = new RegExp(
+      `[\\s,;，；、]*(?:(?:^|\\s)(?:${english})|${bingQie}|${yiJi}|\\u5e76)?[\\s,;，；、]*$`,
+      "i",
+    );
+    const beginning = new RegExp(
+      `^[\\s,;.，；。、]*(?:(?:${english})(?![a-z])|${bingQie}|${yiJi}|${bing}|${ji}|${he})?[\\s,;，；、]*`,
+      "i",
+    );
     const left = text.slice(0, at).replace(ending, "");
     const right = text.slice(at).replace(beginning, "");
     return [left, right.charAt(0).toUpperCase() + right.slice(1)];
@@ -124,5 +157,7 @@
     };
   }
 
-  window.consilium = Object.assign(window.consilium ?? {}, { rubricModel: { newId, newItem, copy, same, sameList, isBlank, byId, merge, back, cut, joined } });
+  window.consilium = Object.assign(window.consilium ?? {}, {
+    rubricModel: { newId, newItem, copy, same, sameList, isBlank, byId, merge, back, cut, joined },
+  });
 })();

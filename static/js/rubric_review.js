@@ -44,7 +44,16 @@
     box.querySelector("textarea").focus();
   });
   const press = (id) => document.getElementById(id)?.click();
-  const actions = { j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1), t: comment, a: () => press("open-approve"), r: () => press("open-return"), n: () => press("next-review") };
+  const actions = {
+    j: () => move(1),
+    ArrowDown: () => move(1),
+    k: () => move(-1),
+    ArrowUp: () => move(-1),
+    t: comment,
+    a: () => press("open-approve"),
+    r: () => press("open-return"),
+    n: () => press("next-review"),
+  };
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.closest?.("[data-review-dialog]")) {
@@ -69,10 +78,17 @@
   });
 
   /* Nothing typed is lost: kept until the server has it ---------------------------------------------------------------- */
-  const fields = () => [...form.querySelectorAll("textarea"), ...document.querySelectorAll("[data-review-dialog] textarea")];
+  const fields = () => [
+    ...form.querySelectorAll("textarea"),
+    ...document.querySelectorAll("[data-review-dialog] textarea"),
+  ];
   const nameOf = (field) => field.id || field.name;
   function keep() {
-    const typed = Object.fromEntries(fields().filter((field) => field.value).map((field) => [nameOf(field), field.value]));
+    const typed = Object.fromEntries(
+      fields()
+        .filter((field) => field.value)
+        .map((field) => [nameOf(field), field.value]),
+    );
     try {
       if (Object.keys(typed).length) localStorage.setItem(store, JSON.stringify(typed));
       else localStorage.removeItem(store);

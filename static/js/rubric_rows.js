@@ -62,7 +62,8 @@
       node.setAttribute("aria-label", name);
       // Thirty fields of the same name say nothing to who hears them.
       for (const part of node.querySelectorAll("[data-field], summary, [data-do=more]")) {
-        part.dataset.name ??= part.getAttribute("aria-label") ?? part.closest("label")?.textContent.trim() ?? part.textContent.trim();
+        part.dataset.name ??=
+          part.getAttribute("aria-label") ?? part.closest("label")?.textContent.trim() ?? part.textContent.trim();
         part.setAttribute("aria-label", part.dataset.field === "text" ? name : `${part.dataset.name}, ${name}`);
       }
     }
@@ -76,7 +77,8 @@
     if (document.activeElement !== axis || axis.value.trim() !== axisOf(item)) put(axis, axisOf(item));
     const points = field(node, "points");
     // A minus that waits for its digits stays.
-    const halfTyped = document.activeElement === points && (points.value === "-" || Number(points.value) === item.points);
+    const halfTyped =
+      document.activeElement === points && (points.value === "-" || Number(points.value) === item.points);
     if (!halfTyped) put(points, item.points ? String(item.points) : "");
     node.classList.toggle("negative", item.points < 0);
     node.classList.toggle("no-points", !item.points && Boolean(item.text.trim()));
@@ -87,7 +89,10 @@
     for (const node of [...list.children]) if (!wanted.has(node.id)) node.remove();
     // Moving a node takes the cursor from it.
     const held = document.activeElement;
-    const range = held?.matches?.("textarea, input") && list.contains(held) && held.selectionStart !== null ? [held.selectionStart, held.selectionEnd] : null;
+    const range =
+      held?.matches?.("textarea, input") && list.contains(held) && held.selectionStart !== null
+        ? [held.selectionStart, held.selectionEnd]
+        : null;
     const fresh = [];
     items.forEach((item, place) => {
       let node = row(item.id);
@@ -135,7 +140,8 @@
       const node = line(remark.severity, remark.why, remark.advice);
       node.firstElementChild.dataset.span = String(place);
       if (remark.fix) node.append(button(remark.fix.label, { fix: String(place) }));
-      if (remark.other && numberOf(remark.other)) node.append(button(words.duplicates.replace("NUMBER", numberOf(remark.other)), { goto: remark.other }));
+      if (remark.other && numberOf(remark.other))
+        node.append(button(words.duplicates.replace("NUMBER", numberOf(remark.other)), { goto: remark.other }));
       lines.push(node);
     });
     const shown = lines.map((one) => one.textContent).join("\n");

@@ -45,14 +45,26 @@
       savedBox.classList.toggle("offline", Boolean(stuck));
       savedBox.classList.toggle("saving", dirty && !stuck);
       const offline = !navigator.onLine || (failures > 0 && !halted);
-      const text = stuck ? (offline ? words.offline : words.kept) : dirty ? words.saving : lastSaved ? words.saved.replace("TIME", time(lastSaved)) : words.saves;
+      const text = stuck
+        ? offline
+          ? words.offline
+          : words.kept
+        : dirty
+          ? words.saving
+          : lastSaved
+            ? words.saved.replace("TIME", time(lastSaved))
+            : words.saves;
       if (savedBox.textContent !== text) savedBox.textContent = text;
     }
     /* Who else has written here, until this page saves. */
     function others(person, at) {
       const box = document.getElementById("elsewhere");
       box.hidden = !person || person === start.name;
-      box.querySelector("p").textContent = box.hidden ? "" : words.earlier.replace("PERSON", person).replace("TIME", new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" }));
+      box.querySelector("p").textContent = box.hidden
+        ? ""
+        : words.earlier
+            .replace("PERSON", person)
+            .replace("TIME", new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" }));
     }
     function complain(text) {
       trouble.hidden = !text;
@@ -62,7 +74,11 @@
     /* This browser's storage --------------------------------------------------------------------------------------------- */
     function keep() {
       try {
-        if (dirty) localStorage.setItem(key, JSON.stringify({ items: items(), base: unanswered ?? base, unsure, at: Date.now() }));
+        if (dirty)
+          localStorage.setItem(
+            key,
+            JSON.stringify({ items: items(), base: unanswered ?? base, unsure, at: Date.now() }),
+          );
         else localStorage.removeItem(key);
         keptHere = true;
       } catch {
@@ -127,7 +143,10 @@
         tell();
         if (dirty && !halted && !asking) {
           clearTimeout(timer);
-          timer = setTimeout(save, failures ? Math.min(LONGEST_WAIT_MS, 1000 * 2 ** Math.min(failures - 1, 4)) : WAIT_MS);
+          timer = setTimeout(
+            save,
+            failures ? Math.min(LONGEST_WAIT_MS, 1000 * 2 ** Math.min(failures - 1, 4)) : WAIT_MS,
+          );
         }
       });
       tell();
@@ -136,15 +155,28 @@
     async function deliver() {
       const list = model.copy(items());
       const text = JSON.stringify(list);
-      if (sent?.text !== text || sent.version !== version) sent = { text, version, id: crypto.randomUUID?.() ?? uuid() };
+      if (sent?.text !== text || sent.version !== version)
+        sent = { text, version, id: crypto.randomUUID?.() ?? uuid() };
       const body = JSON.stringify({ who: start.who, draft: draftId, version, client_id: sent.id, items: list });
-      const headers = { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token(), "HX-Request": "true" };
+      const headers = {
+        "Content-Type": "application/json",
+        Accept: "application/json",
+        "X-CSRFToken": token(),
+        "HX-Request": "true",
+      };
       unsure = [...unsure.filter((one) => !model.sameList(one, list)).slice(1 - MOST_UNSURE), list];
       keep();
       let answer;
       let told = {};
       try {
-        answer = await fetch(editor.dataset.draftUrl, { method: "POST", credentials: "same-origin", headers, body, keepalive: body.length < MOST_KEPT_ALIVE, signal: AbortSignal.timeout?.(PATIENCE_MS) });
+        answer = await fetch(editor.dataset.draftUrl, {
+          method: "POST",
+          credentials: "same-origin",
+          headers,
+          body,
+          keepalive: body.length < MOST_KEPT_ALIVE,
+          signal: AbortSignal.timeout?.(PATIENCE_MS),
+        });
         if (answer.headers.get("Content-Type")?.startsWith("application/json")) told = await answer.json();
       } catch {
         failures += 1;
@@ -176,7 +208,12 @@
       } else if (answer.status === 422) {
         // Something in the list cannot be saved as it is; the next change tries again.
         failures += 1;
-        complain([told.detail, ...(told.errors ?? []).map((one) => (one.line ? `${one.line}. ${one.message}` : one.message))].join(" "));
+        complain(
+          [
+            told.detail,
+            ...(told.errors ?? []).map((one) => (one.line ? `${one.line}. ${one.message}` : one.message)),
+          ].join(" "),
+        );
       } else if (told.detail) {
         halted = told.gone ? "gone" : "refused";
         complain(told.gone ? `${told.detail} ${words.gone}` : told.detail);
@@ -193,7 +230,10 @@
     }
     async function renew() {
       try {
-        const answer = await fetch(document.getElementById("session-ended").dataset.session, { credentials: "same-origin", headers: { Accept: "application/json" } });
+        const answer = await fetch(document.getElementById("session-ended").dataset.session, {
+          credentials: "same-origin",
+          headers: { Accept: "application/json" },
+        });
         window.consilium.renewToken((await answer.json()).csrf_token);
       } catch {
         // The next try says so.
@@ -216,13 +256,15 @@
       keep();
       missing(draft.missing);
       if (told.questions.length) question(told.questions, draft.saved_by);
-      else if (draft.saved_by !== start.name || quiet) toast((quiet ? words.theirs : words.merged).replace("PERSON", draft.saved_by));
+      else if (draft.saved_by !== start.name || quiet)
+        toast((quiet ? words.theirs : words.merged).replace("PERSON", draft.saved_by));
       tell();
       return !dirty;
     }
     /* A dialog in the middle of a word would swallow the rest of it. */
     async function pause() {
-      while (Date.now() - touched < PAUSE_MS || document.querySelector("dialog[open]")) await new Promise((go) => setTimeout(go, 200));
+      while (Date.now() - touched < PAUSE_MS || document.querySelector("dialog[open]"))
+        await new Promise((go) => setTimeout(go, 200));
     }
     async function question(questions, person) {
       asking = true;
@@ -245,7 +287,10 @@
     async function look() {
       if (document.hidden || dirty || busy || halted || asking || !navigator.onLine) return;
       try {
-        const answer = await fetch(`${editor.dataset.draftUrl}?version=${version}&draft=${draftId ?? ""}`, { credentials: "same-origin", headers: { Accept: "application/json", "HX-Request": "true" } });
+        const answer = await fetch(`${editor.dataset.draftUrl}?version=${version}&draft=${draftId ?? ""}`, {
+          credentials: "same-origin",
+          headers: { Accept: "application/json", "HX-Request": "true" },
+        });
         if (answer.status !== 200 || dirty || busy) return;
         const told = await answer.json();
         if (told.status !== "draft" && (told.status || version)) {

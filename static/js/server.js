@@ -19,7 +19,12 @@
       const answer = await fetch(url, {
         method,
         credentials: "same-origin",
-        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token(), "HX-Request": "true" },
+        headers: {
+          "Content-Type": "application/json",
+          Accept: "application/json",
+          "X-CSRFToken": token(),
+          "HX-Request": "true",
+        },
         body: body === undefined ? undefined : JSON.stringify(body),
         signal: AbortSignal.timeout?.(PATIENCE_MS),
         ...options,

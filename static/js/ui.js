@@ -52,11 +52,19 @@
 
   /* Clicks */
   document.addEventListener("click", (event) => {
-    const target = event.target.closest("[data-theme-choice], [data-toast-close], [data-dialog], [data-dialog-close], [data-fill], [data-session-check]");
+    const target = event.target.closest(
+      "[data-theme-choice], [data-toast-close], [data-dialog], [data-dialog-close], [data-fill], [data-session-check]",
+    );
     document.querySelectorAll("details[data-menu][open]").forEach((menu) => {
       if (!menu.contains(event.target)) menu.open = false;
     });
-    if (event.target instanceof HTMLDialogElement && event.target.open && event.target.id !== "session-ended" && outside(event)) event.target.close();
+    if (
+      event.target instanceof HTMLDialogElement &&
+      event.target.open &&
+      event.target.id !== "session-ended" &&
+      outside(event)
+    )
+      event.target.close();
     if (!target) return;
     if (target.dataset.themeChoice) chooseTheme(target.dataset.themeChoice);
     else if ("toastClose" in target.dataset) target.closest(".toast").remove();
@@ -69,7 +77,9 @@
   document.getElementById("session-ended")?.addEventListener("cancel", (event) => event.preventDefault());
   function outside(event) {
     const box = event.target.getBoundingClientRect();
-    return event.clientX < box.left || event.clientX > box.right || event.clientY < box.top || event.clientY > box.bottom;
+    return (
+      event.clientX < box.left || event.clientX > box.right || event.clientY < box.top || event.clientY > box.bottom
+    );
   }
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
@@ -147,7 +157,10 @@
     document.querySelectorAll("input[name=csrfmiddlewaretoken]").forEach((input) => (input.value = token));
   }
   async function currentSession() {
-    const answer = await fetch(ended.dataset.session, { credentials: "same-origin", headers: { Accept: "application/json" } });
+    const answer = await fetch(ended.dataset.session, {
+      credentials: "same-origin",
+      headers: { Accept: "application/json" },
+    });
     const session = await answer.json();
     renewToken(session.csrf_token);
     return session;
@@ -169,7 +182,12 @@
     button.disabled = true;
     try {
       await currentSession();
-      const answer = await fetch(form.getAttribute("action"), { method: "POST", credentials: "same-origin", headers: { Accept: "application/json", "X-Requested-With": "XMLHttpRequest" }, body: new FormData(form) });
+      const answer = await fetch(form.getAttribute("action"), {
+        method: "POST",
+        credentials: "same-origin",
+        headers: { Accept: "application/json", "X-Requested-With": "XMLHttpRequest" },
+        body: new FormData(form),
+      });
       const told = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json() : {};
       if (answer.ok) {
         form.querySelector("[name=password]").value = "";
