@@ -19,7 +19,7 @@
   let standing = null; // what another tab saved, while the question is open
   let leaving = false;
 
-  /* The form as one object, and back ---------------------------------------------------------------------------------- */
+  /* The form as one object, and back */
   function read() {
     const answers = {};
     for (const name of QUESTIONS) {
@@ -33,16 +33,16 @@
   }
   function write(finding) {
     for (const name of QUESTIONS) {
-      form
-        .querySelectorAll(`[name=${name}]`)
-        .forEach(
-          (radio) => (radio.checked = name in finding.answers && (radio.value === "sound") === finding.answers[name]),
-        );
+      form.querySelectorAll(`[name=${name}]`).forEach((radio) => {
+        radio.checked = name in finding.answers && (radio.value === "sound") === finding.answers[name];
+      });
     }
-    form.querySelectorAll("[name=outcome]").forEach((radio) => (radio.checked = radio.value === finding.outcome));
-    document
-      .querySelectorAll("[name=criteria]")
-      .forEach((box) => (box.checked = finding.criteria.includes(Number(box.value))));
+    form.querySelectorAll("[name=outcome]").forEach((radio) => {
+      radio.checked = radio.value === finding.outcome;
+    });
+    document.querySelectorAll("[name=criteria]").forEach((box) => {
+      box.checked = finding.criteria.includes(Number(box.value));
+    });
     form.elements.comment.value = finding.comment;
   }
   const dirty = () => JSON.stringify(read()) !== sent;
@@ -71,7 +71,7 @@
     }
   }
 
-  /* Saving ------------------------------------------------------------------------------------------------------------- */
+  /* Saving */
   function tell(text) {
     saving.textContent = text;
   }
@@ -148,7 +148,7 @@
     if (dirty() && !leaving) event.preventDefault();
   });
 
-  /* Handing in --------------------------------------------------------------------------------------------------------- */
+  /* Handing in */
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     await busy;
@@ -165,7 +165,7 @@
     settle(answer, finding);
   });
 
-  /* Keys --------------------------------------------------------------------------------------------------------------- */
+  /* Keys */
   const criteria = () => Array.from(document.querySelectorAll("[data-criterion]"));
   function move(step) {
     const all = criteria();

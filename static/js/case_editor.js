@@ -1,5 +1,6 @@
 /* The editor of a case. Its whole state is saved a moment after every change, with the version that was seen; until the
-   server has said that it is saved, a copy stands in the browser's storage. Without this script the page is a plain form. */
+   server has said that it is saved, a copy is kept in the browser's storage. Without this script the page is a plain
+   form. */
 (() => {
   "use strict";
   const editor = document.getElementById("case-editor");
@@ -21,7 +22,7 @@
   const { newTurn, number } = caseTurns({ turns, words, fill, changed });
   const tags = caseTags({ form, changed });
 
-  /* What stands in the form ------------------------------------------------------------------------------------- */
+  /* What stands in the form */
   function part(state) {
     return Object.fromEntries(
       FIELDS.map((name) => [
@@ -64,7 +65,7 @@
     number();
   }
 
-  /* Saving -------------------------------------------------------------------------------------------------------- */
+  /* Saving */
   const prefix = `consilium.case:${words.who}:${words.case}:`;
   const own = prefix + server.newId();
   let version = stored.version;
@@ -242,7 +243,7 @@
     event.target.submit();
   });
 
-  /* Two versions: what only one of them changed is taken; where both did, somebody has to say which holds ------------- */
+  /* Two versions: what only one of them changed is taken; where both did, somebody has to say which holds */
   const dialog = document.getElementById("case-conflict");
   function overtaken(body, base = saved) {
     const mine = read();
@@ -325,7 +326,7 @@
     recover();
   });
 
-  /* What an earlier visit left unsent ------------------------------------------------------------------------------ */
+  /* What an earlier visit left unsent */
   const sameContent = (state) =>
     ["key", "conversation", "reference_answer"].every(
       (name) => JSON.stringify(state[name]) === JSON.stringify(stored.case[name]),
@@ -363,7 +364,7 @@
     }
   }
 
-  /* Preview, and places of findings -------------------------------------------------------------------------------- */
+  /* Preview, and places of findings */
   const pane = document.getElementById("preview");
   let asked = 0;
   function previewSoon() {
@@ -372,7 +373,8 @@
     previewTimer = setTimeout(preview, PREVIEW_MS);
   }
   async function preview() {
-    const turn = (asked += 1);
+    asked += 1;
+    const turn = asked;
     const { conversation, reference_answer, language } = read();
     try {
       const answer = await post(words.preview, { conversation, reference_answer, language });

@@ -27,8 +27,12 @@
         const mine = tags.filter((tag) =>
           before ? tag.startsWith(before) : !Object.values(KINDS).some((other) => other && tag.startsWith(other)),
         );
-        field.querySelectorAll(".chip:not(.new)").forEach((chip) => chip.remove());
-        mine.forEach((tag) => addChip(field, tag.slice(before.length)));
+        field.querySelectorAll(".chip:not(.new)").forEach((chip) => {
+          chip.remove();
+        });
+        mine.forEach((tag) => {
+          addChip(field, tag.slice(before.length));
+        });
       }
     }
     function addChip(field, value) {
@@ -55,7 +59,9 @@
         .split(known ? /[;；\n]/ : /[;；,，、\n]/)
         .map((tag) => tag.trim())
         .filter(Boolean)
-        .forEach((tag) => addChip(field, tag));
+        .forEach((tag) => {
+          addChip(field, tag);
+        });
       input.value = "";
       changed();
     }

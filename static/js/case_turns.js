@@ -1,5 +1,5 @@
-/* The turns of a case in its editor: added, removed and put back, moved by buttons, keys and dragging. `changed` is told
-   of every change. */
+/* The turns of a case in its editor: added, removed and put back, moved by buttons, keys and dragging. `changed` is
+   told of every change. */
 (() => {
   "use strict";
   window.consilium.caseTurns = ({ turns, words, fill, changed }) => {
@@ -16,7 +16,9 @@
     function number() {
       [...turns.children].forEach((item, index) => {
         item.querySelector(".turn-number").textContent = index + 1;
-        item.querySelectorAll("button").forEach((button) => (button.value = index));
+        item.querySelectorAll("button").forEach((button) => {
+          button.value = index;
+        });
         item.querySelector("select").setAttribute("aria-label", fill(words.textWho, { n: index + 1 }));
         item.querySelector("textarea").setAttribute("aria-label", fill(words.textSays, { n: index + 1 }));
       });

@@ -19,7 +19,10 @@
     all.indeterminate = chosen > 0 && !all.checked;
   }
   document.addEventListener("change", (event) => {
-    if (event.target.id === "pick-all") boxes().forEach((box) => (box.checked = event.target.checked));
+    if (event.target.id === "pick-all")
+      boxes().forEach((box) => {
+        box.checked = event.target.checked;
+      });
     if (event.target.id === "pick-all" || event.target.name === "piece") showChosen();
   });
   document.addEventListener("htmx:afterSwap", (event) => {

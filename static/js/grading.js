@@ -31,7 +31,7 @@
   reading.filters.open = (one) => !one.dataset.outcome;
   reading.filters.flagged = (one) => one.dataset.borderline === "1" || one.dataset.outcome === "cannot_assess";
 
-  /* Sending ---------------------------------------------------------------------------------------------------------------- */
+  /* Sending */
   const made = new Set(); // ids of the entries made on this page
   let sending = null; // the request under way
   let failures = 0;
@@ -63,7 +63,8 @@
     const version = before ? before.version : Number(row(id).dataset.version);
     const after = [...(trail[id] ?? [])].slice(-20);
     const evidence = state.evidence.map(({ start, end }) => ({ start, end }));
-    (trail[id] ??= []).push(clientId);
+    trail[id] ??= [];
+    trail[id].push(clientId);
     made.add(clientId);
     mine[id] = {
       outcome: state.outcome,
@@ -216,7 +217,7 @@
     showSaving();
   }
 
-  /* Two versions of one decision: the person chooses ------------------------------------------------------------------------ */
+  /* Two versions of one decision: the person chooses */
   const inWords = (state) =>
     [text(state.outcome || "undecided"), state.borderline ? text("borderline") : "", state.note]
       .filter(Boolean)
@@ -256,7 +257,7 @@
   // Escape would leave the question open with nothing to answer it.
   choice.addEventListener("cancel", (event) => event.preventDefault());
 
-  /* Another tab ----------------------------------------------------------------------------------------------------------------- */
+  /* Another tab */
   const others = new Set();
   function showOthers() {
     const notice = document.getElementById("elsewhere");
@@ -304,11 +305,13 @@
     const target = row(message.id);
     if (!target) return;
     if (message.type === "shown") {
-      (trail[message.id] ??= []).push(message.client);
+      trail[message.id] ??= [];
+      trail[message.id].push(message.client);
       show(target, message.state);
       summarise();
     } else if (message.type === "saved") {
-      (trail[message.id] ??= []).push(message.client);
+      trail[message.id] ??= [];
+      trail[message.id].push(message.client);
       stood[message.id] = message.state;
       target.dataset.version = String(Math.max(message.version, Number(target.dataset.version)));
       if (mine[message.id]?.client_id === message.client) {
@@ -340,7 +343,7 @@
     outbox.sendLeft(assignment);
   }
 
-  /* What the person does -------------------------------------------------------------------------------------------------------- */
+  /* What the person does */
   function change(target, difference, { remember = true } = {}) {
     // A row of a sheet that gave way: its criterion stands in the next one, too, and that is another decision.
     if (!writable || !target?.isConnected) return;
@@ -468,7 +471,7 @@
     (event) => event.target.closest("#criteria [data-do=evidence]") && event.preventDefault(),
   );
 
-  /* Handing in, and the next response ---------------------------------------------------------------------------------------------- */
+  /* Handing in, and the next response */
   let busy = false;
   async function submit() {
     if (!form || !writable || busy) return;
@@ -616,7 +619,8 @@
     keepOpenNote();
     outbox.say({ type: "bye", assignment });
   });
-  window.addEventListener("pageshow", (event) => event.persisted && location.reload()); // kept by the browser: versions are old
+  // A page that the browser had kept shows old versions.
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
   window.addEventListener("beforeunload", (event) => {
     keepOpenNote();
     if (Object.keys(mine).length) event.preventDefault();

@@ -33,9 +33,11 @@
   const same = (one, other) =>
     one.value === other.value && one.certainty === other.certainty && one.note === other.note;
 
-  /* What the page shows ------------------------------------------------------------------------------------------------ */
+  /* What the page shows */
   function show(one, state) {
-    one.querySelectorAll("input[type=radio]").forEach((radio) => (radio.checked = radio.value === state.value));
+    one.querySelectorAll("input[type=radio]").forEach((radio) => {
+      radio.checked = radio.value === state.value;
+    });
     one.querySelector("[data-note]").value = state.note;
     if (state.note) one.querySelector("details.note").open = true;
     showCertainty(one, state.certainty);
@@ -90,7 +92,9 @@
   }
   function select(one) {
     if (!one) return;
-    all().forEach((other) => other.classList.toggle("current", other === one));
+    all().forEach((other) => {
+      other.classList.toggle("current", other === one);
+    });
     current = one;
     if (!one.contains(document.activeElement)) one.focus({ preventScroll: true });
     one.scrollIntoView({ block: "nearest" });
@@ -109,7 +113,7 @@
     select(rows[Math.min(rows.length - 1, Math.max(0, rows.indexOf(current) + step))]);
   }
 
-  /* Kept in this browser until the server has it -------------------------------------------------------------------------- */
+  /* Kept in this browser until the server has it */
   const keyOf = (id) => `consilium.labels:${who}:${page.dataset.task}:${id}`;
   function keep(id, entry) {
     try {
@@ -168,7 +172,10 @@
     summarise();
     showSaving();
   }
-  const putAll = () => all().forEach((one) => later.has(one.dataset.question) && put(one));
+  const putAll = () =>
+    all().forEach((one) => {
+      if (later.has(one.dataset.question)) put(one);
+    });
   function putLater(one) {
     const id = one.dataset.question;
     summarise();
@@ -179,7 +186,7 @@
     );
   }
 
-  /* Sending ----------------------------------------------------------------------------------------------------------------- */
+  /* Sending */
   const ask = (url, body) => server.ask("POST", url, { who, ...body });
   const waiting = () => [...pending].filter(([id]) => !asked.has(id));
   function flush() {
@@ -198,7 +205,8 @@
     const of = page;
     while (!halted && waiting().length) {
       const [id, entry] = waiting()[0];
-      (trail[id] ??= []).push(entry.client_id);
+      trail[id] ??= [];
+      trail[id].push(entry.client_id);
       const answer = await ask(page.dataset.answerUrl, { answer: { question: id, ...entry } });
       if (of !== page || !settle(id, entry, answer)) return;
     }
@@ -212,7 +220,7 @@
       return true;
     }
     if (body?.reason === "stale") {
-      overtaken(id, sent, body.current);
+      overtaken(id, body.current);
       return true;
     }
     if (status === 401) {
@@ -250,7 +258,7 @@
     pending.set(id, entry);
     keep(id, entry);
   }
-  function overtaken(id, sent, standing) {
+  function overtaken(id, standing) {
     find(id).dataset.version = standing.version;
     lastSaved = standing.at;
     const mine = pending.get(id);
@@ -277,7 +285,7 @@
     if (pending.size || (early.size && !storable)) event.preventDefault();
   });
 
-  /* Two versions of one answer: the person chooses ----------------------------------------------------------------------------- */
+  /* Two versions of one answer: the person chooses */
   function inWords(one, state) {
     const label = [...one.querySelectorAll("input[type=radio]")]
       .find((radio) => radio.value === state.value)
@@ -318,7 +326,7 @@
   // Escape would leave the question open with nothing to answer it.
   choice.addEventListener("cancel", (event) => event.preventDefault());
 
-  /* Handing in ------------------------------------------------------------------------------------------------------------------ */
+  /* Handing in */
   let submitting = false;
   async function submit() {
     if (!writable || submitting) return;
@@ -365,7 +373,7 @@
     submit();
   });
 
-  /* Mouse and keyboard ------------------------------------------------------------------------------------------------------------ */
+  /* Mouse and keyboard */
   document.addEventListener("change", (event) => {
     const one = event.target.closest?.("[data-question]");
     if (!one) return;
@@ -461,7 +469,9 @@
     lastSaved = page.dataset.saved;
     halted = "";
     // The next case has the same questions: nothing of the one before may land in it.
-    later.forEach((timer) => clearTimeout(timer));
+    later.forEach((timer) => {
+      clearTimeout(timer);
+    });
     later.clear();
     if (choice.open) choice.close();
     document.getElementById("place").textContent = page.dataset.heading;

@@ -102,7 +102,9 @@
         button.className = "small";
         button.textContent = text("forget");
         button.addEventListener("click", () => {
-          left.entries.forEach((entry, key) => drop(key, entry));
+          left.entries.forEach((entry, key) => {
+            drop(key, entry);
+          });
           rest = rest.filter((other) => other !== left);
           show();
           window.consilium.toast(text("forgotten"));

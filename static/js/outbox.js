@@ -2,7 +2,8 @@
 
    An entry is the whole state of one decision, with the version that its author saw, an id of its own, and in `after`
    the ids of the entries that were on the screen when it was made. It leaves the storage only when the server has said
-   that this very entry is saved; a repeated one changes nothing there. Two tabs share the storage, and tell each other. */
+   that this very entry is saved; a repeated one changes nothing there. Two tabs share the storage, and tell each
+   other. */
 (() => {
   "use strict";
   const box = document.getElementById("outbox");
@@ -13,7 +14,7 @@
   const tab = newId();
   const kept = new Map(); // what storage could not take: full, or forbidden
 
-  /* Storage: one key for each decision, so that two tabs never write over each other's ------------------------------- */
+  /* Storage: one key for each decision, so that two tabs never write over each other's */
   const keyOf = (assignment, id) => `${prefix}${assignment}:${id}`;
   function placeOf(key) {
     if (!key?.startsWith(prefix)) return null;
@@ -32,7 +33,8 @@
     const add = (key, entry) => {
       const place = placeOf(key);
       if (!place || !entry || (wanted && place.assignment !== wanted)) return;
-      (found[place.assignment] ??= {})[place.id] = entry;
+      found[place.assignment] ??= {};
+      found[place.assignment][place.id] = entry;
     };
     try {
       for (const key of Object.keys(localStorage))
@@ -40,7 +42,9 @@
     } catch {
       // Forbidden: what there is, is in memory.
     }
-    kept.forEach((entry, key) => add(key, entry));
+    kept.forEach((entry, key) => {
+      add(key, entry);
+    });
     return wanted ? (found[wanted] ?? {}) : found;
   }
   function put(assignment, id, entry) {
@@ -72,11 +76,11 @@
     client_id: entry.client_id,
   });
 
-  /* The server -------------------------------------------------------------------------------------------------------- */
+  /* The server */
   const send = (url, batch, more = {}) =>
     ask("POST", url, { decisions: Object.entries(batch).map(([id, entry]) => wire(id, entry)), ...more });
 
-  /* Other tabs of this browser ------------------------------------------------------------------------------------------ */
+  /* Other tabs of this browser */
   const listeners = [];
   const name = `consilium:${who}`;
   const channel = "BroadcastChannel" in window ? new BroadcastChannel(name) : null;
@@ -92,18 +96,21 @@
     }
   }
   const hear = (listener) => listeners.push(listener);
-  const tell = (message) => listeners.forEach((listener) => message && message.tab !== tab && listener(message));
+  const tell = (message) =>
+    listeners.forEach((listener) => {
+      if (message && message.tab !== tab) listener(message);
+    });
   channel?.addEventListener("message", (event) => tell(event.data));
   window.addEventListener("storage", (event) => {
     if (event.key === name) tell(parsed(event.newValue));
     const place = placeOf(event.key);
     if (place)
-      listeners.forEach((listener) =>
-        listener({ type: "entry", ...place, entry: parsed(event.newValue), before: parsed(event.oldValue) }),
-      );
+      listeners.forEach((listener) => {
+        listener({ type: "entry", ...place, entry: parsed(event.newValue), before: parsed(event.oldValue) });
+      });
   });
 
-  /* What another page left behind: a tab that was killed, an evening without a connection ----------------------------- */
+  /* What another page left behind: a tab that was killed, an evening without a connection */
   let clearing = null;
   function sendLeft(except) {
     clearing ??= clear(except).finally(() => (clearing = null));

@@ -17,7 +17,9 @@
     }
   }
   all?.addEventListener("change", () => {
-    boxes().forEach((box) => (box.checked = all.checked));
+    boxes().forEach((box) => {
+      box.checked = all.checked;
+    });
     show();
   });
   form.addEventListener("change", (event) => {
@@ -26,7 +28,9 @@
   const opener = form.querySelector("[data-open-all]");
   opener?.addEventListener("click", () => {
     const closed = Array.from(form.querySelectorAll(".pick details:not([open])"));
-    form.querySelectorAll(".pick details").forEach((box) => (box.open = closed.length > 0));
+    form.querySelectorAll(".pick details").forEach((box) => {
+      box.open = closed.length > 0;
+    });
     [opener.textContent, opener.dataset.textClose] = [opener.dataset.textClose, opener.textContent];
   });
   show();

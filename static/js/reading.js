@@ -1,4 +1,5 @@
-/* What the grading, checking and adjudication pages share: moving through the criteria, single keys, evidence in the text. */
+/* What the grading, checking and adjudication pages share: moving through the criteria, single keys, evidence in the
+   text. */
 (() => {
   "use strict";
   if (!document.getElementById("work")) return;
@@ -7,7 +8,7 @@
   const list = () => document.getElementById("criteria");
   const response = () => document.getElementById("response");
 
-  /* Criteria ------------------------------------------------------------------------------------------------------- */
+  /* Criteria */
   const all = () => Array.from(list().querySelectorAll("[data-row]"));
   const shown = () => all().filter((row) => !row.hidden);
   const row = (id) => document.getElementById(`criterion-${id}`);
@@ -60,15 +61,17 @@
     const target = event.target.closest("#criteria [data-row]");
     if (target) select(target, { focus: !event.target.closest("button, textarea, input, a") });
   });
-  /* Between pressing a button and letting it go nothing may move, or the click would hit something else and be lost: what
-     folds and unfolds rows waits until the button is up. */
+  /* Between pressing a button and letting it go nothing may move, or the click would hit something else and be lost:
+     what folds and unfolds rows waits until the button is up. */
   let pressed = false;
   let held = [];
   function release() {
     pressed = false;
     const waiting = held;
     held = [];
-    waiting.forEach((work) => work());
+    waiting.forEach((work) => {
+      work();
+    });
   }
   document.addEventListener("pointerdown", () => (pressed = true), true);
   for (const name of ["pointerup", "pointercancel", "dragend"])
@@ -91,10 +94,12 @@
     }
   });
 
-  /* Keys ----------------------------------------------------------------------------------------------------------- */
+  /* Keys */
   const keys = new Map();
   function on(names, action) {
-    names.forEach((name) => keys.set(name, action));
+    names.forEach((name) => {
+      keys.set(name, action);
+    });
   }
   function keyName(event) {
     let key = event.key;
@@ -103,7 +108,9 @@
     const letter = /^[a-z]$/i.test(key);
     if (letter) key = key.toLowerCase();
     const alt = event.altKey || event.getModifierState?.("AltGraph");
-    return `${event.ctrlKey || event.metaKey ? "ctrl+" : ""}${alt ? "alt+" : ""}${letter && event.shiftKey ? "shift+" : ""}${key}`;
+    const ctrl = event.ctrlKey || event.metaKey;
+    const shift = letter && event.shiftKey;
+    return `${ctrl ? "ctrl+" : ""}${alt ? "alt+" : ""}${shift ? "shift+" : ""}${key}`;
   }
   function typing(target) {
     return (
@@ -135,7 +142,7 @@
   on(["?"], () => document.getElementById("keys")?.showModal());
   on(["g"], () => document.getElementById("guidelines")?.showModal());
 
-  /* Places in the text: code points of the stored response, which every piece carries the start of ------------------- */
+  /* Places in the text: code points of the stored response, which every piece carries the start of */
   const pieces = () => Array.from(response().querySelectorAll("[data-s]"));
   const points = (text) => Array.from(text).length;
   function place(piece, node, offset) {
@@ -194,7 +201,7 @@
     }
   }
 
-  /* Picking a sentence without a mouse ------------------------------------------------------------------------------- */
+  /* Picking a sentence without a mouse */
   let picking = null;
   function sentences() {
     const found = [];
@@ -262,19 +269,21 @@
     return true;
   }
 
-  /* Filters ---------------------------------------------------------------------------------------------------------- */
+  /* Filters */
   const filters = { all: () => true };
   let filter = "all";
   function applyFilter(name = filter) {
     filter = name;
     const rows = all();
-    rows.forEach((one) => (one.hidden = !filters[filter](one)));
-    document
-      .querySelectorAll("[data-filter]")
-      .forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.filter === filter)));
-    document
-      .querySelectorAll("[data-count]")
-      .forEach((count) => (count.textContent = rows.filter(filters[count.dataset.count]).length));
+    rows.forEach((one) => {
+      one.hidden = !filters[filter](one);
+    });
+    document.querySelectorAll("[data-filter]").forEach((button) => {
+      button.setAttribute("aria-pressed", String(button.dataset.filter === filter));
+    });
+    document.querySelectorAll("[data-count]").forEach((count) => {
+      count.textContent = rows.filter(filters[count.dataset.count]).length;
+    });
     const none = document.getElementById("none-shown");
     if (none) none.hidden = rows.some((one) => !one.hidden);
   }

@@ -29,13 +29,14 @@
   let lastSaved = "";
   let leaving = false;
 
-  /* What the page shows ------------------------------------------------------------------------------------------- */
+  /* What the page shows */
   // Han, kana and hangul are counted one by one, all else by the spaces between; as the server counts.
   const WORDS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+/g;
   const counted = () => {
     const box = byId("count");
+    const words = (editor.value.match(WORDS) ?? []).length;
     const length = [...editor.value].length;
-    return `${(editor.value.match(WORDS) ?? []).length} ${box.dataset.textWords} · ${length} ${box.dataset.textCharacters}`;
+    return `${words} ${box.dataset.textWords} · ${length} ${box.dataset.textCharacters}`;
   };
   function showCount() {
     byId("count").textContent = counted();
@@ -68,7 +69,7 @@
     place.replaceChildren(notice);
   }
 
-  /* Kept in this browser until the server has it -------------------------------------------------------------------- */
+  /* Kept in this browser until the server has it */
   function keep() {
     try {
       localStorage.setItem(KEY, JSON.stringify({ ...pending, trail }));
@@ -108,7 +109,7 @@
   }
   const putNow = () => later !== null && put();
 
-  /* Sending --------------------------------------------------------------------------------------------------------- */
+  /* Sending */
   const ask = (url, body) => server.ask("POST", url, body);
   function flush() {
     if (sending) return sending;
@@ -194,7 +195,7 @@
     if (pending && !leaving) event.preventDefault();
   });
 
-  /* Two versions of the text: the person chooses -------------------------------------------------------------------- */
+  /* Two versions of the text: the person chooses */
   const choice = byId("choice");
   function choose(standing) {
     asked = standing;
@@ -202,7 +203,9 @@
     choice.querySelector("[data-theirs-at]").textContent = standing.at;
     choice.querySelector("[data-mine]").textContent = pending.text || words("nothing");
     showSaving();
-    document.querySelectorAll("dialog[open]").forEach((dialog) => dialog.close());
+    document.querySelectorAll("dialog[open]").forEach((dialog) => {
+      dialog.close();
+    });
     choice.showModal();
   }
   choice.addEventListener("click", (event) => {
@@ -223,16 +226,16 @@
   // Escape would leave the question open with nothing to answer it.
   choice.addEventListener("cancel", (event) => event.preventDefault());
 
-  /* Writing, previewing, starting from a reference ------------------------------------------------------------------ */
+  /* Writing, previewing, starting from a reference */
   editor.addEventListener("input", () => {
     showCount();
     clearTimeout(later);
     later = setTimeout(put, SLOW_DOWN_MS);
   });
   async function view(name) {
-    document
-      .querySelectorAll("[data-view]")
-      .forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.view === name)));
+    document.querySelectorAll("[data-view]").forEach((button) => {
+      button.setAttribute("aria-pressed", String(button.dataset.view === name));
+    });
     if (name === "preview") {
       const { status, body } = await ask(page.dataset.checkUrl, { text: editor.value });
       if (status === 200 && body.html) shown.innerHTML = body.html;
@@ -272,7 +275,7 @@
     else if (writable) startFrom(button.dataset.startFrom === undefined ? null : Number(button.dataset.startFrom));
   });
 
-  /* Handing in ------------------------------------------------------------------------------------------------------ */
+  /* Handing in */
   const dialog = byId("hand-in");
   const refused = byId("hand-in-refused");
   function tellInDialog(detail) {
@@ -362,7 +365,7 @@
       byId("keys").showModal();
   });
 
-  /* What an earlier visit left: the text of this browser goes into the editor, and the server is asked. --------------- */
+  /* What an earlier visit left: the text of this browser goes into the editor, and the server is asked. */
   const left = writable ? kept() : null;
   if (left) {
     trail = left.trail ?? [];

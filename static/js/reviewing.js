@@ -26,7 +26,7 @@
   let failures = 0;
   let timer = null;
 
-  /* What is kept in the browser -------------------------------------------------------------------------------------- */
+  /* What is kept in the browser */
   const prefix = () => `consilium.review:${who}:${work}:`;
   function keep(id, entry) {
     try {
@@ -46,9 +46,12 @@
     }
     return found;
   }
-  const forgetAll = () => Object.keys(kept()).forEach((id) => keep(id, null));
+  const forgetAll = () =>
+    Object.keys(kept()).forEach((id) => {
+      keep(id, null);
+    });
 
-  /* What the page shows ---------------------------------------------------------------------------------------------- */
+  /* What the page shows */
   function marks() {
     reading.paint(
       reading.all().flatMap((one) =>
@@ -107,7 +110,7 @@
   reading.filters.amended = (one) => Boolean(one.dataset.amended);
   document.addEventListener("consilium:criterion", marks);
 
-  /* The server ------------------------------------------------------------------------------------------------------- */
+  /* The server */
   async function post(url, values = {}) {
     const token = JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"] ?? "";
     try {
@@ -200,7 +203,7 @@
         }
         giveUp(id, entry);
         refuse(text("gone"));
-      } else if (answer.status === 409 && rowOf(answer.html)) overtaken(id, entry, rowOf(answer.html));
+      } else if (answer.status === 409 && rowOf(answer.html)) overtaken(id, rowOf(answer.html));
       else {
         giveUp(id, entry);
         refuse(sentence(answer.html));
@@ -235,9 +238,9 @@
     if (made && row(id)) row(id).dataset.version = made.dataset.version;
   }
 
-  /* Two versions of one criterion: the person chooses -------------------------------------------------------------------- */
+  /* Two versions of one criterion: the person chooses */
   const savedReason = (made) => made.querySelector("[data-reason]")?.defaultValue ?? "";
-  function overtaken(id, sent, made) {
+  function overtaken(id, made) {
     const entry = pending.get(id);
     if (!entry) return;
     // What takes an amendment back needs no reason, and a ruling's reason is part of it.
@@ -323,15 +326,15 @@
     showReason(target, entry.outcome, entry.reason);
   }
 
-  /* Choosing --------------------------------------------------------------------------------------------------------- */
+  /* Choosing */
   const reasonOf = (target) => target.querySelector("[data-reason]");
   function needsReason(target, outcome) {
     return adjudicating ? outcome === "faulty" : outcome !== target.dataset.default;
   }
   function press(target, outcome) {
-    target
-      .querySelectorAll("[data-set]")
-      .forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === outcome)));
+    target.querySelectorAll("[data-set]").forEach((button) => {
+      button.setAttribute("aria-pressed", String(button.dataset.set === outcome));
+    });
   }
   function showReason(target, outcome, value) {
     const box = target.querySelector("[data-reason-box]");
@@ -364,7 +367,7 @@
     return writable && !busy;
   }
   function choose(outcome, target = inSight()) {
-    if (!free() || !target || !target.querySelector(`[data-set="${outcome}"]`)) return;
+    if (!free() || !target?.querySelector(`[data-set="${outcome}"]`)) return;
     const same = outcome === target.dataset.outcome;
     if (same && (adjudicating || !target.dataset.amended)) {
       goOn(target);
@@ -465,7 +468,7 @@
     }
   });
 
-  /* Finishing, and the next ------------------------------------------------------------------------------------------ */
+  /* Finishing, and the next */
   function setBusy(now) {
     const focused = document.activeElement;
     busy = now;

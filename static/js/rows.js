@@ -7,7 +7,7 @@
   const writable = () => Boolean(reading.page.dataset.writable);
   const orderKey = `consilium.order:${window.consilium.outbox?.who ?? ""}`;
 
-  /* State of a row: what the page shows, saved or not ------------------------------------------------------------------ */
+  /* State of a row: what the page shows, saved or not */
   const stateOf = (target) => ({
     outcome: target.dataset.outcome,
     borderline: target.dataset.borderline === "1",
@@ -25,9 +25,9 @@
       state.evidence.map((span) => ({ ...span, quote: span.quote ?? reading.quote(span) })),
     );
     target.classList.toggle("decided", Boolean(state.outcome));
-    target
-      .querySelectorAll("[data-set]")
-      .forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.set === state.outcome)));
+    target.querySelectorAll("[data-set]").forEach((button) => {
+      button.setAttribute("aria-pressed", String(button.dataset.set === state.outcome));
+    });
     target.querySelector("[data-borderline-flag]").hidden = !state.borderline;
     if (state.note || state.evidence.length || target.querySelector(".extra")) showExtra(target, state);
   }
@@ -87,7 +87,7 @@
     marks();
   });
 
-  /* Order: by axis, or as the rubric has it ------------------------------------------------------------------------------ */
+  /* Order: by axis, or as the rubric has it */
   function order(byAxis) {
     const list = reading.list;
     const rows = reading.all().sort((one, other) => Number(one.dataset.number) - Number(other.dataset.number));
@@ -96,7 +96,9 @@
     button.hidden = axes.length < 2;
     byAxis = byAxis && axes.length > 1;
     button.setAttribute("aria-pressed", String(byAxis));
-    list.querySelectorAll("li.axis").forEach((head) => head.remove());
+    list.querySelectorAll("li.axis").forEach((head) => {
+      head.remove();
+    });
     if (!byAxis) {
       list.append(...rows);
       return;

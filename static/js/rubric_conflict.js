@@ -34,8 +34,12 @@
     );
     return new Promise((resolve) => {
       const choose = (side) =>
-        box.querySelectorAll(`input[value="${side}"]`).forEach((input) => (input.checked = true));
-      dialog.querySelectorAll("[data-all]").forEach((button) => (button.onclick = () => choose(button.dataset.all)));
+        box.querySelectorAll(`input[value="${side}"]`).forEach((input) => {
+          input.checked = true;
+        });
+      dialog.querySelectorAll("[data-all]").forEach((button) => {
+        button.onclick = () => choose(button.dataset.all);
+      });
       document.getElementById("conflict-done").onclick = () => dialog.close();
       dialog.addEventListener(
         "close",

@@ -39,7 +39,7 @@
     }
   }
 
-  /* Showing -------------------------------------------------------------------------------------------------------------- */
+  /* Showing */
   function render() {
     rows.show(items);
     for (const item of items) showRemarks(item);
@@ -122,7 +122,7 @@
     node.scrollIntoView({ block: "nearest" });
   }
 
-  /* Changing ------------------------------------------------------------------------------------------------------------- */
+  /* Changing */
   const saving = window.consilium.rubricSaving({
     start,
     words,
@@ -294,7 +294,7 @@
     button.setAttribute("aria-expanded", String(!box.hidden));
   }
 
-  /* Typing --------------------------------------------------------------------------------------------------------------- */
+  /* Typing */
   list.addEventListener("beforeinput", (event) => {
     if (event.inputType.startsWith("history")) {
       // The menu of the browser; its own steps know nothing of the list.
@@ -406,7 +406,11 @@
   function suggest() {
     suggested ??= fetch(editor.dataset.tagsUrl, { credentials: "same-origin", headers: { "HX-Request": "true" } })
       .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(String(answer.status)))))
-      .then((told) => ["axes", "tags"].forEach((name) => offer(name, told[name])))
+      .then((told) =>
+        ["axes", "tags"].forEach((name) => {
+          offer(name, told[name]);
+        }),
+      )
       .catch(() => (suggested = null));
   }
 
@@ -417,7 +421,7 @@
     past.note(from);
   }
 
-  /* Clicks ----------------------------------------------------------------------------------------------------------------- */
+  /* Clicks */
   const actions = {
     add: () => add(items.at(-1)?.id),
     undo,
@@ -471,7 +475,7 @@
     area.setSelectionRange(units(remark.start), units(remark.end));
   }
 
-  /* Lint ----------------------------------------------------------------------------------------------------------------------- */
+  /* Lint */
   let lintTimer = null;
   let lintAsked = 0;
   function lintSoon(wait = LINT_MS) {
@@ -480,7 +484,8 @@
   }
   async function lint() {
     if (!items.length || !navigator.onLine) return;
-    const asked = (lintAsked += 1);
+    lintAsked += 1;
+    const asked = lintAsked;
     const token = JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
     try {
       const answer = await fetch(editor.dataset.lintUrl, {

@@ -9,7 +9,7 @@
 
   /* consilium.rubricHistory({items(), take(items), caret(), go(caret)}) */
   window.consilium.rubricHistory = ({ items, take, caret, go }) => {
-    let done = [];
+    const done = [];
     let undone = [];
     let stands = model.copy(items()); // the list as the last step left it
     let lastAt = null; // the caret then
@@ -45,7 +45,8 @@
       };
     }
     function typed(id, field, kind, data) {
-      const free = !["text", "source", "element", "expectation"].includes(field); // points and axis: all of it is one step
+      // Points and axis: all of it is one step.
+      const free = !["text", "source", "element", "expectation"].includes(field);
       const removes = kind.startsWith("delete");
       const onward =
         begun && lastAt?.id === id && lastAt.name === field && begun.at === begun.end && begun.at === lastAt.at;

@@ -20,13 +20,14 @@
     };
   }
 
-  /* The bank ---------------------------------------------------------------------------------------------------------------- */
+  /* The bank */
   const bank = document.getElementById("bank");
   const query = document.getElementById("bank-q");
   const found = document.getElementById("bank-found");
   let asked = 0;
   async function search() {
-    const number = (asked += 1);
+    asked += 1;
+    const number = asked;
     const address = `${editor.dataset.bankUrl}?${new URLSearchParams({ q: query.value, case: editor.dataset.case })}`;
     try {
       const answer = await fetch(address, { credentials: "same-origin", headers: headers() });
@@ -73,7 +74,7 @@
     });
   }
 
-  /* Paste many ---------------------------------------------------------------------------------------------------------------- */
+  /* Paste many */
   const dialog = document.getElementById("paste");
   const text = document.getElementById("paste-text");
   const file = document.getElementById("paste-file");
@@ -101,7 +102,8 @@
     if (given) understand();
   }
   async function understand(columns) {
-    const number = (pasted += 1);
+    pasted += 1;
+    const number = pasted;
     const body = new FormData();
     if (file.files.length) body.append("file", file.files[0]);
     else if (text.value.trim()) body.append("text", text.value);
@@ -135,7 +137,7 @@
   }
   function show(told) {
     read = told;
-    take.disabled = !told || !told.rows.length || told.fault_total > 0;
+    take.disabled = !told?.rows.length || told.fault_total > 0;
     preview.replaceChildren();
     if (!told) return;
     preview.append(columnChoice(told));

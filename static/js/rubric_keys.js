@@ -33,7 +33,7 @@
   // A tag that is being typed is the browser's own to undo.
   const elsewhere = (target) => target.dataset.field === "tag" && target.value;
 
-  /* Keys ------------------------------------------------------------------------------------------------------------------- */
+  /* Keys */
   list.addEventListener("keydown", (event) => {
     const target = event.target;
     const name = target.dataset.field;
@@ -200,7 +200,7 @@
     }
   });
 
-  /* Dragging by the number ------------------------------------------------------------------------------------------------- */
+  /* Dragging by the number */
   let dragged = "";
   list.addEventListener("dragstart", (event) => {
     if (!event.target.closest?.("[data-handle]")) return;
@@ -214,7 +214,9 @@
     const over = event.target.closest(".item");
     if (!dragged || !over) return;
     event.preventDefault();
-    list.querySelectorAll(".over, .under-it").forEach((node) => node.classList.remove("over", "under-it"));
+    list.querySelectorAll(".over, .under-it").forEach((node) => {
+      node.classList.remove("over", "under-it");
+    });
     const box = over.getBoundingClientRect();
     over.classList.add(event.clientY < box.top + box.height / 2 ? "over" : "under-it");
   });
@@ -229,8 +231,8 @@
   });
   list.addEventListener("dragend", () => {
     dragged = "";
-    list
-      .querySelectorAll(".over, .under-it, .dragged")
-      .forEach((node) => node.classList.remove("over", "under-it", "dragged"));
+    list.querySelectorAll(".over, .under-it, .dragged").forEach((node) => {
+      node.classList.remove("over", "under-it", "dragged");
+    });
   });
 })();

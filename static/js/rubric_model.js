@@ -43,9 +43,9 @@
     into.unshift(item);
   }
 
-  /* Three-way merge: what only one side changed is taken from it. Where both changed the same field, or one deleted what
-     the other changed, it is a question: `mine` or `theirs` is null where it was deleted. Until it is answered, mine
-     stands, or theirs where mine is deleted: nothing is lost. */
+  /* Three-way merge: what only one side changed is taken from it. Where both changed the same field, or one deleted
+     what the other changed, it is a question: `mine` or `theirs` is null where it was deleted. Until it is answered,
+     mine stays, or theirs where mine is deleted: nothing is lost. */
   function merge(base, mine, theirs) {
     const [b, m, t] = [byId(base), byId(mine), byId(theirs)];
     const items = [];

@@ -6,7 +6,7 @@
   const rows = () => Array.from(document.querySelectorAll("[data-review-row]")).filter((row) => !row.hidden);
   const store = `consilium-review-${form.dataset.keep}`;
 
-  /* Moving ---------------------------------------------------------------------------------------------------------- */
+  /* Moving */
   let current = null;
   function select(row) {
     if (!row) return;
@@ -74,10 +74,12 @@
 
   /* Unchanged ones */
   document.getElementById("show-all")?.addEventListener("change", (event) => {
-    document.querySelectorAll("[data-review-row][data-same]").forEach((row) => (row.hidden = !event.target.checked));
+    document.querySelectorAll("[data-review-row][data-same]").forEach((row) => {
+      row.hidden = !event.target.checked;
+    });
   });
 
-  /* Nothing typed is lost: kept until the server has it ---------------------------------------------------------------- */
+  /* Nothing typed is lost: kept until the server has it */
   const fields = () => [
     ...form.querySelectorAll("textarea"),
     ...document.querySelectorAll("[data-review-dialog] textarea"),
@@ -124,5 +126,7 @@
       });
     });
   });
-  document.querySelectorAll("dialog[data-open]").forEach((dialog) => dialog.showModal());
+  document.querySelectorAll("dialog[data-open]").forEach((dialog) => {
+    dialog.showModal();
+  });
 })();

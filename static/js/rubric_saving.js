@@ -37,7 +37,7 @@
     let unsure = []; // lists that were sent and not answered: they may have arrived
     let touched = 0; // when something was changed here last
 
-    /* What the line in the bar says ------------------------------------------------------------------------------------ */
+    /* What the line in the bar says */
     const time = (text) => new Date(text).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
     function tell() {
       const stuck = dirty && (failures > 0 || !navigator.onLine || halted);
@@ -71,7 +71,7 @@
       trouble.querySelector("p").textContent = text;
     }
 
-    /* This browser's storage --------------------------------------------------------------------------------------------- */
+    /* This browser's storage */
     function keep() {
       try {
         if (dirty)
@@ -123,7 +123,7 @@
       for (const entry of entries) localStorage.removeItem(entry.name);
     }
 
-    /* Sending ------------------------------------------------------------------------------------------------------------- */
+    /* Sending */
     function changed(wait = WAIT_MS) {
       dirty = true;
       touched = Date.now();
@@ -283,7 +283,7 @@
       keep();
     }
 
-    /* What others do meanwhile ------------------------------------------------------------------------------------------- */
+    /* What others do meanwhile */
     async function look() {
       if (document.hidden || dirty || busy || halted || asking || !navigator.onLine) return;
       try {

@@ -1,4 +1,4 @@
-/* The import form shows only the fields that the chosen kind of file takes; without this script all of them stand there. */
+/* The import form shows only the fields that the chosen kind of file takes; without this script it shows all. */
 (() => {
   "use strict";
   const form = document.getElementById("import-form");

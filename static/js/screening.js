@@ -66,6 +66,8 @@
 
   document.addEventListener("change", (event) => {
     if (!event.target.matches("[data-pick-all]")) return;
-    document.querySelectorAll("input[form=bulk][name=case]").forEach((box) => (box.checked = event.target.checked));
+    document.querySelectorAll("input[form=bulk][name=case]").forEach((box) => {
+      box.checked = event.target.checked;
+    });
   });
 })();

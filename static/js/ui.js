@@ -1,4 +1,5 @@
-/* Behaviour shared by all pages. Everything is delegated from the document, so that fragments that htmx swaps in work. */
+/* Behaviour shared by all pages. Everything is delegated from the document, so that fragments that htmx swaps in
+   work. */
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -47,7 +48,9 @@
     }
     showTheme();
   }
-  document.querySelectorAll("[data-theme-picker]").forEach((picker) => (picker.hidden = false));
+  document.querySelectorAll("[data-theme-picker]").forEach((picker) => {
+    picker.hidden = false;
+  });
   showTheme();
 
   /* Clicks */
@@ -154,7 +157,9 @@
   /* Signing in changes the CSRF token; the page's old one would be refused. */
   function renewToken(token) {
     document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
-    document.querySelectorAll("input[name=csrfmiddlewaretoken]").forEach((input) => (input.value = token));
+    document.querySelectorAll("input[name=csrfmiddlewaretoken]").forEach((input) => {
+      input.value = token;
+    });
   }
   async function currentSession() {
     const answer = await fetch(ended.dataset.session, {

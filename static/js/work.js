@@ -25,7 +25,9 @@
     button.className = "small";
     button.textContent = words.textForget;
     button.addEventListener("click", () => {
-      Object.entries(entries).forEach(([id, entry]) => outbox.drop(assignment, id, entry.client_id));
+      Object.entries(entries).forEach(([id, entry]) => {
+        outbox.drop(assignment, id, entry.client_id);
+      });
       show();
     });
     line.append(button);
