@@ -346,7 +346,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "consilium.core.static_files.StaticFiles"
     },
 }
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(CONSILIUM_HOME / "media")))
