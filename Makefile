@@ -6,6 +6,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 PY := .venv/bin/python
 STAMP := .venv/.synced
+NODE_STAMP := node_modules/.synced
 
 # Tests over real data files run where such a folder stands beside the checkout, or where this names one.
 CONSILIUM_REAL_DATA ?= $(firstword $(dir $(wildcard ../*/data/healthbench_sample.jsonl)))
@@ -22,20 +23,34 @@ PYTEST_ARGS ?=
 BASE ?= main
 GOLDEN := var/golden
 
-.PHONY: up test lint golden lock audit browser clean
+# For recipes that need a package of the system: as root with apt it is installed, else one line says how to get it.
+SYSTEM_PACKAGES = \
+  there() { command -v "$$1" >/dev/null; }; \
+  install() { \
+    apt-get update -qq && \
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$1; }; \
+  may_install() { [ "$$(id -u)" = 0 ] && there apt-get; }; \
+  need() { \
+    if may_install; then echo "Installing $$2 …"; install "$$2" >/dev/null; \
+    else echo "$$1. Install it (Debian: sudo apt-get install $$2) and run again." >&2; exit 1; fi; };
+
+.PHONY: up test lint golden lock audit browser node clean
 
 up: $(STAMP)
 	@exec $(PY) manage.py up
 
-test: $(STAMP) browser
+test: $(STAMP) browser node
+	@node --test tests/js/*.test.js >/dev/null || node --test tests/js/*.test.js
 	@exec $(PY) -m pytest -n $(TEST_PROCESSES) $(PYTEST_ARGS)
 
-lint: $(STAMP)
+lint: $(STAMP) $(NODE_STAMP)
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@.venv/bin/djangofmt --check --quiet templates consilium/templates
 	@.venv/bin/djangofmt check --quiet templates consilium/templates
 	@.venv/bin/djlint --lint --quiet templates
+	@node_modules/.bin/biome ci --error-on-warnings
+	@node_modules/.bin/tsc --noEmit --project .
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports
 	@$(PY) manage.py makemigrations --check --dry-run
@@ -70,17 +85,21 @@ $(STAMP): requirements/dev.txt .venv/bin/uv
 
 # The browser tests drive the system's Chromium, in its lighter form where there is one; one test wants a Redis server.
 browser:
-	@there() { command -v "$$1" >/dev/null; }; \
-	install() { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$1; }; \
-	may_install() { [ "$$(id -u)" = 0 ] && there apt-get; }; \
-	need() { \
-	  if may_install; then echo "Installing $$1 …"; install "$$1" >/dev/null; \
-	  else echo "The tests need $$1. Install it (Debian: sudo apt-get install $$1) and run again." >&2; exit 1; fi; }; \
+	@$(SYSTEM_PACKAGES) \
 	if [ -z "$${CHROMIUM:-}" ] && ! there chromium-headless-shell; then \
 	  { may_install && echo "Installing chromium-headless-shell …" && install chromium-headless-shell >/dev/null 2>&1; } \
-	  || there chromium || there chromium-browser || there google-chrome || need chromium; \
+	  || there chromium || there chromium-browser || there google-chrome || need "The tests need chromium" chromium; \
 	fi; \
-	there redis-server || need redis-server
+	there redis-server || need "The tests need redis-server" redis-server
+
+# Biome checks the scripts and style sheets for `make lint`; nothing else needs Node.
+$(NODE_STAMP): package.json package-lock.json | node
+	@npm ci --loglevel=error >/dev/null
+	@touch $@
+
+node:
+	@$(SYSTEM_PACKAGES) \
+	{ there node && there npm; } || need "make lint needs Node.js with npm (https://nodejs.org)" "nodejs npm"
 
 clean:
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
