@@ -1,10 +1,12 @@
-# Each target sets up what it needs from a bare checkout: python3 with venv is enough.
+# Each target sets up what it needs from a bare checkout: python3 with venv is enough. `make help` lists them.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := up
 
 PYTHON ?= python3
 PY := .venv/bin/python
+# What the product needs, and what developers need besides.
+BASE_STAMP := .venv/.base
 STAMP := .venv/.synced
 NODE_STAMP := node_modules/.synced
 
@@ -18,6 +20,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # Every sixth second of a test is waiting, so two cores have room for a third process.
 TEST_PROCESSES ?= 3
 PYTEST_ARGS ?=
+# Which tests `make test` runs, such as T=tests/annotation; all without it.
+T ?=
 
 # The commit whose pages `make golden` compares with those of now.
 BASE ?= main
@@ -34,16 +38,28 @@ SYSTEM_PACKAGES = \
     if may_install; then echo "Installing $$2 …"; install "$$2" >/dev/null; \
     else echo "$$1. Install it (Debian: sudo apt-get install $$2) and run again." >&2; exit 1; fi; };
 
-.PHONY: up test lint golden lock audit browser node clean
+.PHONY: up help test lint format shell golden lock audit browser node clean
 
-up: $(STAMP)
+up: $(BASE_STAMP) ## start everything with the demo: database, web server, worker, clock
 	@exec $(PY) manage.py up
 
-test: $(STAMP) browser node
-	@node --test tests/js/*.test.js >/dev/null || node --test tests/js/*.test.js
-	@exec $(PY) -m pytest -n $(TEST_PROCESSES) $(PYTEST_ARGS)
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-lint: $(STAMP) $(NODE_STAMP)
+test: $(STAMP) browser node ## run the tests: all, or T=tests/annotation
+	@node --test --test-reporter=dot tests/js/*.test.js
+	@exec $(PY) -m pytest -n $(TEST_PROCESSES) $(T) $(PYTEST_ARGS)
+
+format: $(STAMP) $(NODE_STAMP) ## format Python, templates, scripts and style sheets
+	@$(PY) -m ruff check --quiet --select I --fix .
+	@$(PY) -m ruff format --quiet .
+	@.venv/bin/djangofmt --quiet templates consilium/templates
+	@node_modules/.bin/biome check --write --log-level=error
+
+shell: $(BASE_STAMP) ## open a Python shell on the database of `make up`
+	@exec $(PY) manage.py shell
+
+lint: $(STAMP) $(NODE_STAMP) ## check style, types, layers, templates, scripts and settings
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@.venv/bin/djangofmt --check --quiet templates consilium/templates
@@ -57,26 +73,29 @@ lint: $(STAMP) $(NODE_STAMP)
 	@env SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')" DEBUG=0 \
 	  SITE_URL=https://consilium.example.org $(PY) manage.py check --deploy --fail-level WARNING
 
-# Say whether the templates and style sheets show on every page what those of BASE show.
-golden: $(STAMP) browser
+golden: $(STAMP) browser ## compare every page with the templates and style sheets of BASE=<commit>
 	@rm -rf $(GOLDEN) && mkdir -p $(GOLDEN)/base
 	@git archive $(BASE) templates consilium/templates static | tar -x -C $(GOLDEN)/base
 	@GOLDEN_BEFORE=$(CURDIR)/$(GOLDEN)/base $(PY) -m pytest -n 0 tests/golden/golden_pages.py tests/golden/golden_layout.py
 
-# Compile the pins anew, for every Python that pyproject.toml allows.
-lock: .venv/bin/uv
+lock: .venv/bin/uv ## compile the pins anew, for every Python that pyproject.toml allows
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url pyproject.toml -o requirements/base.txt
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url --extra dev pyproject.toml -c requirements/base.txt -o requirements/dev.txt
 
-# Asks the package index about known vulnerabilities of the pins.
-audit: $(STAMP)
+audit: $(STAMP) ## ask the package index about known vulnerabilities of the pins
 	.venv/bin/pip-audit --require-hashes --disable-pip -r requirements/base.txt
+
+# Where the developers' tools are installed they stay: the pins of dev.txt contain those of base.txt.
+$(BASE_STAMP): requirements/base.txt .venv/bin/uv
+	@if [ -e $(STAMP) ]; then pins=dev; else pins=base; fi; \
+	.venv/bin/uv pip sync --quiet --python $(PY) requirements/$$pins.txt
+	@touch $@
 
 $(STAMP): requirements/dev.txt .venv/bin/uv
 	@.venv/bin/uv pip sync --quiet --python $(PY) requirements/dev.txt
-	@touch $@
+	@touch $@ $(BASE_STAMP)
 
 .venv/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Consilium needs Python 3.11 or newer.")'
@@ -101,5 +120,5 @@ node:
 	@$(SYSTEM_PACKAGES) \
 	{ there node && there npm; } || need "make lint needs Node.js with npm (https://nodejs.org)" "nodejs npm"
 
-clean:
+clean: ## remove the caches of the tools
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
