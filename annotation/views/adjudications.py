@@ -134,7 +134,7 @@ def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRes
         return refusal(request, refused)
     shown = screens.adjudication_rows(row, everything=True, criterion=criterion_id)
     context = {"row": shown[0], "adjudication": row, "writable": True, "outcomes": BUTTONS}
-    return render(request, f"{PAGE}#criterion", context, status=status)
+    return render(request, "annotation/adjudication/_criterion.html", context, status=status)
 
 
 @require_POST
