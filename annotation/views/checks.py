@@ -161,7 +161,7 @@ def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRe
         return refusal(request, refused)
     row = screens.check_rows(assignment, criterion_id)[0]
     context = {"row": row, "assignment": assignment, "writable": True, "outcomes": BUTTONS}
-    return render(request, f"{PAGE}#criterion", context, status=status)
+    return render(request, "annotation/checks/_criterion.html", context, status=status)
 
 
 @require_POST
