@@ -63,7 +63,7 @@ def test_a_decision_saves_and_the_page_resumes_with_it(workshop: Workshop, clien
     assert row.status == "draft"
     assert row.started_at is not None
     page = client.get(f"/work/{row.public_id}/").content.decode()
-    assert re.search(rf'data-row="{first}"[^>]*data-outcome="not_met" data-borderline="1" data-version="1"', page)
+    assert re.search(rf'data-row="{first}"[^>]*data-outcome="not_met"\s+data-borderline="1"\s+data-version="1"', page)
     assert "1 / 3" in page
 
 
