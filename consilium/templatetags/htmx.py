@@ -1,0 +1,32 @@
+"""The configuration of htmx, which it reads from a meta tag of the page."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import template
+
+register = template.Library()
+
+# Nothing inserted into a page may bring scripts or styles with it: the content security policy forbids them. Refused
+# (422) and conflicting (409) requests answer with a part of the page that says why, so it is swapped in like any other.
+CONFIG: dict[str, Any] = {
+    "includeIndicatorStyles": False,
+    "attributesToSettle": ["class"],
+    "allowEval": False,
+    "allowScriptTags": False,
+    "selfRequestsOnly": True,
+    "responseHandling": [
+        {"code": "204", "swap": False},
+        {"code": "[23]..", "swap": True},
+        {"code": "(409|422)", "swap": True, "error": False},
+        {"code": "...", "swap": False, "error": True},
+    ],
+}
+
+
+@register.simple_tag
+def htmx_config() -> str:
+    """``<meta name="htmx-config" content="{% htmx_config %}">``."""
+    return json.dumps(CONFIG, separators=(",", ":"))
