@@ -7,6 +7,7 @@ from typing import Any
 
 from accounts.models import User
 from rubrics import access, versions
+from rubrics.conversation import turns_of
 from rubrics.diff import Kind, Line, compare
 from rubrics.drafting import DraftItem, items_of
 from rubrics.evidence import Found, evidence_for
@@ -73,7 +74,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
     in_review = rubric.status == Rubric.Status.IN_REVIEW
     approvers = [row for row in reviews if row.outcome == RubricReview.Outcome.APPROVED and row.digest == draft.digest]
     return {
-        "turns": case.conversation,
+        "turns": turns_of(case),
         "criteria": len(items),
         "draft": draft,
         "seen": {"version": draft.version},

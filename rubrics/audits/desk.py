@@ -16,6 +16,7 @@ from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.strict_json import read_json
 from rubrics.audits import access, report
 from rubrics.audits.services import QUESTIONS, Finding, StaleFinding, finish, put_back, save_finding, take_case
+from rubrics.conversation import turns_of
 from rubrics.models import AuditItem, CaseAudit
 
 
@@ -57,15 +58,12 @@ def item(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 
 def _context(found: AuditItem) -> dict[str, Any]:
     case = found.case
-    speakers = {"assistant": _("Assistant"), "system": _("System"), "user": _("User")}
-    if case.register:
-        speakers["user"] = _("Patient") if case.register == "lay" else _("Professional")
     labels, asks = report.question_labels(), _asks()
     return {
         "benchmark": found.audit.benchmark,
         "item": found,
         "case": case,
-        "turns": [{"speaker": speakers.get(turn.get("role", ""), ""), **turn} for turn in case.conversation],
+        "turns": turns_of(case),
         "rows": list(found.rubric.items.select_related("criterion").order_by("position")),
         "questions": [(name, labels[name], asks[name], found.answers.get(name)) for name in QUESTIONS],
         "outcomes": [

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, lists
+from rubrics.conversation import turns_of
 from rubrics.exclusion import record_of
 from rubrics.forms import CaseFilters
 from rubrics.models import Case, Response, Rubric, RubricItem
@@ -99,7 +100,7 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         {
             "benchmark": found.benchmark,
             "case": found,
-            "turns": [{"speaker": _speaker(found, turn.get("role", "")), **turn} for turn in found.conversation],
+            "turns": turns_of(found),
             "errata": found.errata.order_by("pk"),
             "rubric": current,
             "items": items,
@@ -111,9 +112,3 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             "administers": access.is_admin(request.user, found.benchmark),
         },
     )
-
-
-def _speaker(found: Case, role: str) -> str:
-    if role == "user":
-        return {"lay": _("Patient"), "professional": _("Professional")}.get(found.register, _("User"))
-    return {"assistant": _("Assistant"), "system": _("System")}.get(role, role)

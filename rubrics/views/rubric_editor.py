@@ -18,6 +18,7 @@ from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.spoken import said
 from consilium.lib.strict_json import read_json
 from rubrics import access, editing
+from rubrics.conversation import turns_of
 from rubrics.drafting import read_items
 from rubrics.evidence import evidence_for
 from rubrics.models import Case, Rubric, RubricReview
@@ -47,7 +48,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
         {
             "benchmark": case.benchmark,
             "case": case,
-            "turns": [{"speaker": _speaker(case, turn.get("role", "")), **turn} for turn in case.conversation],
+            "turns": turns_of(case),
             "rubric": rubric,
             "draft": draft,
             "items": items,
@@ -74,12 +75,6 @@ def _returned(rubric: Rubric) -> RubricReview | None:
     """What the last reviewer who sent this draft back said of it."""
     last = rubric.reviews.select_related("reviewer").first()
     return last if last and last.outcome == RubricReview.Outcome.RETURNED else None
-
-
-def _speaker(case: Case, role: str) -> str:
-    if role == "user":
-        return {"lay": _("Patient"), "professional": _("Professional")}.get(case.register, _("User"))
-    return {"assistant": _("Assistant"), "system": _("System")}.get(role, role)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
