@@ -55,6 +55,8 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
+        for name in {"title", "hx-trigger"} & values.keys():
+            values[name] = " ".join(values[name].split())
         for name in ("class", "accept"):
             if name in values:
                 values[name] = " ".join(values[name].replace(",", " ").split())
