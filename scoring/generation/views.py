@@ -118,7 +118,7 @@ def generation_size(request: SignedInRequest, slug: str) -> HttpResponse:
         )
     else:
         context["problems"] = _problems(form)
-    return render(request, f"{NEW}#size", context)
+    return render(request, "scoring/generation/_size.html", context)
 
 
 @require_POST
@@ -137,7 +137,7 @@ def generation_trial(request: SignedInRequest, slug: str) -> HttpResponse:
             context |= {"trial": trial, "words": screens.error_words(trial.answer.kind)}
     else:
         context["problems"] = _problems(form)
-    return render(request, f"{NEW}#trial", context)
+    return render(request, "scoring/generation/_trial.html", context)
 
 
 def _context(run: GenerationRun) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def generation_progress(request: SignedInRequest, slug: str, public_id: str) -> 
     """The part that moves; it asks for itself again while the run lives. At another status the page is loaded anew."""
     run = get_generation(request.user, slug, public_id)
     context = _context(run)
-    response = render(request, "scoring/generation_run.html#generation-progress", context)
+    response = render(request, "scoring/generation/_progress.html", context)
     if not context["progress"].live or request.GET.get("status", run.status) != run.status:
         response["HX-Refresh"] = "true"
     return response

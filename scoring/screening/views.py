@@ -167,7 +167,7 @@ def screening_decide(request: SignedInRequest, slug: str, public_id: str) -> Htt
         rows[0].by_candidate = sorted(rows[0].scores.items())
         show = _show(request.POST.get("show", ""))
         context = {**_counts(found), "row": rows[0], "show": show, "swapped": True}
-        return render(request, f"{PAGE}#screened", context)
+        return render(request, "scoring/screening/_case.html", context)
     if decision != UNDO:
         said = _("%(n)s cases excluded.") if decision == "exclude" else _("%(n)s cases kept.")
         messages.success(request, said % {"n": len(rows)})

@@ -79,7 +79,7 @@ def run_size(request: SignedInRequest, slug: str) -> HttpResponse:
             context["problems"] = [str(refused)]
     else:
         context["problems"] = [str(error) for errors in form.errors.values() for error in errors]
-    return render(request, f"{NEW}#size", context)
+    return render(request, "scoring/runs/_size.html", context)
 
 
 def _context(found: JudgeRun) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def run_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     """The part that moves; it asks for itself again while the run lives. At another status the page is loaded anew."""
     found = access.get_run(request.user, slug, public_id)
     context = _context(found)
-    response = render(request, "scoring/run.html#run-progress", context)
+    response = render(request, "scoring/runs/_progress.html", context)
     if not context["progress"].live or request.GET.get("status", found.status) != found.status:
         response["HX-Refresh"] = "true"
     return response

@@ -85,7 +85,7 @@ def judge_susceptibility_size(request: SignedInRequest, slug: str, public_id: st
             context["problems"] = [str(refused)]
     else:
         context["problems"] = [str(error) for errors in form.errors.values() for error in errors]
-    return render(request, f"{PAGE}#measurement-size", context)
+    return render(request, "scoring/susceptibility/_size.html", context)
 
 
 @require_safe
