@@ -108,7 +108,7 @@ def progress(request: SignedInRequest, slug: str, public_id: str) -> HttpRespons
     """How far a release is; asked again every second while it is open, then the page is loaded anew."""
     row = access.get_release(request.user, slug, public_id)
     context = _context(request, row)
-    response = render(request, "releases/release.html#release-progress", context)
+    response = render(request, "releases/_progress.html", context)
     if not context["is_open"]:
         response["HX-Refresh"] = "true"
     return response
