@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from django import template
+from django.template.defaultfilters import stringfilter
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
@@ -189,6 +190,13 @@ def initials(name: Any) -> str:
     if not words:
         return "?"
     return (words[0][0] + (words[-1][0] if len(words) > 1 else "")).upper()
+
+
+@register.filter(is_safe=True)
+@stringfilter
+def trim(text: str) -> str:
+    """``{% filter trim %}…{% endfilter %}`` drops white space at the ends, so that `:empty` finds what shows nothing."""
+    return text.strip()
 
 
 @register.filter
