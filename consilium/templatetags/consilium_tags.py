@@ -195,7 +195,7 @@ def initials(name: Any) -> str:
 @register.filter(is_safe=True)
 @stringfilter
 def trim(text: str) -> str:
-    """``{% filter trim %}…{% endfilter %}`` drops white space at the ends, so that `:empty` finds what shows nothing."""
+    """``{% filter trim %}…{% endfilter %}``: without white space at the ends, so that `:empty` matches nothing shown."""
     return text.strip()
 
 

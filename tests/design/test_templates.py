@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.urls import get_resolver
 
 ROOT = Path(settings.BASE_DIR)
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -33,6 +34,16 @@ def test_templates_hold_nothing_that_the_browser_would_refuse(what: str) -> None
         for match in pattern.finditer(path.read_text())
     ]
     assert found == []
+
+
+def test_every_address_in_a_template_is_a_route() -> None:
+    """`{% url … as x %}` leaves `x` empty where the name is wrong, without an error."""
+    named = re.compile(r"\{% url \"([\w:-]+)\"")
+    routes = {name for name in get_resolver().reverse_dict if isinstance(name, str)}
+    for namespace, (_, resolver) in get_resolver().namespace_dict.items():
+        routes |= {f"{namespace}:{name}" for name in resolver.reverse_dict if isinstance(name, str)}
+    used = {name for path in TEMPLATES for name in named.findall(path.read_text())}
+    assert used - routes == set()
 
 
 def test_one_module_alone_marks_text_as_safe() -> None:
