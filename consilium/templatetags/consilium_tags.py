@@ -195,7 +195,7 @@ def initials(name: Any) -> str:
 @register.filter(is_safe=True)
 @stringfilter
 def trim(text: str) -> str:
-    """``{% filter trim %}…{% endfilter %}``: without white space at the ends, so that `:empty` matches nothing shown."""
+    """``{% filter trim %}…{% endfilter %}``: what shows nothing is empty, and matches `:empty`."""
     return text.strip()
 
 
