@@ -1,166 +1,144 @@
+// @ts-check
 /* Decisions on their way: they wait in the browser's storage, for their author alone, until the server has them.
 
-   An entry is the whole state of one decision, with the version that its author saw, an id of its own, and in `after`
-   the ids of the entries that were on the screen when it was made. It leaves the storage only when the server has said
-   that this very entry is saved; a repeated one changes nothing there. Two tabs share the storage, and tell each
-   other. */
-(() => {
-  "use strict";
-  const box = document.getElementById("outbox");
-  if (!box?.dataset.who) return;
-  const { newId, ask, session } = window.consilium.server;
-  const who = box.dataset.who;
-  const prefix = `consilium.outbox:${who}:`;
-  const tab = newId();
-  const kept = new Map(); // what storage could not take: full, or forbidden
+   An entry leaves the storage only when the server has answered that this very entry is saved; a repeated one changes
+   nothing there. Two tabs share the storage, and send each other messages. */
+import { newId } from "../core/ids.js";
+import { element } from "../core/page.js";
+import { ask } from "../core/server.js";
+import { isBasedOn, payloadOf } from "./decisions.js";
+import { OutboxStore, parseStored } from "./outbox_store.js";
 
-  /* Storage: one key for each decision, so that two tabs never write over each other's */
-  const keyOf = (assignment, id) => `${prefix}${assignment}:${id}`;
-  function placeOf(key) {
-    if (!key?.startsWith(prefix)) return null;
-    const [assignment, id] = key.slice(prefix.length).split(":");
-    return { assignment, id };
-  }
-  function parsed(text) {
+/**
+ * @typedef {import("./decisions.js").Decision} Decision
+ * @typedef {import("./decisions.js").Entry} Entry
+ * @typedef {import("./decisions.js").SaveResult} SaveResult
+ * @typedef {{ type: "hello" | "here" | "bye" | "handed-in", assignment: string }} PresenceMessage
+ * @typedef {{ type: "shown", assignment: string, id: string, state: Decision, client: string }} ShownMessage
+ * @typedef {{ type: "saved", assignment: string, id: string, version: number, at: string, client: string,
+ *   state: Entry }} SavedMessage
+ * @typedef {{ type: "entry", assignment: string, id: string, entry: Entry | null, before: Entry | null }} EntryMessage
+ *   the storage was changed by another tab
+ * @typedef {PresenceMessage | ShownMessage | SavedMessage} TabMessage
+ * @typedef {(TabMessage | EntryMessage) & { tab?: string }} ReceivedMessage
+ * @typedef {{ assignment: string, left: Record<string, Entry>, refused: { status: number, detail: string } | null }}
+ *   LeftDetail of the event "consilium:left"; `refused`: why the server takes none of it
+ */
+
+const { dataset } = element("outbox", HTMLElement);
+export const who = dataset.who ?? "";
+const tab = newId();
+
+export const store = new OutboxStore(() => localStorage, who);
+
+/* The server */
+
+/**
+ * @param {string} url
+ * @param {Record<string, Entry>} batch
+ * @param {Record<string, unknown>} [more]
+ */
+export function send(url, batch, more = {}) {
+  return ask("POST", url, { decisions: Object.entries(batch).map(([id, entry]) => payloadOf(id, entry)), ...more });
+}
+
+/** @param {string} assignment */
+export function pageOf(assignment) {
+  return (dataset.page ?? "").replace("ASSIGNMENT", encodeURIComponent(assignment));
+}
+
+/* Other tabs of this browser */
+/** @type {((message: ReceivedMessage) => void)[]} */
+const listeners = [];
+const channelName = `consilium:${who}`;
+const channel = "BroadcastChannel" in window ? new BroadcastChannel(channelName) : null;
+
+/** @param {TabMessage} message */
+export function broadcast(message) {
+  const signed = { ...message, tab };
+  if (channel) channel.postMessage(signed);
+  else {
     try {
-      return JSON.parse(text);
+      localStorage.setItem(channelName, JSON.stringify({ ...signed, nonce: newId() }));
     } catch {
-      return null;
+      // Then each tab learns from the server what the other did.
     }
   }
-  function entries(wanted) {
-    const found = {};
-    const add = (key, entry) => {
-      const place = placeOf(key);
-      if (!place || !entry || (wanted && place.assignment !== wanted)) return;
-      found[place.assignment] ??= {};
-      found[place.assignment][place.id] = entry;
-    };
-    try {
-      for (const key of Object.keys(localStorage))
-        if (key.startsWith(prefix)) add(key, parsed(localStorage.getItem(key)));
-    } catch {
-      // Forbidden: what there is, is in memory.
-    }
-    kept.forEach((entry, key) => {
-      add(key, entry);
-    });
-    return wanted ? (found[wanted] ?? {}) : found;
-  }
-  function put(assignment, id, entry) {
-    const key = keyOf(assignment, id);
-    try {
-      localStorage.setItem(key, JSON.stringify(entry));
-      kept.delete(key);
-    } catch {
-      kept.set(key, entry);
-    }
-  }
-  /* Only the entry that was meant: another tab may have put a newer one there. */
-  function drop(assignment, id, clientId) {
-    const key = keyOf(assignment, id);
-    if (kept.get(key)?.client_id === clientId) kept.delete(key);
-    try {
-      if (parsed(localStorage.getItem(key))?.client_id === clientId) localStorage.removeItem(key);
-    } catch {
-      // Nothing was stored.
-    }
-  }
-  const wire = (id, entry) => ({
-    criterion: Number(id),
-    outcome: entry.outcome,
-    borderline: entry.borderline,
-    note: entry.note,
-    evidence: entry.evidence.map(({ start, end }) => ({ start, end })),
-    version: entry.version,
-    client_id: entry.client_id,
+}
+
+/** @param {(message: ReceivedMessage) => void} listener */
+export function onMessage(listener) {
+  listeners.push(listener);
+}
+
+/** @param {ReceivedMessage | null} message */
+function receive(message) {
+  for (const listener of listeners) if (message && message.tab !== tab) listener(message);
+}
+
+channel?.addEventListener("message", (event) => receive(event.data));
+window.addEventListener("storage", (event) => {
+  if (event.key === channelName) receive(parseStored(event.newValue));
+  const place = store.placeOf(event.key);
+  if (!place) return;
+  const [entry, before] = [parseStored(event.newValue), parseStored(event.oldValue)];
+  for (const listener of listeners) listener({ type: "entry", ...place, entry, before });
+});
+
+/* What another page left behind: a tab that was killed, hours without a connection */
+/** @type {Promise<void> | null} */
+let clearing = null;
+
+/** @param {string} [except] the assignment that the page itself sends */
+export function sendLeft(except) {
+  clearing ??= sendAllLeft(except).finally(() => {
+    clearing = null;
   });
+  return clearing;
+}
 
-  /* The server */
-  const send = (url, batch, more = {}) =>
-    ask("POST", url, { decisions: Object.entries(batch).map(([id, entry]) => wire(id, entry)), ...more });
+/** @param {string} [except] */
+async function sendAllLeft(except) {
+  for (const [assignment, left] of Object.entries(store.all())) {
+    if (assignment === except) continue;
+    const url = (dataset.decisions ?? "").replace("ASSIGNMENT", encodeURIComponent(assignment));
+    /** @type {LeftDetail["refused"]} */
+    let refused = null;
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const batch = store.entriesOf(assignment);
+      if (!Object.keys(batch).length) break;
+      const { status, body } = await send(url, batch);
+      if (status === 0 || status === 401) return;
+      if (status === 404 || status === 409) refused = { status, detail: body?.detail ?? "" };
+      if (status !== 200) break;
+      if (!settleLeft(assignment, batch, body.results)) break;
+    }
+    /** @type {LeftDetail} */
+    const detail = { assignment, left, refused };
+    document.dispatchEvent(new CustomEvent("consilium:left", { detail }));
+  }
+}
 
-  /* Other tabs of this browser */
-  const listeners = [];
-  const name = `consilium:${who}`;
-  const channel = "BroadcastChannel" in window ? new BroadcastChannel(name) : null;
-  function say(message) {
-    const whole = { ...message, tab };
-    if (channel) channel.postMessage(whole);
-    else {
-      try {
-        localStorage.setItem(name, JSON.stringify({ ...whole, nonce: newId() }));
-      } catch {
-        // Then each tab learns from the server what the other did.
-      }
+/**
+ * True if something is to be sent once more, on the version that is stored by now.
+ * @param {string} assignment
+ * @param {Record<string, Entry>} batch
+ * @param {SaveResult[]} results
+ */
+function settleLeft(assignment, batch, results) {
+  let again = false;
+  for (const result of results) {
+    const id = String(result.criterion);
+    if (result.result === "saved") store.drop(assignment, id, batch[id].client_id);
+    else if (result.result === "stale" && isBasedOn(batch[id], result.current.client_id)) {
+      store.put(assignment, id, { ...batch[id], version: result.current.version });
+      again = true;
     }
   }
-  const hear = (listener) => listeners.push(listener);
-  const tell = (message) =>
-    listeners.forEach((listener) => {
-      if (message && message.tab !== tab) listener(message);
-    });
-  channel?.addEventListener("message", (event) => tell(event.data));
-  window.addEventListener("storage", (event) => {
-    if (event.key === name) tell(parsed(event.newValue));
-    const place = placeOf(event.key);
-    if (place)
-      listeners.forEach((listener) => {
-        listener({ type: "entry", ...place, entry: parsed(event.newValue), before: parsed(event.oldValue) });
-      });
-  });
+  return again;
+}
 
-  /* What another page left behind: a tab that was killed, an evening without a connection */
-  let clearing = null;
-  function sendLeft(except) {
-    clearing ??= clear(except).finally(() => (clearing = null));
-    return clearing;
-  }
-  async function clear(except) {
-    for (const [assignment, left] of Object.entries(entries())) {
-      if (assignment === except) continue;
-      let refused = null; // why the server will have none of it
-      for (let attempt = 0; attempt < 2; attempt += 1) {
-        const batch = entries(assignment);
-        if (!Object.keys(batch).length) break;
-        const { status, body } = await send(
-          box.dataset.decisions.replace("ASSIGNMENT", encodeURIComponent(assignment)),
-          batch,
-        );
-        if (status === 0 || status === 401) return;
-        if (status === 404 || status === 409) refused = { status, detail: body?.detail ?? "" };
-        if (status !== 200) break;
-        let again = false;
-        for (const result of body.results) {
-          const id = String(result.criterion);
-          if (result.result === "saved") drop(assignment, id, batch[id].client_id);
-          else if (result.result === "stale" && batch[id].after?.includes(result.current.client_id)) {
-            put(assignment, id, { ...batch[id], version: result.current.version });
-            again = true;
-          }
-        }
-        if (!again) break;
-      }
-      document.dispatchEvent(new CustomEvent("consilium:left", { detail: { assignment, left, refused } }));
-    }
-  }
-  const left = (except) => Object.entries(entries()).filter(([assignment]) => assignment !== except);
-
-  window.consilium = Object.assign(window.consilium ?? {}, {
-    outbox: {
-      who,
-      newId,
-      entries,
-      put,
-      drop,
-      ask,
-      send,
-      session,
-      say,
-      hear,
-      sendLeft,
-      left,
-      page: (assignment) => box.dataset.page.replace("ASSIGNMENT", encodeURIComponent(assignment)),
-    },
-  });
-})();
+/** @returns {[assignment: string, entries: Record<string, Entry>][]} */
+export function leftEntries() {
+  return Object.entries(store.all());
+}

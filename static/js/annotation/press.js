@@ -1,0 +1,38 @@
+// @ts-check
+/* Between pressing a button and letting it go nothing may move, or the click would hit something else and be lost:
+   what folds and unfolds rows waits until the button is up. */
+
+let pressed = false;
+/** @type {(() => unknown)[]} */
+let deferred = [];
+
+export function isPressed() {
+  return pressed;
+}
+
+export function endPress() {
+  pressed = false;
+  const waiting = deferred;
+  deferred = [];
+  for (const work of waiting) work();
+}
+
+/** @param {() => unknown} work */
+export function afterPress(work) {
+  if (pressed) deferred.push(work);
+  else work();
+}
+
+document.addEventListener(
+  "pointerdown",
+  () => {
+    pressed = true;
+  },
+  true,
+);
+for (const name of ["pointerup", "pointercancel", "dragend"]) {
+  document.addEventListener(name, () => pressed && setTimeout(endPress), true);
+}
+// A button that went up outside the window gives no event; whoever types has let it go.
+document.addEventListener("keydown", () => pressed && endPress(), true);
+window.addEventListener("blur", () => pressed && endPress());

@@ -1,0 +1,76 @@
+// @ts-check
+/* What the checking and adjudication pages say about themselves: the evidence in the text, how far the work is, what
+   is saved, and why something was refused. */
+import { element, optionalElement } from "../core/page.js";
+import { wordsOf } from "../core/words.js";
+import { applyFilter, currentRow, filters, rows, sheetElement } from "./criteria.js";
+import { paint } from "./passages.js";
+import { finishing, sheet } from "./reviewing_sheet.js";
+
+/** @typedef {import("./decisions.js").Span & { letter?: string }} LetteredSpan `letter` of the annotator */
+
+const text = wordsOf("reviewing-words");
+
+filters.flagged = (row) => Boolean(row.dataset.flagged);
+filters.amended = (row) => Boolean(row.dataset.amended);
+
+/**
+ * @param {HTMLElement} row
+ * @returns {import("./text_spans.js").Mark[]}
+ */
+function marksOf(row) {
+  /** @type {LetteredSpan[]} */
+  const evidence = JSON.parse(row.dataset.evidence ?? "");
+  const kind = row === currentRow() ? "current" : "other";
+  return evidence.map((span) => ({ ...span, label: `${row.dataset.number}${span.letter ?? ""}`, kind }));
+}
+
+function paintEvidence() {
+  paint(rows().flatMap(marksOf));
+}
+
+document.addEventListener("consilium:criterion", paintEvidence);
+
+export function summarise() {
+  paintEvidence();
+  applyFilter();
+  const all = rows();
+  const summary = document.getElementById("summary");
+  if (summary) summary.textContent = `${all.filter((row) => row.dataset.amended).length} ${summary.dataset.one}`;
+  const bar = optionalElement("graded", HTMLProgressElement);
+  if (!bar) return;
+  bar.max = Number(sheetElement().dataset.conflicts);
+  bar.value = all.filter((row) => row.dataset.conflict && row.dataset.outcome).length;
+  element("graded-text", HTMLElement).textContent = `${bar.value} / ${bar.max}`;
+  document.getElementById("submit")?.classList.toggle("ready", bar.value === bar.max);
+}
+
+export function showSaving() {
+  const saved = document.getElementById("saved");
+  if (!saved) return;
+  const waiting = sheet.pending.size;
+  const isStuck = waiting > 0 && (sheet.failures > 0 || sheet.halted !== "" || !navigator.onLine);
+  const isSaving = finishing.busy || waiting > 0;
+  saved.className = isStuck ? "saved offline" : isSaving ? "saved saving" : "saved";
+  saved.dataset.state = isStuck ? "waiting" : isSaving ? "saving" : "saved";
+  saved.textContent = isStuck ? `${waiting} ${text("waiting")}` : isSaving ? text("saving") : savedWords();
+}
+
+function savedWords() {
+  return sheet.savedAt ? `${text("saved")} ${sheet.savedAt}` : text("saves");
+}
+
+/** @param {string} message */
+export function refuse(message) {
+  const notice = document.createElement("div");
+  notice.className = "notice error";
+  notice.setAttribute("role", "alert");
+  const line = document.createElement("p");
+  line.textContent = message;
+  notice.append(line);
+  element("refusal", HTMLElement).replaceChildren(notice);
+}
+
+export function clearRefusal() {
+  element("refusal", HTMLElement).replaceChildren();
+}
