@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management import call_command
 
-IMPORTED = re.compile(r'^(?:import|export)\b[^"]*"([^"]+)";', re.MULTILINE)
+IMPORTED = re.compile(r'^(?:import|export)\b[^"(=;]*"([^"]+)";', re.MULTILINE)
 HASHED = re.compile(r"\.\.?/(\w+/)?\w+\.[0-9a-f]{12}\.js")
 
 
