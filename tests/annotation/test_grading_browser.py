@@ -548,3 +548,44 @@ def test_skipping_brings_the_next_response(new_page: NewPage, watch: object) -> 
     row.refresh_from_db()
     assert row.status == "released"
     assert row.skips.get().note == "The answer is cut off."
+
+
+def test_criteria_are_grouped_by_axis_and_back_and_the_order_is_remembered(new_page: NewPage) -> None:
+    workshop = build_workshop(criteria=3)
+    page = new_page(workshop.annotator)
+    open_work(page, workshop.queue()[0])
+    page.evaluate("document.querySelectorAll('#criteria [data-row]')[1].dataset.axis = 'safety'")
+    order = "[...document.querySelectorAll('#criteria > li')].map((li) => li.dataset.number ?? li.dataset.axisHead)"
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    assert page.evaluate(order) == ["accuracy", "1", "3", "safety", "2"]
+    expect(page.locator(".criterion.current .n")).to_have_text("2")
+    assert page.evaluate("Object.entries(localStorage).filter(([key]) => key.includes('order'))[0][1]") == "axis"
+    page.get_by_role("button", name="By axis").click()
+    assert page.evaluate(order) == ["1", "2", "3"]
+
+
+def test_comments_open_by_key_and_by_button_and_are_counted(new_page: NewPage) -> None:
+    workshop = build_workshop()
+    row = workshop.queue()[0]
+    page = new_page(workshop.annotator)
+    open_work(page, row)
+    page.keyboard.press("d")
+    drawer = page.locator("dialog#comments")
+    field = drawer.locator("[data-comment]")
+    expect(field).to_be_focused()
+    page.keyboard.type("Is this dose usual? m n c")
+    page.keyboard.press("Control+Enter")  # sends the comment and hands nothing in
+    expect(drawer.locator(".thread > li")).to_have_count(1)
+    expect(field).to_be_focused()
+    page.keyboard.type("half a comm")
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    page.get_by_role("button", name="Comments").click()
+    expect(field).to_have_value("half a comm")
+    expect(page.locator("#refusal .notice")).to_have_count(0)
+    assert outcomes(row) == []
+    page.goto(f"/work/{row.public_id}/comments/")
+    page.locator("[data-comment]").fill("And this one?")
+    page.locator("[data-comment]").press("Control+Enter")
+    expect(page.locator(".thread > li")).to_have_count(2)
