@@ -1,32 +1,33 @@
-/* Pieces chosen for handing over, and the dialog that says what would move. Without this script the same is a page. */
-(() => {
-  "use strict";
-  const dialog = document.getElementById("handover-dialog");
-  const bar = document.getElementById("pick-bar");
-  const boxes = () => Array.from(document.querySelectorAll("input[name=piece]"));
+// @ts-check
+/* Pieces of work chosen for handing over, and the dialog that says what would move. Without this script the same is a
+   page. */
+import { find, findAll, optionalElement } from "../core/page.js";
+import { tickOfAll } from "../core/ticks.js";
+import { wordsOf } from "../core/words.js";
 
-  function showChosen() {
-    if (!bar) return;
-    const chosen = boxes().filter((box) => box.checked).length;
-    bar.querySelector("[data-chosen]").textContent = bar.dataset[chosen === 1 ? "textOne" : "textMany"].replace(
-      "0",
-      String(chosen),
-    );
-    bar.querySelector("button").disabled = chosen === 0;
-    const all = document.getElementById("pick-all");
-    if (!all) return;
-    all.checked = chosen > 0 && chosen === boxes().length;
-    all.indeterminate = chosen > 0 && !all.checked;
-  }
-  document.addEventListener("change", (event) => {
-    if (event.target.id === "pick-all")
-      boxes().forEach((box) => {
-        box.checked = event.target.checked;
-      });
-    if (event.target.id === "pick-all" || event.target.name === "piece") showChosen();
-  });
-  document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.detail.target === dialog && !dialog.open) dialog.showModal();
-  });
-  showChosen();
-})();
+const dialog = optionalElement("handover-dialog", HTMLDialogElement);
+const bar = optionalElement("pick-bar", HTMLElement);
+const text = wordsOf("pick-words");
+
+const boxes = () => findAll(document, "input[name=piece]", HTMLInputElement);
+
+function showChosen() {
+  if (!bar) return;
+  const chosen = boxes().filter((box) => box.checked).length;
+  const words = text(chosen === 1 ? "one" : "many").replace("0", String(chosen));
+  find(bar, "[data-chosen]", HTMLElement).textContent = words;
+  find(bar, "button", HTMLButtonElement).disabled = chosen === 0;
+  const all = optionalElement("pick-all", HTMLInputElement);
+  if (all) Object.assign(all, tickOfAll(chosen, boxes().length));
+}
+
+document.addEventListener("change", (event) => {
+  const field = event.target;
+  if (!(field instanceof HTMLInputElement)) return;
+  if (field.id === "pick-all") for (const box of boxes()) box.checked = field.checked;
+  if (field.id === "pick-all" || field.name === "piece") showChosen();
+});
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event instanceof CustomEvent && dialog && event.detail.target === dialog && !dialog.open) dialog.showModal();
+});
+showChosen();

@@ -1,44 +1,49 @@
-/* Time on a case: seconds in which the tab is seen and something was done within the last two minutes.
-   The page says where to tell it: <… data-authoring-time="URL" data-activity="write">. */
-(() => {
-  "use strict";
-  const place = document.querySelector("[data-authoring-time]");
-  if (!place) return;
-  const IDLE_MS = 120_000;
-  const REPORT_S = 30;
-  const LEAST_S = 5; // not worth a request when the tab is left
-  let seconds = 0;
-  let last = Date.now();
-  function send(counted) {
-    const token = JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"] ?? "";
-    const headers = { "Content-Type": "application/json", "X-CSRFToken": token, "HX-Request": "true" };
-    const body = JSON.stringify({ activity: place.dataset.activity, seconds: counted });
-    // Outlives the page. What a lost connection swallowed is told with the next report.
-    fetch(place.dataset.authoringTime, {
+// @ts-check
+/* Reports the time that a person works on a case. The page says where: <… data-authoring-time="URL"
+   data-activity="write">; without it nothing is counted. */
+import { ActiveSeconds } from "../core/active_seconds.js";
+import { token } from "../core/server.js";
+
+const REPORT_S = 30;
+const MIN_LAST_REPORT_S = 5; // less is not worth a request when the tab is left
+
+/**
+ * @param {string} url
+ * @param {string} activity
+ */
+function start(url, activity) {
+  const time = new ActiveSeconds(Date.now());
+
+  /** @param {number} seconds */
+  function send(seconds) {
+    // Outlives the page. What was not received because the connection was lost goes with the next report.
+    fetch(url, {
       method: "POST",
       keepalive: true,
       credentials: "same-origin",
-      headers,
-      body,
-    }).catch(() => {
-      seconds += counted;
-    });
+      headers: { "Content-Type": "application/json", "X-CSRFToken": token(), "HX-Request": "true" },
+      body: JSON.stringify({ activity, seconds }),
+    }).catch(() => time.putBack(seconds));
   }
-  function report(least) {
-    if (seconds < least) return;
-    const counted = Math.min(seconds, 3600);
-    seconds = 0;
-    send(counted);
+
+  /** @param {number} minimum */
+  function report(minimum) {
+    const seconds = time.take(minimum);
+    if (seconds) send(seconds);
   }
+
   for (const name of ["keydown", "pointerdown", "pointermove", "wheel", "scroll", "touchstart"]) {
-    document.addEventListener(name, () => (last = Date.now()), { passive: true, capture: true });
+    document.addEventListener(name, () => time.touch(Date.now()), { passive: true, capture: true });
   }
   send(0); // starts the server's clock
   setInterval(() => {
-    if (document.visibilityState !== "visible" || Date.now() - last > IDLE_MS) return;
-    seconds += 1;
-    report(REPORT_S);
+    if (time.tick(Date.now(), document.visibilityState === "visible")) report(REPORT_S);
   }, 1000);
-  document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && report(LEAST_S));
-  window.addEventListener("pagehide", () => report(LEAST_S));
-})();
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") report(MIN_LAST_REPORT_S);
+  });
+  window.addEventListener("pagehide", () => report(MIN_LAST_REPORT_S));
+}
+
+const timed = document.querySelector("[data-authoring-time]");
+if (timed instanceof HTMLElement) start(timed.dataset.authoringTime ?? "", timed.dataset.activity ?? "");

@@ -1,49 +1,69 @@
+// @ts-check
 /* Reviewing a rubric from the keyboard; what is typed stays in this browser until it is sent. */
-(() => {
-  "use strict";
-  const form = document.getElementById("review-form");
-  if (!form) return;
-  const rows = () => Array.from(document.querySelectorAll("[data-review-row]")).filter((row) => !row.hidden);
-  const store = `consilium-review-${form.dataset.keep}`;
+import { neighbour } from "../core/neighbour.js";
+import { find, findAll, targetWithin } from "../core/page.js";
+import "./authoring_time.js";
 
-  /* Moving */
+/** @param {HTMLFormElement} form */
+function start(form) {
+  startKeys(form);
+  startUnchanged();
+  startKeeping(form);
+  startDialogs(form);
+}
+
+/**
+ * Moving from row to row, commenting, and the keys of the buttons.
+ * @param {HTMLFormElement} form
+ */
+function startKeys(form) {
+  /** @type {HTMLElement | null} */
   let current = null;
-  function select(row) {
-    if (!row) return;
+  const rows = () => findAll(document, "[data-review-row]", HTMLElement).filter((row) => !row.hidden);
+
+  /** @param {HTMLElement} row */
+  function mark(row) {
     current?.classList.remove("current");
     current = row;
     row.classList.add("current");
+  }
+
+  /** @param {HTMLElement | null | undefined} row */
+  function select(row) {
+    if (!row) return;
+    mark(row);
     row.focus({ preventScroll: true });
     row.scrollIntoView({ block: "nearest" });
   }
-  function move(step) {
-    const all = rows();
-    const at = all.indexOf(current);
-    select(at < 0 ? all[0] : all[Math.max(0, Math.min(all.length - 1, at + step))]);
-  }
+
+  const move = (/** @type {number} */ step) => select(neighbour(rows(), current, step));
+
   form.addEventListener("focusin", (event) => {
-    const row = event.target.closest("[data-review-row]");
-    if (row && row !== current) {
-      current?.classList.remove("current");
-      current = row;
-      row.classList.add("current");
-    }
+    const row = targetWithin(event, "[data-review-row]");
+    if (row && row !== current) mark(row);
   });
+
+  /** @param {HTMLDetailsElement} box */
+  function writeIn(box) {
+    box.open = true;
+    find(box, "textarea", HTMLTextAreaElement).focus();
+  }
+
   function comment() {
     const box = current?.querySelector("details.say");
-    if (!box) return;
-    box.open = true;
-    box.querySelector("textarea").focus();
+    if (box instanceof HTMLDetailsElement) writeIn(box);
   }
+
   // Whoever opens it goes on typing; without the cursor in it each letter would be a key of this page.
   form.addEventListener("click", (event) => {
-    const box = event.target.closest("details.say > summary")?.parentElement;
-    if (!box || box.open) return;
+    const box = targetWithin(event, "details.say > summary")?.parentElement;
+    if (!(box instanceof HTMLDetailsElement) || box.open) return;
     event.preventDefault();
-    box.open = true;
-    box.querySelector("textarea").focus();
+    writeIn(box);
   });
-  const press = (id) => document.getElementById(id)?.click();
+
+  const press = (/** @type {string} */ id) => document.getElementById(id)?.click();
+  /** @type {Record<string, () => void>} */
   const actions = {
     j: () => move(1),
     ArrowDown: () => move(1),
@@ -54,79 +74,98 @@
     r: () => press("open-return"),
     n: () => press("next-review"),
   };
+
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.closest?.("[data-review-dialog]")) {
+    const field = targetWithin(event, "input, textarea, select, [contenteditable]");
+    const dialogForm = targetWithin(event, "[data-review-dialog]");
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && dialogForm instanceof HTMLFormElement) {
       event.preventDefault();
-      event.target.form.requestSubmit();
+      dialogForm.requestSubmit();
       return;
     }
-    if (event.key === "Escape" && typing && form.contains(event.target)) {
-      select(event.target.closest("[data-review-row]"));
+    if (event.key === "Escape" && field && form.contains(field)) {
+      select(targetWithin(event, "[data-review-row]"));
       return;
     }
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (field || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const action = actions[event.key];
     if (!action) return;
     event.preventDefault();
     action();
   });
+}
 
-  /* Unchanged ones */
+/* The rows that did not change can be hidden. */
+function startUnchanged() {
   document.getElementById("show-all")?.addEventListener("change", (event) => {
-    document.querySelectorAll("[data-review-row][data-same]").forEach((row) => {
-      row.hidden = !event.target.checked;
-    });
+    const shown = event.target instanceof HTMLInputElement && event.target.checked;
+    for (const row of findAll(document, "[data-review-row][data-same]", HTMLElement)) row.hidden = !shown;
   });
+}
 
-  /* Nothing typed is lost: kept until the server has it */
+/**
+ * Nothing typed is lost: it is kept in this browser until the server has it.
+ * @param {HTMLFormElement} form
+ */
+function startKeeping(form) {
+  const storageKey = `consilium-review-${form.dataset.keep}`;
   const fields = () => [
-    ...form.querySelectorAll("textarea"),
-    ...document.querySelectorAll("[data-review-dialog] textarea"),
+    ...findAll(form, "textarea", HTMLTextAreaElement),
+    ...findAll(document, "[data-review-dialog] textarea", HTMLTextAreaElement),
   ];
-  const nameOf = (field) => field.id || field.name;
+  const nameOf = (/** @type {HTMLTextAreaElement} */ field) => field.id || field.name;
+
   function keep() {
-    const typed = Object.fromEntries(
-      fields()
-        .filter((field) => field.value)
-        .map((field) => [nameOf(field), field.value]),
-    );
+    const filled = fields().filter((field) => field.value);
+    const typed = Object.fromEntries(filled.map((field) => [nameOf(field), field.value]));
     try {
-      if (Object.keys(typed).length) localStorage.setItem(store, JSON.stringify(typed));
-      else localStorage.removeItem(store);
+      if (filled.length) localStorage.setItem(storageKey, JSON.stringify(typed));
+      else localStorage.removeItem(storageKey);
     } catch {
       // A full or closed storage: what is typed stays on the page.
     }
   }
+
+  function restore() {
+    /** @type {Record<string, string>} */
+    const typed = JSON.parse(localStorage.getItem(storageKey) ?? "{}");
+    for (const field of fields()) {
+      if (field.value || !typed[nameOf(field)]) continue;
+      field.value = typed[nameOf(field)];
+      const box = field.closest("details");
+      if (box) box.open = true;
+    }
+  }
+
   try {
-    const typed = JSON.parse(localStorage.getItem(store) ?? "{}");
-    fields().forEach((field) => {
-      if (!field.value && typed[nameOf(field)]) {
-        field.value = typed[nameOf(field)];
-        const box = field.closest("details");
-        if (box) box.open = true;
-      }
-    });
+    restore();
   } catch {
     // Nothing was kept.
   }
   document.addEventListener("input", (event) => {
-    if (fields().includes(event.target)) keep();
+    if (event.target instanceof HTMLTextAreaElement && fields().includes(event.target)) keep();
   });
-  /* The dialogs hold the answer as a whole; comments beside criteria go with it. */
-  document.querySelectorAll("[data-review-dialog]").forEach((dialog) => {
-    dialog.addEventListener("submit", () => {
-      form.querySelectorAll("textarea").forEach((field) => {
-        if (!field.value.trim()) return;
+}
+
+/**
+ * The forms in the dialogs send the answer as a whole; the comments beside criteria go with it.
+ * @param {HTMLFormElement} form
+ */
+function startDialogs(form) {
+  for (const dialogForm of findAll(document, "[data-review-dialog]", HTMLFormElement)) {
+    dialogForm.addEventListener("submit", () => {
+      for (const field of findAll(form, "textarea", HTMLTextAreaElement)) {
+        if (!field.value.trim()) continue;
         const copy = document.createElement("input");
         copy.type = "hidden";
         copy.name = field.name;
         copy.value = field.value;
-        dialog.append(copy);
-      });
+        dialogForm.append(copy);
+      }
     });
-  });
-  document.querySelectorAll("dialog[data-open]").forEach((dialog) => {
-    dialog.showModal();
-  });
-})();
+  }
+  for (const dialog of findAll(document, "dialog[data-open]", HTMLDialogElement)) dialog.showModal();
+}
+
+const form = document.getElementById("review-form");
+if (form instanceof HTMLFormElement) start(form);
