@@ -1,121 +1,155 @@
+// @ts-check
 /* Answers about cases that another page left in this browser. What can still be saved is saved; of the rest, this says
    why it waits, and offers to forget it. Notes that wait for their answer in an open case are no such rest. */
-(() => {
-  "use strict";
-  const box = () => document.getElementById("labels-left");
-  const text = (key) => box().dataset[`text${key[0].toUpperCase()}${key.slice(1)}`];
-  let rest = []; // [{task, entries, status, reason}]
+import { element } from "../core/page.js";
+import { ask } from "../core/server.js";
+import { toast } from "../core/toast.js";
+import { wordsOf } from "../core/words.js";
+import { answersFirst, describe, parseKey } from "./label_answers.js";
+import { forgetEntry, keptEntry } from "./label_storage.js";
 
-  function parsed(stored) {
-    try {
-      return JSON.parse(stored);
-    } catch {
-      return null;
+/**
+ * @typedef {import("./label_answers.js").LabelEntry} LabelEntry
+ * @typedef {Map<string, LabelEntry>} Entries by their keys in localStorage
+ * @typedef {{ status: number, reason: string }} Refusal why entries stay here
+ * @typedef {Refusal & { task: string, entries: Entries }} Rest
+ */
+
+const text = wordsOf("labels-left-words");
+// The page of a case replaces its sheet, and with it this box.
+const box = () => element("labels-left", HTMLElement);
+const author = () => document.getElementById("labels-left")?.dataset.who ?? "";
+
+/** @type {Rest[]} */
+let rest = [];
+
+/** @returns {Map<string, Entries>} by task, of this author; without the case that the page itself takes care of */
+function keptEntries() {
+  /** @type {Map<string, Entries>} */
+  const kept = new Map();
+  const page = document.getElementById("work");
+  const own = page?.dataset.writable ? page.dataset.task : "";
+  try {
+    for (const key of Object.keys(localStorage)) {
+      const task = parseKey(key, author())?.task ?? "";
+      const entry = task && task !== own ? keptEntry(key) : null;
+      if (entry) kept.set(task, (kept.get(task) ?? new Map()).set(key, entry));
     }
+  } catch {
+    // Forbidden: nothing is kept.
   }
-  /* Task → key → entry, of this author; without the case that the page itself takes care of. */
-  function kept() {
-    const found = new Map();
-    const page = document.getElementById("work");
-    const own = page?.dataset.writable ? page.dataset.task : "";
-    const prefix = `consilium.labels:${box().dataset.who}:`;
-    try {
-      for (const key of Object.keys(localStorage)) {
-        const [task] = key.startsWith(prefix) ? key.slice(prefix.length).split(":") : [""];
-        const entry = task && task !== own ? parsed(localStorage.getItem(key)) : null;
-        if (entry) found.set(task, (found.get(task) ?? new Map()).set(key, entry));
-      }
-    } catch {
-      // Forbidden: nothing is kept.
-    }
-    return found;
+  return kept;
+}
+
+/**
+ * Drops only what was meant: another tab may have put something newer there.
+ * @param {string} key
+ * @param {LabelEntry} entry
+ */
+function drop(key, entry) {
+  if (keptEntry(key)?.client_id === entry.client_id) forgetEntry(key);
+}
+
+/**
+ * @param {string} task
+ * @param {string} key
+ * @param {LabelEntry} entry
+ */
+function send(task, key, entry) {
+  const url = (box().dataset.answers ?? "").replace("TASK", encodeURIComponent(task));
+  return ask("POST", url, { who: author(), answer: { ...entry, question: parseKey(key, author())?.question } });
+}
+
+/**
+ * Sends a task's entries, and drops those that arrived.
+ * @param {string} task
+ * @param {Entries} entries
+ * @returns {Promise<Refusal | undefined | null>} why some stay; null where nobody can say now
+ */
+async function settle(task, entries) {
+  let refusal;
+  for (const [key, entry] of answersFirst(entries)) {
+    const { status, body } = await send(task, key, entry);
+    if (status === 200) {
+      drop(key, entry);
+      entries.delete(key);
+    } else if (status === 404) return { status, reason: text("gone") };
+    else if (body?.reason === "somebody-else" || ![409, 422].includes(status)) return null;
+    else if (status === 409 && body.reason !== "stale") return { status, reason: body.detail };
+    else if (entry.value) refusal = { status, reason: body.detail };
+    else break; // the case is open: its notes wait for their answers
   }
-  /* Only what was meant: another tab may have put something newer there. */
-  function drop(key, entry) {
-    try {
-      if (parsed(localStorage.getItem(key))?.client_id === entry.client_id) localStorage.removeItem(key);
-    } catch {
-      // Nothing was stored.
-    }
+  return refusal;
+}
+
+let looking = false;
+
+async function look() {
+  if (looking || !author()) return;
+  looking = true;
+  try {
+    await sendKept();
+  } finally {
+    looking = false;
   }
-  function send(task, key, entry) {
-    const answer = { ...entry, question: key.split(":").pop() };
-    const url = box().dataset.answers.replace("TASK", encodeURIComponent(task));
-    return window.consilium.server.ask("POST", url, { who: box().dataset.who, answer });
+}
+
+async function sendKept() {
+  /** @type {Rest[]} */
+  const refused = [];
+  for (const [task, entries] of keptEntries()) {
+    const refusal = await settle(task, entries);
+    if (refusal === null) return;
+    if (refusal) refused.push({ task, entries, ...refusal });
   }
-  /* What became of a task's entries: nothing to say, a reason why they stay, or `null` where nobody can tell now. */
-  async function settle(task, entries) {
-    let why;
-    for (const [key, entry] of [...entries].sort(([, one], [, other]) => Boolean(other.value) - Boolean(one.value))) {
-      const { status, body } = await send(task, key, entry);
-      if (status === 200) {
-        drop(key, entry);
-        entries.delete(key);
-      } else if (status === 404) return { status, reason: text("gone") };
-      else if (body?.reason === "somebody-else" || ![409, 422].includes(status)) return null;
-      else if (status === 409 && body.reason !== "stale") return { status, reason: body.detail };
-      else if (entry.value) why = { status, reason: body.detail };
-      else break; // the case is open: its notes wait for their answers
-    }
-    return why;
+  rest = refused;
+  show();
+}
+
+function show() {
+  if (!document.getElementById("labels-left")) return;
+  box().hidden = !rest.length;
+  box().replaceChildren(...rest.map(noticeOf));
+}
+
+/**
+ * @param {Rest} left
+ * @returns {HTMLElement}
+ */
+function noticeOf(left) {
+  const notice = document.createElement("div");
+  notice.className = "notice warning";
+  const words = document.createElement("p");
+  words.append(`${text("left")} ${left.reason} `);
+  if (left.status !== 404) {
+    const link = document.createElement("a");
+    link.href = (box().dataset.page ?? "").replace("TASK", encodeURIComponent(left.task));
+    link.textContent = text("open");
+    words.append(link);
   }
-  let looking = null;
-  function look() {
-    if (!box()?.dataset.who) return;
-    looking ??= lookNow().finally(() => (looking = null));
+  const list = document.createElement("ul");
+  for (const entry of left.entries.values()) {
+    const item = list.appendChild(document.createElement("li"));
+    item.textContent = describe(entry.value, entry, text("certain"));
   }
-  async function lookNow() {
-    const found = [];
-    for (const [task, entries] of kept()) {
-      const why = await settle(task, entries);
-      if (why === null) return;
-      if (why) found.push({ task, entries, ...why });
-    }
-    rest = found;
-    show();
-  }
-  const inWords = (entry) =>
-    [entry.value, entry.certainty === null ? "" : `${text("certain")} ${entry.certainty}`, entry.note]
-      .filter(Boolean)
-      .join(" · ");
-  function show() {
-    const place = box();
-    if (!place) return;
-    place.hidden = !rest.length;
-    place.replaceChildren(
-      ...rest.map((left) => {
-        const notice = document.createElement("div");
-        notice.className = "notice warning";
-        const words = document.createElement("p");
-        words.append(`${text("left")} ${left.reason} `);
-        if (left.status !== 404) {
-          const link = document.createElement("a");
-          link.href = place.dataset.page.replace("TASK", encodeURIComponent(left.task));
-          link.textContent = text("open");
-          words.append(link);
-        }
-        const list = document.createElement("ul");
-        for (const entry of left.entries.values())
-          list.appendChild(document.createElement("li")).textContent = inWords(entry);
-        const button = document.createElement("button");
-        button.type = "button";
-        button.className = "small";
-        button.textContent = text("forget");
-        button.addEventListener("click", () => {
-          left.entries.forEach((entry, key) => {
-            drop(key, entry);
-          });
-          rest = rest.filter((other) => other !== left);
-          show();
-          window.consilium.toast(text("forgotten"));
-        });
-        notice.append(words, list, button);
-        return notice;
-      }),
-    );
-  }
-  window.addEventListener("online", look);
-  document.addEventListener("consilium:signed-in", look);
-  document.addEventListener("consilium:sheet", show);
-  look();
-})();
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "small";
+  button.textContent = text("forget");
+  button.addEventListener("click", () => forget(left));
+  notice.append(words, list, button);
+  return notice;
+}
+
+/** @param {Rest} left */
+function forget(left) {
+  for (const [key, entry] of left.entries) drop(key, entry);
+  rest = rest.filter((other) => other !== left);
+  show();
+  toast(text("forgotten"));
+}
+
+window.addEventListener("online", look);
+document.addEventListener("consilium:signed-in", look);
+document.addEventListener("consilium:sheet", show);
+look();

@@ -1,73 +1,99 @@
+// @ts-check
 /* Drafts of responses that an earlier visit left in this browser. What can still be saved is saved; of the rest, this
    says why it waits, shows it, and offers to forget it. */
-(() => {
-  "use strict";
-  const box = document.getElementById("drafts-left");
-  const who = document.getElementById("outbox")?.dataset.who;
-  if (!box || !who) return;
-  const words = (key) => box.dataset[`text${key[0].toUpperCase()}${key.slice(1)}`];
-  const prefix = `consilium.writing:${who}:`;
+import { ask } from "../core/server.js";
+import { toast } from "../core/toast.js";
+import { wordsOf } from "../core/words.js";
+import { draftOf, taskOf } from "./response_text.js";
 
-  function kept() {
-    const found = [];
+/**
+ * @typedef {import("./response_text.js").KeptDraft} KeptDraft
+ * @typedef {import("../core/server.js").Answer} Answer
+ * @typedef {{ key: string, task: string, entry: KeptDraft }} Left
+ */
+
+/**
+ * @param {HTMLElement} box
+ * @param {string} who
+ */
+function start(box, who) {
+  const text = wordsOf("drafts-left-words");
+
+  function keptDrafts() {
+    /** @type {Left[]} */
+    const kept = [];
     try {
       for (const key of Object.keys(localStorage)) {
-        const entry = key.startsWith(prefix) ? JSON.parse(localStorage.getItem(key)) : null;
-        if (entry) found.push({ key, task: key.slice(prefix.length), entry });
+        const task = taskOf(key, who);
+        const entry = task === null ? null : JSON.parse(localStorage.getItem(key) ?? "null");
+        if (task !== null && entry) kept.push({ key, task, entry });
       }
     } catch {
       // Forbidden or no entry of ours: nothing is kept.
     }
-    return found;
+    return kept;
   }
+
+  /**
+   * @param {Left} left
+   * @returns {Promise<Answer>}
+   */
   function send({ task, entry }) {
-    const { text, reference, version, client_id } = entry;
-    const url = box.dataset.save.replace("TASK", encodeURIComponent(task));
-    return window.consilium.server.ask("POST", url, { who, draft: { text, reference, version, client_id } });
+    const url = (box.dataset.save ?? "").replace("TASK", encodeURIComponent(task));
+    return ask("POST", url, { who, draft: draftOf(entry) });
   }
-  function tell(one, { status, body }) {
+
+  /**
+   * @param {Left} left
+   * @param {Answer} answer
+   */
+  function show(left, { status, body }) {
     const notice = document.createElement("div");
     notice.className = "notice warning";
     const line = notice.appendChild(document.createElement("p"));
-    line.append(`${words("left")} ${status === 404 ? words("gone") : (body?.detail ?? "")} `);
+    line.append(`${text("left")} ${status === 404 ? text("gone") : (body?.detail ?? "")} `);
     if (status !== 404) {
       const link = line.appendChild(document.createElement("a"));
-      link.href = box.dataset.page.replace("TASK", encodeURIComponent(one.task));
-      link.textContent = words("open");
+      link.href = (box.dataset.page ?? "").replace("TASK", encodeURIComponent(left.task));
+      link.textContent = text("open");
     }
     const details = notice.appendChild(document.createElement("details"));
-    details.appendChild(document.createElement("summary")).textContent = words("show");
-    const text = details.appendChild(document.createElement("p"));
-    text.className = "kept-text";
-    text.textContent = one.entry.text;
+    details.appendChild(document.createElement("summary")).textContent = text("show");
+    const draft = details.appendChild(document.createElement("p"));
+    draft.className = "kept-text";
+    draft.textContent = left.entry.text;
     const button = notice.appendChild(document.createElement("button"));
     button.type = "button";
     button.className = "small";
-    button.textContent = words("forget");
+    button.textContent = text("forget");
     button.addEventListener("click", () => {
-      localStorage.removeItem(one.key);
+      localStorage.removeItem(left.key);
       notice.remove();
       box.hidden = !box.children.length;
-      window.consilium.toast(words("forgotten"));
+      toast(text("forgotten"));
     });
     box.append(notice);
     box.hidden = false;
   }
+
   async function look() {
     box.replaceChildren();
     box.hidden = true;
-    for (const one of kept()) {
-      const told = await send(one);
-      if (told.status === 200) localStorage.removeItem(one.key);
-      else if (
-        told.status === 404 ||
-        told.status === 422 ||
-        (told.status === 409 && told.body?.reason !== "somebody-else")
-      )
-        tell(one, told);
+    for (const left of keptDrafts()) {
+      const answer = await send(left);
+      const { status, body } = answer;
+      if (status === 200) localStorage.removeItem(left.key);
+      else if (status === 404 || status === 422 || (status === 409 && body?.reason !== "somebody-else")) {
+        show(left, answer);
+      }
     }
   }
+
   window.addEventListener("online", look);
   document.addEventListener("consilium:signed-in", look);
   look();
-})();
+}
+
+const box = document.getElementById("drafts-left");
+const who = document.getElementById("outbox")?.dataset.who;
+if (box && who) start(box, who);

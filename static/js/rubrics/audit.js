@@ -2,9 +2,10 @@
 /* The auditor's form: it saves itself with the version it saw, keeps what could not be sent in this browser, and asks
    which of the two holds where another tab was faster. */
 import { element, find, findAll, targetWithin } from "../core/page.js";
+import { retryDelay } from "../core/retry_delay.js";
 import { ask, session } from "../core/server.js";
 import { wordsOf } from "../core/words.js";
-import { answersOf, delayAfter, QUESTIONS, textOf } from "./finding.js";
+import { answersOf, QUESTIONS, textOf } from "./finding.js";
 import "./audit_keys.js";
 import "./authoring_time.js";
 
@@ -132,7 +133,7 @@ function save() {
   saving.textContent = text("saving");
   busy = deliver().finally(() => {
     busy = null;
-    if (!stored && dirty()) later = setTimeout(save, delayAfter(failures, DELAY_MS));
+    if (!stored && dirty()) later = setTimeout(save, retryDelay(failures) || DELAY_MS);
   });
   return busy;
 }

@@ -30,12 +30,3 @@ export function answersOf(choiceOf) {
 export function textOf({ answers, criteria, outcome, comment }) {
   return JSON.stringify({ answers, criteria, outcome, comment });
 }
-
-/**
- * @param {number} failures since the last save that worked
- * @param {number} delayMs between a keystroke and its saving
- * @returns {number} milliseconds until the next attempt
- */
-export function delayAfter(failures, delayMs) {
-  return failures ? Math.min(30_000, 500 * 2 ** failures) : delayMs;
-}

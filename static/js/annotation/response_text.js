@@ -1,0 +1,70 @@
+// @ts-check
+/* A response that a physician writes: its length, and how it is kept in this browser. */
+
+/**
+ * @typedef {object} Draft as it is sent
+ * @property {string} text
+ * @property {number | null} reference the place of the reference that it was begun from
+ * @property {number} version over which it was written
+ * @property {string} client_id
+ */
+/** @typedef {Draft & { trail?: string[] }} KeptDraft as this browser keeps it; `trail`: ids of what was sent */
+/** @typedef {Draft & { at: string }} StoredDraft as the server has it, and when it was saved */
+
+const MAX_TRAIL = 30;
+const REFERENCE_LETTERS = "ABCDEFGH";
+// Han, kana and hangul are counted one by one, all else by the spaces between; as the server counts.
+const WORD = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+/g;
+
+/**
+ * @param {string} text
+ * @returns {{ words: number, characters: number }}
+ */
+export function lengthOf(text) {
+  return { words: (text.match(WORD) ?? []).length, characters: [...text].length };
+}
+
+/**
+ * @param {number} place
+ * @returns {string} under which the page shows the reference
+ */
+export function referenceLetter(place) {
+  return REFERENCE_LETTERS[place];
+}
+
+/**
+ * @param {string[]} trail
+ * @param {string} clientId of what is sent now
+ * @returns {string[]} the last ids
+ */
+export function longerTrail(trail, clientId) {
+  return [...trail, clientId].slice(-MAX_TRAIL);
+}
+
+/**
+ * What is sent of a draft that this browser kept.
+ * @param {KeptDraft} kept
+ * @returns {Draft}
+ */
+export function draftOf({ text, reference, version, client_id }) {
+  return { text, reference, version, client_id };
+}
+
+/**
+ * @param {string} who the author
+ * @param {string} task
+ * @returns {string} the key in localStorage
+ */
+export function storageKey(who, task) {
+  return `consilium.writing:${who}:${task}`;
+}
+
+/**
+ * @param {string} key in localStorage
+ * @param {string} who
+ * @returns {string | null} the task; null where it is no draft of this author
+ */
+export function taskOf(key, who) {
+  const prefix = storageKey(who, "");
+  return key.startsWith(prefix) ? key.slice(prefix.length) : null;
+}
