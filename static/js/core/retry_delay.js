@@ -3,12 +3,11 @@
 
 const FIRST_MS = 500;
 const MAX_MS = 30_000;
-const MAX_DOUBLINGS = 6;
 
 /**
  * @param {number} failures since the last save that worked
  * @returns {number} milliseconds; none where nothing failed
  */
 export function retryDelay(failures) {
-  return failures ? Math.min(MAX_MS, FIRST_MS * 2 ** Math.min(failures, MAX_DOUBLINGS)) : 0;
+  return failures ? Math.min(MAX_MS, FIRST_MS * 2 ** failures) : 0;
 }

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  draftOf,
+  lengthOf,
+  longerTrail,
+  referenceLetter,
+  storageKey,
+  taskOf,
+} from "../../static/js/annotation/response_text.js";
+
+test("words are counted by the spaces between them", () => {
+  assert.deepEqual(lengthOf(""), { words: 0, characters: 0 });
+  assert.deepEqual(lengthOf("  Take  it\ntwice-daily. "), { words: 3, characters: 24 });
+});
+
+test("Han, kana and hangul are counted one by one, also beside Latin letters", () => {
+  assert.deepEqual(lengthOf("医生 CT検査"), { words: 5, characters: 7 });
+  assert.deepEqual(lengthOf("かな 한"), { words: 3, characters: 4 });
+});
+
+test("a character outside the basic plane is one character", () => {
+  assert.deepEqual(lengthOf("🩺 ok"), { words: 2, characters: 4 });
+});
+
+test("references have letters from A", () => {
+  assert.equal(referenceLetter(0), "A");
+  assert.equal(referenceLetter(7), "H");
+});
+
+test("the last thirty ids of what was sent are kept", () => {
+  const ids = Array.from({ length: 30 }, (_, place) => `id-${place}`);
+  assert.deepEqual(longerTrail(["a"], "b"), ["a", "b"]);
+  const longer = longerTrail(ids, "newest");
+  assert.equal(longer.length, 30);
+  assert.equal(longer[0], "id-1");
+  assert.equal(longer[29], "newest");
+});
+
+test("what is sent of a kept draft leaves out what only this browser needs", () => {
+  const kept = { text: "words", reference: 0, version: 3, client_id: "id-1", trail: ["id-0"] };
+  assert.deepEqual(draftOf(kept), { text: "words", reference: 0, version: 3, client_id: "id-1" });
+});
+
+test("the keys of half-saved work stay as they are", () => {
+  assert.equal(storageKey("u1", "task-1"), "consilium.writing:u1:task-1");
+  assert.equal(taskOf("consilium.writing:u1:task-1", "u1"), "task-1");
+  assert.equal(taskOf("consilium.writing:u2:task-1", "u1"), null);
+  assert.equal(taskOf("consilium.labels:u1:task-1", "u1"), null);
+});
