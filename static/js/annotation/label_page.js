@@ -156,7 +156,7 @@ function choose(number) {
   else selectOpen();
 }
 
-/** @param {HTMLInputElement} range takes what stands there, though it was not moved */
+/** @param {HTMLInputElement} range its value is taken, though it was not moved */
 function takeCertainty(range) {
   if (!current) return;
   showCertainty(current, Number(range.value));
