@@ -38,15 +38,19 @@ WORDS = [
 AXES = {"acc": "accuracy", "SAF": "safety", "compl": "completeness"}
 GAP = re.compile(r"[\s,.;:!?，。；：、！？]")
 ENDING, BEGINNING = re.compile(r"[\s,;，；、]*$"), re.compile(r"^[\s,;.，；。、]*")
-SEEN = """() => window.consilium.rubric.items().map((item) => {
-  const node = document.getElementById(`item-${item.id}`);
-  const value = (name) => node.querySelector(`[data-field="${name}"]`).value;
-  const shown = ["text", "points", "axis", "source"].map(value);
-  return [[item.text, item.points, item.tags, item.source], shown];
-})"""
-FOCUS = """([place, name, start, end]) => {
-  const { items, focus } = window.consilium.rubric;
-  focus(items()[place].id, name);
+SEEN = """async () => {
+  const { state } = await import("/static/js/rubrics/rubric_state.js");
+  return state.items.map((item) => {
+    const node = document.getElementById(`item-${item.id}`);
+    const value = (name) => node.querySelector(`[data-field="${name}"]`).value;
+    const shown = ["text", "points", "axis", "source"].map(value);
+    return [[item.text, item.points, item.tags, item.source], shown];
+  });
+}"""
+FOCUS = """async ([place, name, start, end]) => {
+  const { state } = await import("/static/js/rubrics/rubric_state.js");
+  const { focus } = await import("/static/js/rubrics/rubric_list.js");
+  focus(state.items[place].id, name);
   if (start !== null) document.activeElement.setSelectionRange(start, end);
 }"""
 # The server saves, and the page does not hear of it.
@@ -55,9 +59,10 @@ UNHEARD = """(lost) => {
   const unheard = (...asked) => window.heard(...asked).then(() => Promise.reject(new Error("lost")));
   window.fetch = lost ? unheard : window.heard;
 }"""
-CARET = """() => {
+CARET = """async () => {
+  const { placeOf } = await import("/static/js/rubrics/rubric_state.js");
   const input = document.activeElement;
-  const place = window.consilium.rubric.placeOf(input.closest(".item")?.dataset.id);
+  const place = placeOf(input.closest(".item")?.dataset.id);
   return [place, input.dataset.field, input.selectionStart];
 }"""
 

@@ -1,60 +1,69 @@
+// @ts-check
 /* What two people changed in the same criterion: both are shown, and the author chooses. */
-(() => {
-  "use strict";
-  const words = document.getElementById("words")?.dataset;
-  if (!words || !window.consilium) return;
+import { element, find, findAll } from "../core/page.js";
+import { words } from "./rubric_state.js";
 
-  /* Takes questions as `rubricModel.merge` asks them; promises id → "mine" or "theirs". */
-  window.consilium.rubricConflict = (questions, person) => {
-    const dialog = document.getElementById("conflict");
-    dialog.querySelector("[data-who]").textContent = words.both.replace("PERSON", person);
-    const box = document.getElementById("conflict-list");
-    box.replaceChildren(
-      ...questions.map((question, place) => {
-        const set = document.createElement("fieldset");
-        for (const side of ["mine", "theirs"]) {
-          const label = document.createElement("label");
-          const input = document.createElement("input");
-          input.type = "radio";
-          input.name = `question-${place}`;
-          input.value = side;
-          input.checked = side === "mine";
-          const text = document.createElement("span");
-          const who = document.createElement("b");
-          who.textContent = side === "mine" ? words.mine : words.their.replace("PERSON", person);
-          const item = question[side];
-          const said = document.createElement("span");
-          said.textContent = item ? `${item.text} (${item.points}) ${item.tags.join("; ")}` : words.absent;
-          text.append(who, said);
-          label.append(input, text);
-          set.append(label);
-        }
-        return set;
-      }),
-    );
-    return new Promise((resolve) => {
-      const choose = (side) =>
-        box.querySelectorAll(`input[value="${side}"]`).forEach((input) => {
+/**
+ * @typedef {import("./rubric_model.js").Item} Item
+ * @typedef {import("./rubric_model.js").Question} Question
+ */
+
+/**
+ * @param {Question} question
+ * @param {"mine" | "theirs"} side
+ * @param {string} name of the radio button
+ * @param {string} person
+ */
+function choice(question, side, name, person) {
+  const label = document.createElement("label");
+  const input = document.createElement("input");
+  input.type = "radio";
+  input.name = name;
+  input.value = side;
+  input.checked = side === "mine";
+  const text = document.createElement("span");
+  const heading = document.createElement("b");
+  heading.textContent = side === "mine" ? words("mine") : words("their").replace("PERSON", person);
+  const item = question[side];
+  const version = document.createElement("span");
+  version.textContent = item ? `${item.text} (${item.points}) ${item.tags.join("; ")}` : words("absent");
+  text.append(heading, version);
+  label.append(input, text);
+  return label;
+}
+
+/**
+ * @param {Question[]} questions
+ * @param {string} person who changed the same criteria
+ * @returns {Promise<Record<string, string>>} id → "mine" or "theirs"
+ */
+export function askConflict(questions, person) {
+  const dialog = element("conflict", HTMLDialogElement);
+  find(dialog, "[data-who]", HTMLElement).textContent = words("both").replace("PERSON", person);
+  const box = element("conflict-list", HTMLElement);
+  box.replaceChildren(
+    ...questions.map((question, place) => {
+      const set = document.createElement("fieldset");
+      const name = `question-${place}`;
+      set.append(choice(question, "mine", name, person), choice(question, "theirs", name, person));
+      return set;
+    }),
+  );
+  return new Promise((resolve) => {
+    for (const button of findAll(dialog, "[data-all]", HTMLElement)) {
+      button.onclick = () => {
+        for (const input of findAll(box, `input[value="${button.dataset.all}"]`, HTMLInputElement))
           input.checked = true;
-        });
-      dialog.querySelectorAll("[data-all]").forEach((button) => {
-        button.onclick = () => choose(button.dataset.all);
-      });
-      document.getElementById("conflict-done").onclick = () => dialog.close();
-      dialog.addEventListener(
-        "close",
-        () =>
-          resolve(
-            Object.fromEntries(
-              questions.map((question, place) => [
-                question.id,
-                box.querySelector(`input[name="question-${place}"]:checked`).value,
-              ]),
-            ),
-          ),
-        { once: true },
-      );
-      dialog.showModal();
-    });
-  };
-})();
+      };
+    }
+    element("conflict-done", HTMLElement).onclick = () => dialog.close();
+    /** @param {number} place */
+    const chosen = (place) => find(box, `input[name="question-${place}"]:checked`, HTMLInputElement).value;
+    dialog.addEventListener(
+      "close",
+      () => resolve(Object.fromEntries(questions.map((question, place) => [question.id, chosen(place)]))),
+      { once: true },
+    );
+    dialog.showModal();
+  });
+}

@@ -1,80 +1,135 @@
+// @ts-check
 /* What can be undone in the rubric editor: each action on the list, and what was typed, a word at a time, so that one
    key takes both back in the order in which they came. Undoing takes nothing back that somebody else did since. */
-(() => {
-  "use strict";
-  const model = window.consilium?.rubricModel;
-  if (!model) return;
-  const MOST_STEPS = 300;
-  const GAP = /[\s,.;:!?，。；：、！？]/;
+import { back, copy, sameList } from "./rubric_model.js";
 
-  /* consilium.rubricHistory({items(), take(items), caret(), go(caret)}) */
-  window.consilium.rubricHistory = ({ items, take, caret, go }) => {
-    const done = [];
-    let undone = [];
-    let stands = model.copy(items()); // the list as the last step left it
-    let lastAt = null; // the caret then
-    let run = ""; // which text is being typed in: "id field kind"; what follows there belongs to the same step
-    let begun = null; // {at, end, before}: the caret where the next input goes
+/**
+ * @typedef {import("./rubric_model.js").Item} Item
+ * @typedef {{ id: string, name: string, at: number | null }} Caret the item, the field and the place in its text
+ * @typedef {{ target: Item[], reached: Item[], from: Caret | null, to: Caret | null }} Step undoing leads from
+ *   `reached` to `target`
+ * @typedef {{ value: string, selectionStart: number | null, selectionEnd: number | null }} Input
+ */
 
-    /* The list has changed, with the cursor at `from` before: a step of its own, or part of the one before. */
-    function note(from, name = "", goesOn = false) {
-      if (model.sameList(stands, items())) return;
-      const now = model.copy(items());
-      if (name && goesOn && name === run && done.length) done.at(-1).reached = now;
-      else done.push({ target: stands, reached: now, from, to: null });
-      if (done.length > MOST_STEPS) done.shift();
-      undone = [];
-      stands = now;
-      run = name;
-      if (model.sameList(done.at(-1).target, now)) {
-        done.pop(); // it was taken back by hand
-        run = "";
-        return;
-      }
-      // An action puts the cursor where it wants it right after this.
-      const step = done.at(-1);
-      queueMicrotask(() => (step.to = lastAt = caret()));
-    }
-    /* Where the next input goes; asked before it happens. */
-    function begin(input) {
-      begun = {
-        at: input.selectionStart,
-        end: input.selectionEnd,
-        before: input.value.charAt(input.selectionStart - 1),
-        caret: caret(),
-      };
-    }
-    function typed(id, field, kind, data) {
-      // Points and axis: all of it is one step.
-      const free = !["text", "source", "element", "expectation"].includes(field);
-      const removes = kind.startsWith("delete");
-      const onward =
-        begun && lastAt?.id === id && lastAt.name === field && begun.at === begun.end && begun.at === lastAt.at;
-      const newWord = !removes && GAP.test(begun?.before ?? "") && !GAP.test((data ?? "").charAt(0));
-      note(
-        begun?.caret ?? lastAt,
-        `${id} ${field} ${free ? "" : removes ? "delete" : "insert"}`,
-        free || (onward && !newWord),
-      );
-      lastAt = caret();
-      begun = null;
-    }
-    /* Somebody else's changes came in: they are not undone here. */
-    function others() {
-      stands = model.copy(items());
+const MAX_STEPS = 300;
+const GAP = /[\s,.;:!?，。；：、！？]/;
+const TEXTS = ["text", "source", "element", "expectation"];
+
+/**
+ * @param {object} page
+ * @param {() => Item[]} page.items
+ * @param {(items: Item[]) => void} page.take shows a list and saves it
+ * @param {() => Caret | null} page.caret
+ * @param {(caret: Caret | null) => void} page.go
+ */
+export function createHistory({ items, take, caret, go }) {
+  /** @type {Step[]} */
+  const done = [];
+  /** @type {Step[]} */
+  let undone = [];
+  let current = copy(items()); // the list as the last step left it
+  /** @type {Caret | null} */
+  let lastCaret = null;
+  let run = ""; // which text is being typed in: "id field kind"; what follows there belongs to the same step
+  /** @type {{ at: number | null, end: number | null, before: string, caret: Caret | null } | null} */
+  let begun = null; // where the next input goes
+
+  /**
+   * The list has changed: a step of its own, or part of the one before.
+   * @param {Caret | null} from where the cursor was before
+   * @param {string} [name] of the run that this belongs to
+   * @param {boolean} [continues] whether it goes on with the last step, if that is of the same run
+   */
+  function note(from, name = "", continues = false) {
+    if (sameList(current, items())) return;
+    const now = copy(items());
+    const last = done.at(-1);
+    if (name && continues && name === run && last) last.reached = now;
+    else done.push({ target: current, reached: now, from, to: null });
+    if (done.length > MAX_STEPS) done.shift();
+    undone = [];
+    current = now;
+    run = name;
+    const step = done[done.length - 1];
+    if (sameList(step.target, now)) {
+      done.pop(); // it was taken back by hand
       run = "";
+      return;
     }
-    function walk(from, to, at) {
-      const step = from.pop();
-      if (!step) return false;
-      const now = model.copy(items());
-      take(model.back(step.target, step.reached, items()));
-      stands = model.copy(items());
-      run = "";
-      to.push({ target: now, reached: model.copy(items()), from: step.from, to: step.to });
-      go(step[at]);
-      return true;
-    }
-    return { note, begin, typed, others, undo: () => walk(done, undone, "from"), redo: () => walk(undone, done, "to") };
+    // An action puts the cursor where it wants it right after this.
+    queueMicrotask(() => {
+      lastCaret = caret();
+      step.to = lastCaret;
+    });
+  }
+
+  /**
+   * Where the next input goes; called before it happens.
+   * @param {Input} input
+   */
+  function begin(input) {
+    begun = {
+      at: input.selectionStart,
+      end: input.selectionEnd,
+      before: input.value.charAt((input.selectionStart ?? 0) - 1),
+      caret: caret(),
+    };
+  }
+
+  /**
+   * Something was typed into a field.
+   * @param {string} id
+   * @param {string} field
+   * @param {string} kind the inputType of the event
+   * @param {string | null} data what was typed
+   */
+  function typed(id, field, kind, data) {
+    // Points and axis: all of it is one step.
+    const isWhole = !TEXTS.includes(field);
+    const removes = kind.startsWith("delete");
+    const onward =
+      begun !== null &&
+      lastCaret?.id === id &&
+      lastCaret.name === field &&
+      begun.at === begun.end &&
+      begun.at === lastCaret.at;
+    const newWord = !removes && GAP.test(begun?.before ?? "") && !GAP.test((data ?? "").charAt(0));
+    const way = removes ? "delete" : "insert";
+    note(begun?.caret ?? lastCaret, `${id} ${field} ${isWhole ? "" : way}`, isWhole || (onward && !newWord));
+    lastCaret = caret();
+    begun = null;
+  }
+
+  /** Somebody else's changes came in: they are not undone here. */
+  function acceptOthers() {
+    current = copy(items());
+    run = "";
+  }
+
+  /**
+   * @param {Step[]} from
+   * @param {Step[]} to
+   * @param {"from" | "to"} side the caret of the step to go to
+   * @returns {boolean} whether there was a step
+   */
+  function walk(from, to, side) {
+    const step = from.pop();
+    if (!step) return false;
+    const now = copy(items());
+    take(back(step.target, step.reached, items()));
+    current = copy(items());
+    run = "";
+    to.push({ target: now, reached: copy(items()), from: step.from, to: step.to });
+    go(step[side]);
+    return true;
+  }
+
+  return {
+    note,
+    begin,
+    typed,
+    acceptOthers,
+    undo: () => walk(done, undone, "from"),
+    redo: () => walk(undone, done, "to"),
   };
-})();
+}

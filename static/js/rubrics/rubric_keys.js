@@ -1,238 +1,234 @@
-/* Keys of the rubric editor, and dragging a row by its number. What they do is in rubric_editor.js. */
-(() => {
-  "use strict";
-  const rubric = window.consilium?.rubric;
-  const rows = window.consilium?.rubricRows;
-  if (!rubric) return;
-  const { isBlank } = window.consilium.rubricModel;
-  const { list, row, idOf, AXIS } = rows;
-  const FEW = 5; // rows that a page key goes
-  const {
-    items,
-    find,
-    placeOf,
-    act,
-    add,
-    split,
-    merge,
-    duplicate,
-    move,
-    remove,
-    undo,
-    redo,
-    focus,
-    step,
-    setPoints,
-    complete,
-    takeTag,
-    dropTag,
-  } = rubric;
+// @ts-check
+/* Keys of the rubric editor. What they do is in rubric_list.js. */
+import { element } from "../core/page.js";
+import { openBank } from "./rubric_bank.js";
+import {
+  act,
+  add,
+  dropTag,
+  duplicate,
+  focus,
+  merge,
+  move,
+  redo,
+  remove,
+  saving,
+  setPoints,
+  split,
+  step,
+  takeTag,
+  undo,
+} from "./rubric_list.js";
+import { AXIS, isBlank } from "./rubric_model.js";
+import { idOf, isTextField, list } from "./rubric_rows.js";
+import { itemOf, placeOf, state } from "./rubric_state.js";
+import { completeAxis } from "./rubric_typing.js";
 
-  // Safari ends the composition before the key that ended it.
-  const composing = (event) => event.isComposing || event.keyCode === 229;
-  // A tag that is being typed is the browser's own to undo.
-  const elsewhere = (target) => target.dataset.field === "tag" && target.value;
+/** @typedef {import("./rubric_rows.js").TextField} TextField */
 
-  /* Keys */
-  list.addEventListener("keydown", (event) => {
-    const target = event.target;
-    const name = target.dataset.field;
-    const id = idOf(target);
-    if (!name || !id || composing(event)) return; // Enter ends a Chinese word first
-    const command = event.ctrlKey || event.metaKey;
-    const handled = () => event.preventDefault();
-    if (event.altKey && !command && ["ArrowUp", "ArrowDown"].includes(event.key)) {
-      handled();
-      return move(id, placeOf(id) + (event.key === "ArrowUp" ? -1 : 1), name);
-    }
-    if (command && ["ArrowUp", "ArrowDown"].includes(event.key)) {
-      handled();
-      return focus(items()[placeOf(id) + (event.key === "ArrowUp" ? -1 : 1)]?.id, name === "points" ? name : "text");
-    }
-    if (command && event.key.toLowerCase() === "d") {
-      handled();
-      return duplicate(id);
-    }
-    const page = { PageUp: -FEW, PageDown: FEW }[event.key];
-    if (page && !command && !event.altKey) {
-      handled();
-      return goTo(placeOf(id) + page, name);
-    }
-    if (command && ["Home", "End"].includes(event.key) && !event.shiftKey) {
-      handled();
-      return goTo(event.key === "Home" ? 0 : items().length, name);
-    }
-    if (name === "text") return textKey(event, id, command, handled);
-    if (name === "points") return pointsKey(event, id, command, handled);
-    if (event.key === "Enter" && !command) {
-      handled();
-      if (name === "tag" && target.value.trim()) return takeTag(target, find(id));
-      if (name === "axis") complete(target);
-      below(id);
-    } else if (event.key === "Backspace" && name === "tag" && !target.value) {
-      const others = find(id).tags.filter((tag) => !tag.startsWith(AXIS));
-      if (others.length) dropTag(id, others.at(-1));
-    }
-  });
-  function goTo(place, name) {
-    const to = items()[Math.max(0, Math.min(items().length - 1, place))];
-    focus(to.id, name === "points" ? name : "text", name === "points" ? null : to.text.length);
-  }
-  function textKey(event, id, command, handled) {
-    const area = event.target;
-    const at = area.selectionStart === area.selectionEnd ? area.selectionStart : -1;
-    const gap =
-      event.key === "Tab" &&
-      !event.shiftKey &&
-      find(id).bank &&
-      /\[[^[\]]+\]/.exec(area.value.slice(area.selectionEnd));
-    if (gap) {
-      // From one place to fill in to the next.
-      handled();
-      area.setSelectionRange(area.selectionEnd + gap.index, area.selectionEnd + gap.index + gap[0].length);
-    } else if (event.key === "Enter" && command && !event.shiftKey) {
-      handled();
-      split(id, Math.max(at, 0));
-    } else if (event.key === "Enter" && !command && !event.shiftKey && !event.altKey) {
-      handled();
-      if (area.value.trim()) below(id);
-    } else if (event.key === "Backspace" && at === 0 && !command) {
-      const before = items()[placeOf(id) - 1];
-      if (!area.value && items().length) {
-        handled();
-        act(() => items().splice(placeOf(id), 1));
-        if (before) focus(before.id, "text", before.text.length);
-        else if (items()[0]) focus(items()[0].id, "text", 0);
-      } else if (before) {
-        handled();
-        merge(before.id, id);
-      }
-    } else if (event.key === "Delete" && at === area.value.length && !command && items()[placeOf(id) + 1]) {
-      handled();
-      merge(id, items()[placeOf(id) + 1].id);
-    } else if (event.key === "ArrowUp" && at === 0 && placeOf(id) > 0 && !command && !event.shiftKey) {
-      handled();
-      focus(items()[placeOf(id) - 1].id, "text", 0);
-    } else if (
-      event.key === "ArrowDown" &&
-      at === area.value.length &&
-      placeOf(id) < items().length - 1 &&
-      !command &&
-      !event.shiftKey
-    ) {
-      handled();
-      goTo(placeOf(id) + 1, "text");
-    } else if (event.key === "/" && !area.value && !command) {
-      handled();
-      window.consilium.rubricInsert?.openBank();
-    }
-  }
-  /* A new criterion below; an empty one that is there already will do. */
-  function below(id) {
-    const next = items()[placeOf(id) + 1];
-    if (next && isBlank(next)) focus(next.id, "text", 0);
-    else add(id);
-  }
-  let lessened = ""; // where the last key was a minus that took one point away
-  function pointsKey(event, id, command, handled) {
-    const input = event.target;
-    const before = lessened;
-    lessened = "";
-    if (before === id && /^\d$/.test(event.key) && !command) {
-      // The minus was the sign of a new number.
-      handled();
-      setPoints(id, -Number(event.key));
-      input.setSelectionRange(input.value.length, input.value.length);
-      return;
-    }
-    const all = input.selectionStart === 0 && input.selectionEnd === input.value.length;
-    if (event.key === "Enter" && !command) {
-      handled();
-      const next = items()[placeOf(id) + 1];
-      if (next && !event.shiftKey) focus(next.id, "text", next.text.length);
-      else below(id);
-    } else if (["+", "=", "ArrowUp"].includes(event.key) && !command) {
-      handled();
-      step(id, 1);
-    } else if (
-      event.key === "ArrowDown" ||
-      (event.key === "-" && input.value && (all || !input.value.startsWith("-")))
-    ) {
-      handled();
-      step(id, -1);
-      if (event.key === "-" && all) lessened = id;
-    } else if (event.key.toLowerCase() === "n" && !command) {
-      handled();
-      if (find(id).points) setPoints(id, -find(id).points);
-    } else if (event.key === "Backspace" && command) {
-      handled();
-      remove(id);
-    }
-  }
-  list.addEventListener("focusout", () => (lessened = ""));
-  document.addEventListener("keydown", (event) => {
-    if (composing(event) || document.querySelector("dialog[open]")) return;
-    const command = event.ctrlKey || event.metaKey;
-    const inText = event.target.matches("input, textarea, select");
-    const key = event.key.toLowerCase();
-    if (command && key === "s") {
-      event.preventDefault();
-      if (event.target.dataset.field === "tag") takeTag(event.target, find(idOf(event.target)));
-      rubric.save();
-    } else if (command && event.shiftKey && event.key === "Enter") {
-      event.preventDefault();
-      document.getElementById("send").click();
-    } else if (command && event.key === "/") {
-      event.preventDefault();
-      document.getElementById("keys").showModal();
-    } else if (command && (key === "y" || (key === "z" && event.shiftKey)) && !elsewhere(event.target)) {
-      event.preventDefault();
-      redo();
-    } else if (command && key === "z" && !event.shiftKey && !elsewhere(event.target)) {
-      event.preventDefault();
-      undo();
-    } else if (!inText && !command && !event.altKey && event.key === "?") {
-      event.preventDefault();
-      document.getElementById("keys").showModal();
-    } else if (!inText && !command && !event.altKey && event.key === "/") {
-      event.preventDefault();
-      window.consilium.rubricInsert?.openBank();
-    }
-  });
+const PAGE_ROWS = 5; // rows that a page key goes
+const PLACE_TO_FILL = /\[[^[\]]+\]/;
 
-  /* Dragging by the number */
-  let dragged = "";
-  list.addEventListener("dragstart", (event) => {
-    if (!event.target.closest?.("[data-handle]")) return;
-    dragged = idOf(event.target);
-    event.dataTransfer.effectAllowed = "move";
-    event.dataTransfer.setData("text/plain", find(dragged).text);
-    event.dataTransfer.setDragImage(row(dragged), 20, 20);
-    row(dragged).classList.add("dragged");
-  });
-  list.addEventListener("dragover", (event) => {
-    const over = event.target.closest(".item");
-    if (!dragged || !over) return;
-    event.preventDefault();
-    list.querySelectorAll(".over, .under-it").forEach((node) => {
-      node.classList.remove("over", "under-it");
-    });
-    const box = over.getBoundingClientRect();
-    over.classList.add(event.clientY < box.top + box.height / 2 ? "over" : "under-it");
-  });
-  list.addEventListener("drop", (event) => {
-    const over = event.target.closest(".item");
-    if (!dragged || !over) return;
-    event.preventDefault();
-    const below = over.classList.contains("under-it");
-    let to = placeOf(over.dataset.id) + (below ? 1 : 0);
-    if (placeOf(dragged) < to) to -= 1;
-    move(dragged, to);
-  });
-  list.addEventListener("dragend", () => {
-    dragged = "";
-    list.querySelectorAll(".over, .under-it, .dragged").forEach((node) => {
-      node.classList.remove("over", "under-it", "dragged");
-    });
-  });
-})();
+/**
+ * Safari ends the composition before the key that ended it.
+ * @param {KeyboardEvent} event
+ */
+const isComposing = (event) => event.isComposing || event.keyCode === 229;
+
+/** @param {KeyboardEvent} event */
+const isCommand = (event) => event.ctrlKey || event.metaKey;
+
+list.addEventListener("keydown", (event) => {
+  const input = event.target;
+  if (!isTextField(input) || isComposing(event)) return; // Enter ends a Chinese word first
+  const name = input.dataset.field;
+  const id = idOf(input);
+  if (!name || !id) return;
+  const handled = rowKey(event, id, name) || fieldKey(event, input, id, name);
+  if (handled) event.preventDefault();
+});
+
+/**
+ * Keys that do the same in all fields of a row.
+ * @param {KeyboardEvent} event
+ * @param {string} id
+ * @param {string} name
+ * @returns {boolean} whether the key is one of them
+ */
+function rowKey(event, id, name) {
+  const command = isCommand(event);
+  const { key } = event;
+  const isArrow = key === "ArrowUp" || key === "ArrowDown";
+  const neighbour = placeOf(id) + (key === "ArrowUp" ? -1 : 1);
+  const pageRows = key === "PageUp" ? -PAGE_ROWS : key === "PageDown" ? PAGE_ROWS : 0;
+  if (event.altKey && !command && isArrow) move(id, neighbour, name);
+  else if (command && isArrow) focus(state.items[neighbour]?.id, name === "points" ? name : "text");
+  else if (command && key.toLowerCase() === "d") duplicate(id);
+  else if (pageRows && !command && !event.altKey) goTo(placeOf(id) + pageRows, name);
+  else if (command && key === "Home" && !event.shiftKey) goTo(0, name);
+  else if (command && key === "End" && !event.shiftKey) goTo(state.items.length, name);
+  else return false;
+  return true;
+}
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {TextField} input
+ * @param {string} id
+ * @param {string} name
+ * @returns {boolean} whether the key did something
+ */
+function fieldKey(event, input, id, name) {
+  if (name === "text") return textKey(event, input, id);
+  if (name === "points") return pointsKey(event, input, id);
+  if (event.key === "Enter" && !isCommand(event)) {
+    if (name === "tag" && input.value.trim()) takeTag(input, id);
+    else {
+      if (name === "axis") completeAxis(input);
+      goBelow(id);
+    }
+    return true;
+  }
+  if (event.key === "Backspace" && name === "tag" && !input.value) {
+    const last = itemOf(id).tags.findLast((tag) => !tag.startsWith(AXIS));
+    if (last !== undefined) dropTag(id, last);
+  }
+  return false;
+}
+
+/**
+ * @param {number} place the nearest that there is
+ * @param {string} name of the field
+ */
+function goTo(place, name) {
+  const item = state.items[Math.max(0, Math.min(state.items.length - 1, place))];
+  focus(item.id, name === "points" ? name : "text", name === "points" ? null : item.text.length);
+}
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {TextField} area
+ * @param {string} id
+ * @returns {boolean} whether the key did something
+ */
+function textKey(event, area, id) {
+  const { key, shiftKey } = event;
+  const command = isCommand(event);
+  const end = area.selectionEnd ?? 0;
+  const at = area.selectionStart === area.selectionEnd ? end : -1;
+  const place = placeOf(id);
+  const before = state.items[place - 1];
+  const next = state.items[place + 1];
+  const gap = key === "Tab" && !shiftKey && itemOf(id).bank ? PLACE_TO_FILL.exec(area.value.slice(end)) : null;
+  if (gap) {
+    // From one place to fill in to the next.
+    area.setSelectionRange(end + gap.index, end + gap.index + gap[0].length);
+  } else if (key === "Enter" && command && !shiftKey) {
+    split(id, Math.max(at, 0));
+  } else if (key === "Enter" && !command && !shiftKey && !event.altKey) {
+    if (area.value.trim()) goBelow(id);
+  } else if (key === "Backspace" && at === 0 && !command && !area.value) {
+    removeEmpty(id);
+  } else if (key === "Backspace" && at === 0 && !command && before) {
+    merge(before.id, id);
+  } else if (key === "Delete" && at === area.value.length && !command && next) {
+    merge(id, next.id);
+  } else if (key === "ArrowUp" && at === 0 && before && !command && !shiftKey) {
+    focus(before.id, "text", 0);
+  } else if (key === "ArrowDown" && at === area.value.length && next && !command && !shiftKey) {
+    goTo(place + 1, "text");
+  } else if (key === "/" && !area.value && !command) {
+    openBank();
+  } else return false;
+  return true;
+}
+
+/** @param {string} id of a criterion without a text */
+function removeEmpty(id) {
+  const before = state.items[placeOf(id) - 1];
+  act((items) => items.splice(placeOf(id), 1));
+  if (before) focus(before.id, "text", before.text.length);
+  else if (state.items[0]) focus(state.items[0].id, "text", 0);
+}
+
+/**
+ * To a new criterion below; an empty one that is there already will do.
+ * @param {string} id
+ */
+function goBelow(id) {
+  const next = state.items[placeOf(id) + 1];
+  if (next && isBlank(next)) focus(next.id, "text", 0);
+  else add(id);
+}
+
+let lessenedId = ""; // where the last key was a minus that took one point away
+list.addEventListener("focusout", () => {
+  lessenedId = "";
+});
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {TextField} input
+ * @param {string} id
+ * @returns {boolean} whether the key did something
+ */
+function pointsKey(event, input, id) {
+  const { key } = event;
+  const command = isCommand(event);
+  const wasLessened = lessenedId === id;
+  lessenedId = "";
+  if (wasLessened && /^\d$/.test(key) && !command) {
+    // The minus was the sign of a new number.
+    setPoints(id, -Number(key));
+    input.setSelectionRange(input.value.length, input.value.length);
+    return true;
+  }
+  const isAllSelected = input.selectionStart === 0 && input.selectionEnd === input.value.length;
+  const isMinus = key === "-" && input.value !== "" && (isAllSelected || !input.value.startsWith("-"));
+  if (key === "Enter" && !command) {
+    const next = state.items[placeOf(id) + 1];
+    if (next && !event.shiftKey) focus(next.id, "text", next.text.length);
+    else goBelow(id);
+  } else if (["+", "=", "ArrowUp"].includes(key) && !command) {
+    step(id, 1);
+  } else if (key === "ArrowDown" || isMinus) {
+    step(id, -1);
+    if (isMinus && isAllSelected) lessenedId = id;
+  } else if (key.toLowerCase() === "n" && !command) {
+    const { points } = itemOf(id);
+    if (points) setPoints(id, -points);
+  } else if (key === "Backspace" && command) {
+    remove(id);
+  } else return false;
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (isComposing(event) || document.querySelector("dialog[open]")) return;
+  if (pageKey(event, event.target)) event.preventDefault();
+});
+
+/**
+ * Keys that work anywhere on the page.
+ * @param {KeyboardEvent} event
+ * @param {EventTarget | null} target
+ * @returns {boolean} whether the key is one of them
+ */
+function pageKey(event, target) {
+  const command = isCommand(event);
+  const isOutside = !(target instanceof Element && target.matches("input, textarea, select"));
+  const key = event.key.toLowerCase();
+  const tagInput = isTextField(target) && target.dataset.field === "tag" ? target : null;
+  const isUndoable = !tagInput?.value; // a tag that is being typed is the browser's own to undo
+  if (command && key === "s") {
+    if (tagInput) takeTag(tagInput, idOf(tagInput));
+    saving.save();
+  } else if (command && event.shiftKey && event.key === "Enter") element("send", HTMLElement).click();
+  else if (command && event.key === "/") element("keys", HTMLDialogElement).showModal();
+  else if (command && (key === "y" || (key === "z" && event.shiftKey)) && isUndoable) redo();
+  else if (command && key === "z" && !event.shiftKey && isUndoable) undo();
+  else if (isOutside && !command && !event.altKey && event.key === "?") element("keys", HTMLDialogElement).showModal();
+  else if (isOutside && !command && !event.altKey && event.key === "/") openBank();
+  else return false;
+  return true;
+}

@@ -1,0 +1,87 @@
+// @ts-check
+/* The points of criteria: as they are typed, stepped through, and summed up. */
+import { AXIS } from "./rubric_model.js";
+
+/**
+ * @typedef {import("./rubric_model.js").Item} Item
+ * @typedef {{ only_positive: boolean, lowest: number, highest: number }} Rules of the benchmark, for points
+ */
+
+const MAX_POINTS = 10;
+
+/**
+ * What is typed into a field of points, with digits of any width. Of one digit too many the last counts: whoever types
+ * 8 behind a 5 means 8.
+ * @param {string} value
+ * @returns {{ points: number, shown: string }} `shown` is what the field shows then
+ */
+export function readPoints(value) {
+  const text = normalizeDigits(value)
+    .replace(/[^\d-]/g, "")
+    .replace(/(?!^)-/g, "");
+  let points = /^-?\d+$/.test(text) ? Number(text) || 0 : 0;
+  if (Math.abs(points) > MAX_POINTS) points = (Number(text.at(-1)) || MAX_POINTS) * Math.sign(points);
+  return { points, shown: /\d/.test(text) ? showPoints(points) : text };
+}
+
+/**
+ * Digits and signs of any width as those of ASCII.
+ * @param {string} value
+ */
+export function normalizeDigits(value) {
+  return value.normalize("NFKC").replace(/[−–—]/g, "-");
+}
+
+/** @param {number} points */
+export function showPoints(points) {
+  return points ? String(points) : "";
+}
+
+/** @param {Rules} rules */
+function minPoints(rules) {
+  return rules.only_positive ? 1 : rules.lowest;
+}
+
+/**
+ * The points `by` above or below, never 0, within what the benchmark allows.
+ * @param {number} points
+ * @param {number} by
+ * @param {Rules} rules
+ * @returns {number} 0 where there is no such number of points
+ */
+export function stepPoints(points, by, rules) {
+  const next = points + by || by;
+  return Math.max(minPoints(rules), Math.min(rules.highest, next));
+}
+
+/**
+ * @param {number} points
+ * @param {Rules} rules
+ */
+export function inRange(points, rules) {
+  return Math.max(minPoints(rules), Math.min(rules.highest, points)) || 1;
+}
+
+/**
+ * What the criteria with a text add up to.
+ * @param {Item[]} items
+ * @param {string} without what criteria without an axis are counted as
+ * @returns {{ count: number, gain: number, lose: number, axes: [string, number][] }} the most frequent axis first
+ */
+export function totalsOf(items, without) {
+  const written = items.filter((item) => item.text.trim());
+  /** @type {Map<string, number>} */
+  const axes = new Map();
+  for (const item of written) {
+    const own = item.tags.filter((tag) => tag.startsWith(AXIS)).map((tag) => tag.slice(AXIS.length));
+    for (const axis of own.length ? own : [without]) axes.set(axis, (axes.get(axis) ?? 0) + 1);
+  }
+  /** @param {(points: number) => boolean} fits */
+  const sum = (fits) => written.reduce((total, { points }) => (fits(points) ? total + points : total), 0);
+  return {
+    count: written.length,
+    gain: sum((points) => points > 0),
+    lose: Math.abs(sum((points) => points < 0)),
+    axes: [...axes].sort(([, count], [, other]) => other - count),
+  };
+}
