@@ -1,409 +1,372 @@
-/* The editor of a case. Its whole state is saved a moment after every change, with the version that was seen; until the
-   server has said that it is saved, a copy is kept in the browser's storage. Without this script the page is a plain
-   form. */
-(() => {
-  "use strict";
-  const editor = document.getElementById("case-editor");
-  if (!editor) return;
-  const { server, caseTags, caseTurns } = window.consilium;
-  const words = editor.dataset;
-  const frozen = words.frozen !== "";
-  const form = document.getElementById("case-form");
-  const turns = document.getElementById("turns");
-  const line = document.getElementById("case-saved");
-  const stored = JSON.parse(document.getElementById("case-state").textContent);
-  const SAVE_MS = 800;
-  const PREVIEW_MS = 500;
-  const RETRY_MS = 5000;
-  const FIELDS = frozen
-    ? ["difficulty", "register", "language", "tags"]
-    : ["key", "conversation", "reference_answer", "difficulty", "register", "language", "tags"];
-  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-  const { newTurn, number } = caseTurns({ turns, words, fill, changed });
-  const tags = caseTags({ form, changed });
+// @ts-check
+/* The editor of a case. Its whole content is saved a moment after every change, with the version that was seen; until
+   the server has answered that it is saved, a copy is kept in the browser's storage. Without this script the page is a
+   plain form. */
+import "./authoring_time.js";
+import { newId } from "../core/ids.js";
+import { element, find, findAll, targetWithin } from "../core/page.js";
+import { session, token } from "../core/server.js";
+import { toast } from "../core/toast.js";
+import { showDifferences } from "./case_conflict.js";
+import { hasSameText, isSame, mergeContents, partOf, withFields } from "./case_content.js";
+import { startForm } from "./case_form.js";
+import { startPreview } from "./case_preview.js";
+import { editor, fields, fillIn, form, isFrozen, stored, words } from "./case_state.js";
 
-  /* What stands in the form */
-  function part(state) {
-    return Object.fromEntries(
-      FIELDS.map((name) => [
-        name,
-        name === "tags"
-          ? tags.inOrder(state.tags)
-          : name === "conversation"
-            ? state.conversation.map(({ role, content }) => ({ role, content: content.replace(/\r\n?/g, "\n") }))
-            : typeof state[name] === "string"
-              ? state[name].replace(/\r\n?/g, "\n")
-              : state[name],
-      ]),
-    );
-  }
-  const same = (one, other) => JSON.stringify(part(one)) === JSON.stringify(part(other));
-  function read() {
-    const value = (name) => form.elements[name]?.value ?? "";
-    const state = {
-      difficulty: value("difficulty"),
-      register: value("register"),
-      language: value("language"),
-      tags: tags.read(),
-    };
-    if (frozen) return part(state);
-    const conversation = [...turns.children].map((item) => ({
-      role: item.querySelector("select").value,
-      content: item.querySelector("textarea").value,
-    }));
-    return part({ ...state, key: value("key").trim(), conversation, reference_answer: value("reference_answer") });
-  }
-  function show(state) {
-    // Only what differs is touched: nothing is rebuilt under the hands of somebody who types.
-    const now = read();
-    const differs = (name) => JSON.stringify(now[name]) !== JSON.stringify(part({ ...stored.case, ...state })[name]);
-    for (const name of ["difficulty", "register", "language", ...(frozen ? [] : ["key", "reference_answer"])])
-      if (differs(name)) form.elements[name].value = state[name];
-    if (differs("tags")) tags.show(state.tags);
-    if (frozen || !differs("conversation")) return;
-    turns.replaceChildren(...state.conversation.map(({ role, content }) => newTurn(role, content)));
-    number();
-  }
+/**
+ * @typedef {import("./case_content.js").Content} Content
+ * @typedef {import("./case_content.js").FieldName} FieldName
+ * @typedef {import("./case_content.js").Part} Part
+ * @typedef {{ id: string, version: number, state: Part }} Save what is sent, or was and is not yet answered
+ * @typedef {object} Entry what is kept in the browser's storage
+ * @property {number} version that was seen
+ * @property {Part} state
+ * @property {Part} [base] of the version that was seen
+ * @property {Save | null} [inFlight]
+ * @property {number} at when it was kept
+ * @typedef {{ version: number, case: Content, saved_at: string }} StoredVersion
+ * @typedef {object} SaveAnswer
+ * @property {number} [version]
+ * @property {string} [saved_at]
+ * @property {string} [privacy] HTML of what may name a person
+ * @property {Content} [case] what is stored, where somebody else saved in between
+ * @property {string} [reason]
+ * @property {string} [detail]
+ * @property {Record<string, string[]>} [errors] by field
+ */
 
-  /* Saving */
-  const prefix = `consilium.case:${words.who}:${words.case}:`;
-  const own = prefix + server.newId();
-  let version = stored.version;
-  let saved = part(stored.case);
-  let inFlight = null; // what was sent and not yet answered: it is sent again as it was, under the same id
-  let sending = false;
-  let conflict = null;
-  let timer = null;
-  let previewTimer = null;
-  function say(text, kind = "") {
-    line.textContent = text;
-    line.className = `saved ${kind}`.trim();
+const SAVE_MS = 800;
+const RETRY_MS = 5000;
+const FLUSH_STEP_MS = 100;
+const MAX_FLUSH_STEPS = 30;
+
+const line = element("case-saved", HTMLElement);
+const versionField = find(form, '[name="version"]', HTMLInputElement);
+const saveUrl = editor.dataset.save ?? "";
+const who = editor.dataset.who ?? "";
+const { read, show, finishTags } = startForm(changed);
+
+/* Saving */
+const prefix = `consilium.case:${who}:${editor.dataset.case}:`;
+const own = prefix + newId();
+let version = stored.version;
+let saved = partOf(stored.case, fields);
+/** @type {Save | null} */
+let inFlight = null; // it is sent again as it was, under the same id
+let sending = false;
+/** @type {{ both: FieldName[], theirs: Part, seen: { version: number, base: Part } } | null} */
+let conflict = null;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+let lastSaved = line.textContent ?? "";
+const previewSoon = startPreview(read, post);
+
+/**
+ * @param {Part} content
+ * @param {Part} other
+ */
+function same(content, other) {
+  return isSame(content, other, fields);
+}
+
+/**
+ * @param {string} text
+ * @param {"" | "saving" | "offline"} [kind]
+ */
+function showState(text, kind = "") {
+  line.textContent = text;
+  line.className = `saved ${kind}`.trim();
+}
+
+/** @param {string} [time] at which it was saved */
+function settled(time = "") {
+  clearTimeout(timer);
+  drop();
+  if (time) lastSaved = fillIn(words("saved"), { time });
+  showState(lastSaved);
+}
+
+/** @returns {boolean} whether the browser could keep it */
+function keep() {
+  /** @type {Entry} */
+  const entry = { version, state: read(), base: saved, ...conflict?.seen, inFlight, at: Date.now() };
+  try {
+    localStorage.setItem(own, JSON.stringify(entry));
+    return true;
+  } catch {
+    return false;
   }
-  let lastSaved = line.textContent;
-  function settled(time = "") {
-    clearTimeout(timer);
-    drop();
-    if (time) lastSaved = fill(words.textSaved, { time });
-    say(lastSaved);
+}
+
+function drop(key = own) {
+  try {
+    localStorage.removeItem(key);
+  } catch {
+    // It was not kept either.
   }
-  function keep() {
-    try {
-      localStorage.setItem(
-        own,
-        JSON.stringify({ version, state: read(), base: saved, ...conflict?.seen, inFlight, at: Date.now() }),
-      );
-      return true;
-    } catch {
-      return false;
-    }
-  }
-  function drop(key = own) {
-    try {
-      localStorage.removeItem(key);
-    } catch {
-      // It was not kept either.
-    }
-  }
-  function changed() {
-    previewSoon();
-    if (conflict) {
-      keep();
-      return;
-    }
-    if (!inFlight && same(read(), saved)) {
-      settled(); // taken back before it was sent
-      return;
-    }
-    const kept = keep();
-    say(words.textSaving, "saving");
-    if (!kept) say(words.textFull, "offline");
-    clearTimeout(timer);
-    timer = setTimeout(send, SAVE_MS);
-  }
-  async function post(url, body, options = {}) {
-    const headers = { "Content-Type": "application/json", "X-CSRFToken": server.token(), "HX-Request": "true" };
-    return fetch(url, { method: "POST", credentials: "same-origin", headers, body: JSON.stringify(body), ...options });
-  }
-  const letter = () => ({ who: words.who, version: inFlight.version, client_id: inFlight.id, case: inFlight.state });
-  async function send() {
-    clearTimeout(timer);
-    if (sending || conflict) return;
-    if (!inFlight) {
-      const state = read();
-      if (same(state, saved)) {
-        settled();
-        return;
-      }
-      inFlight = { id: server.newId(), version, state };
-    }
+}
+
+function changed() {
+  previewSoon();
+  if (conflict) {
     keep();
-    sending = true;
-    say(words.textSaving, "saving");
-    let answer = null;
-    let body = {};
-    try {
-      answer = await post(words.save, letter());
-      body = await answer.json().catch(() => ({}));
-      const session = answer.status === 403 ? await server.session() : null;
-      if (session?.signed_in) {
-        answer = await post(words.save, letter());
-        body = await answer.json().catch(() => ({}));
-      } else if (answer.status === 403 && !session) answer = null; // the connection went in between
-    } catch {
-      answer = null;
+    return;
+  }
+  if (!inFlight && same(read(), saved)) {
+    settled(); // taken back before it was sent
+    return;
+  }
+  const isKept = keep();
+  showState(words("saving"), "saving");
+  if (!isKept) showState(words("full"), "offline");
+  clearTimeout(timer);
+  timer = setTimeout(send, SAVE_MS);
+}
+
+/**
+ * @param {string} url
+ * @param {unknown} body
+ * @param {RequestInit} [options]
+ */
+async function post(url, body, options = {}) {
+  const headers = { "Content-Type": "application/json", "X-CSRFToken": token(), "HX-Request": "true" };
+  return fetch(url, { method: "POST", credentials: "same-origin", headers, body: JSON.stringify(body), ...options });
+}
+
+/** @param {Save} save */
+function payload(save) {
+  return { who, version: save.version, client_id: save.id, case: save.state };
+}
+
+/**
+ * @param {Save} save
+ * @returns {Promise<{ status: number, body: SaveAnswer }>} `status` 0 where there is no connection
+ */
+async function deliver(save) {
+  const attempt = async () => {
+    const answer = await post(saveUrl, payload(save));
+    /** @type {SaveAnswer} */
+    const body = await answer.json().catch(() => ({}));
+    // Without a version the answer was cut off, or is that of a network in between.
+    return { status: answer.status === 200 && body.version === undefined ? 0 : answer.status, body };
+  };
+  try {
+    const answer = await attempt();
+    if (answer.status !== 403) return answer;
+    // The token may be an old one; asking who is signed in renews it.
+    const current = await session();
+    if (current?.signed_in) return await attempt();
+    return current ? answer : { status: 0, body: {} }; // the connection was lost in between
+  } catch {
+    return { status: 0, body: {} };
+  }
+}
+
+async function send() {
+  clearTimeout(timer);
+  if (sending || conflict) return;
+  if (!inFlight) {
+    const state = read();
+    if (same(state, saved)) {
+      settled();
+      return;
     }
-    sending = false;
-    if (answer?.status === 200) arrived(body);
-    else if (answer?.status === 401 || answer?.status === 403) {
-      say(words.textOffline, "offline");
-      document.dispatchEvent(new CustomEvent("consilium:signed-out"));
-    } else if (answer?.status === 409 && body.reason === "somebody-else") say(words.textSomebody, "offline");
-    else if (answer?.status === 409 && body.case) overtaken(body);
-    else if (answer && answer.status < 500) refused(body);
-    else {
-      say(words.textOffline, "offline");
-      timer = setTimeout(send, RETRY_MS);
-    }
+    inFlight = { id: newId(), version, state };
   }
-  function arrived(body) {
-    version = body.version;
-    form.elements.version.value = version;
-    saved = inFlight.state;
-    inFlight = null;
-    mark({});
-    const place = document.getElementById("privacy");
-    // Not under the hands of somebody who is saying why something may stay.
-    if (!place.contains(document.activeElement)) place.innerHTML = body.privacy;
-    if (same(read(), saved)) settled(body.saved_at);
-    else changed();
+  keep();
+  sending = true;
+  showState(words("saving"), "saving");
+  const save = inFlight;
+  const { status, body } = await deliver(save);
+  sending = false;
+  if (status === 200) accept(save, body);
+  else if (status === 401 || status === 403) {
+    showState(words("offline"), "offline");
+    document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+  } else if (status === 409 && body.reason === "somebody-else") showState(words("somebody"), "offline");
+  else if (status === 409 && body.case) {
+    mergeWith({ version: body.version ?? version, case: body.case, saved_at: body.saved_at ?? "" });
+  } else if (status > 0 && status < 500) refuse(body);
+  else {
+    showState(words("offline"), "offline");
+    timer = setTimeout(send, RETRY_MS);
   }
-  function refused(body) {
-    inFlight = null;
-    mark(body.errors ?? {});
-    say(
-      body.errors?.case?.join(" ") || (body.errors ? words.textProblem : body.detail || words.textProblem),
-      "offline",
-    );
+}
+
+/** @param {number} value */
+function setVersion(value) {
+  version = value;
+  versionField.value = String(value);
+}
+
+/**
+ * @param {Save} save
+ * @param {SaveAnswer} answer
+ */
+function accept(save, answer) {
+  setVersion(answer.version ?? version);
+  saved = save.state;
+  inFlight = null;
+  markErrors({});
+  const privacy = element("privacy", HTMLElement);
+  // Not while somebody types there why something may stay.
+  if (!privacy.contains(document.activeElement)) privacy.innerHTML = answer.privacy ?? "";
+  if (same(read(), saved)) settled(answer.saved_at);
+  else changed();
+}
+
+/** @param {SaveAnswer} answer */
+function refuse(answer) {
+  inFlight = null;
+  markErrors(answer.errors ?? {});
+  const detail = answer.errors ? "" : answer.detail;
+  showState(answer.errors?.case?.join(" ") || detail || words("problem"), "offline");
+}
+
+/** @param {Record<string, string[]>} errors by field */
+function markErrors(errors) {
+  for (const list of findAll(form, "ul.errors[id]", HTMLElement)) {
+    const texts = errors[list.id.replace("error-", "")] ?? [];
+    list.replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+    const field = list.parentElement?.querySelector("input, textarea");
+    if (texts.length) field?.setAttribute("aria-invalid", "true");
+    else field?.removeAttribute("aria-invalid");
   }
-  function mark(errors) {
-    for (const list of form.querySelectorAll("ul.errors[id]")) {
-      const told = errors[list.id.replace("error-", "")] ?? [];
-      list.replaceChildren(
-        ...told.map((text) => {
-          const item = document.createElement("li");
-          item.textContent = text;
-          return item;
-        }),
-      );
-      const field = list.parentElement.querySelector("input, textarea");
-      if (told.length) field?.setAttribute("aria-invalid", "true");
-      else field?.removeAttribute("aria-invalid");
-    }
-  }
-  form.addEventListener("input", changed);
-  form.addEventListener("change", changed);
-  form.addEventListener("submit", (event) => {
+}
+
+form.addEventListener("input", changed);
+form.addEventListener("change", changed);
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  send();
+});
+document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
     event.preventDefault();
     send();
-  });
-  document.addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
-      event.preventDefault();
-      send();
-    }
-  });
-  window.addEventListener("online", send);
-  document.addEventListener("consilium:signed-in", send);
-  window.addEventListener("pagehide", () => {
-    tags.finishAll();
-    if (conflict || (!inFlight && same(read(), saved))) return;
-    inFlight ??= { id: server.newId(), version, state: read() };
-    keep();
-    post(words.save, letter(), { keepalive: true }).catch(() => {});
-  });
-  /* Links and forms that lead away wait until what was typed has arrived, for a while. */
-  async function flush() {
-    for (let tries = 0; tries < 30 && !conflict && (inFlight || !same(read(), saved)); tries += 1) {
-      if (!sending) await send();
-      if (line.classList.contains("offline")) break;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
   }
-  document.addEventListener("click", async (event) => {
-    const link = event.target.closest("a[data-after-save]");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-    event.preventDefault();
-    await flush();
-    location.assign(link.href);
-  });
-  document.addEventListener("submit", async (event) => {
-    if (!event.target.matches("form[data-after-save]")) return;
-    event.preventDefault();
-    await flush();
-    event.target.submit();
-  });
+});
+window.addEventListener("online", send);
+document.addEventListener("consilium:signed-in", send);
+window.addEventListener("pagehide", () => {
+  finishTags();
+  if (conflict || (!inFlight && same(read(), saved))) return;
+  inFlight ??= { id: newId(), version, state: read() };
+  keep();
+  post(saveUrl, payload(inFlight), { keepalive: true }).catch(() => {});
+});
 
-  /* Two versions: what only one of them changed is taken; where both did, somebody has to say which holds */
-  const dialog = document.getElementById("case-conflict");
-  function overtaken(body, base = saved) {
-    const mine = read();
-    const stands = part(body.case);
-    const alike = (one, other, name) => JSON.stringify(one[name]) === JSON.stringify(other[name]);
-    const both = FIELDS.filter(
-      (name) => !alike(mine, stands, name) && !alike(mine, base, name) && !alike(stands, base, name),
-    );
-    const merged = Object.fromEntries(
-      FIELDS.map((name) => [name, alike(mine, base, name) ? stands[name] : mine[name]]),
-    );
-    const seen = { version, base }; // until somebody has chosen, what is kept in the browser asks again
-    inFlight = null;
-    version = body.version;
-    form.elements.version.value = version;
-    saved = stands;
-    show({ ...stored.case, ...merged });
-    if (!both.length) {
-      if (same(read(), saved)) settled(body.saved_at);
-      else changed();
-      return;
-    }
-    conflict = { both, stands, seen };
-    keep();
-    differences(both, mine, stands);
-    say(words.textProblem, "offline");
-    dialog.showModal();
+/* Links and forms that lead away wait until what was typed has arrived, for a while. */
+async function flush() {
+  for (let tries = 0; tries < MAX_FLUSH_STEPS && !conflict && (inFlight || !same(read(), saved)); tries += 1) {
+    if (!sending) await send();
+    if (line.classList.contains("offline")) break;
+    await new Promise((resolve) => setTimeout(resolve, FLUSH_STEP_MS));
   }
-  function differences(both, mine, theirs) {
-    const box = document.getElementById("case-differences");
-    const rows = [];
-    for (const name of both) {
-      if (name === "conversation") {
-        for (let n = 0; n < Math.max(mine.conversation.length, theirs.conversation.length); n += 1) {
-          const said = [mine, theirs].map((state) => state.conversation[n]?.content ?? "");
-          const roles = [mine, theirs].map((state) => state.conversation[n]?.role ?? "");
-          if (said[0] !== said[1] || roles[0] !== roles[1]) rows.push([fill(words.textTurn, { n: n + 1 }), ...said]);
-        }
-      } else {
-        const text = (value) => (Array.isArray(value) ? value.join("; ") : value);
-        rows.push([box.getAttribute(`data-label-${name}`), text(mine[name]), text(theirs[name])]);
-      }
-    }
-    const cell = (tag, text, heading) => {
-      const made = document.createElement(tag);
-      if (heading) made.append(Object.assign(document.createElement("b"), { textContent: heading }));
-      made.append(
-        Object.assign(document.createElement("span"), {
-          textContent: text || words.textEmpty,
-          className: text ? "" : "muted",
-        }),
-      );
-      return made;
-    };
-    box.replaceChildren(
-      ...rows.map(([label, one, other]) => {
-        const row = document.createElement("section");
-        row.append(
-          Object.assign(document.createElement("h3"), { textContent: label }),
-          cell("div", one, box.dataset.textMine),
-          cell("div", other, box.dataset.textTheirs),
-        );
-        return row;
-      }),
-    );
-  }
-  dialog.addEventListener("cancel", (event) => event.preventDefault());
-  dialog.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-conflict]");
-    if (!button || !conflict) return;
-    if (button.dataset.conflict === "theirs")
-      show({
-        ...stored.case,
-        ...read(),
-        ...Object.fromEntries(conflict.both.map((name) => [name, conflict.stands[name]])),
-      });
-    conflict = null;
-    dialog.close();
-    changed();
-    recover();
-  });
+}
 
-  /* What an earlier visit left unsent */
-  const sameContent = (state) =>
-    ["key", "conversation", "reference_answer"].every(
-      (name) => JSON.stringify(state[name]) === JSON.stringify(stored.case[name]),
-    );
-  function recover() {
-    let keys = [];
-    try {
-      keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix) && key !== own);
-    } catch {
-      return;
-    }
-    for (const key of keys) {
-      let entry = null;
-      try {
-        entry = JSON.parse(localStorage.getItem(key));
-      } catch {
-        // Not ours, or cut off.
-      }
-      // Content that was typed before the case went to review waits until it comes back.
-      if (frozen && entry?.state && "conversation" in entry.state && !sameContent(entry.state)) continue;
-      drop(key);
-      if (!entry?.state || !FIELDS.every((name) => name in entry.state) || same(entry.state, read())) continue;
-      // Its last request arrived though its answer did not: what stands is what it had seen.
-      const seen = entry.version === version || (entry.inFlight && entry.inFlight.id === stored.edit_id);
-      const stands = { version, case: { ...stored.case, ...saved }, saved_at: "" };
-      show({ ...stored.case, ...entry.state });
-      if (seen) {
-        window.consilium?.toast(words.textRestored);
-        changed();
-      } else {
-        version = entry.version; // what it had seen, until the two are brought together
-        overtaken(stands, part({ ...stored.case, ...(entry.base ?? entry.state) }));
-        if (conflict) return;
-      }
-    }
-  }
+document.addEventListener("click", async (event) => {
+  const link = targetWithin(event, "a[data-after-save]");
+  if (!(link instanceof HTMLAnchorElement)) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  await flush();
+  location.assign(link.href);
+});
 
-  /* Preview, and places of findings */
-  const pane = document.getElementById("preview");
-  let asked = 0;
-  function previewSoon() {
-    if (!pane) return;
-    clearTimeout(previewTimer);
-    previewTimer = setTimeout(preview, PREVIEW_MS);
+document.addEventListener("submit", async (event) => {
+  const target = event.target;
+  if (!(target instanceof HTMLFormElement && target.matches("form[data-after-save]"))) return;
+  event.preventDefault();
+  await flush();
+  target.submit();
+});
+
+/* Two versions: what only one of them changed is taken; where both did, somebody has to say which holds. */
+const dialog = element("case-conflict", HTMLDialogElement);
+
+/**
+ * @param {StoredVersion} current what somebody else saved
+ * @param {Part} [base] what both began from
+ */
+function mergeWith(current, base = saved) {
+  const mine = read();
+  const theirs = partOf(current.case, fields);
+  const { merged, conflicts } = mergeContents(base, mine, theirs, fields);
+  const seen = { version, base }; // until somebody has chosen, what is kept in the browser asks again
+  inFlight = null;
+  setVersion(current.version);
+  saved = theirs;
+  show({ ...stored.case, ...merged });
+  if (!conflicts.length) {
+    if (same(read(), saved)) settled(current.saved_at);
+    else changed();
+    return;
   }
-  async function preview() {
-    asked += 1;
-    const turn = asked;
-    const { conversation, reference_answer, language } = read();
-    try {
-      const answer = await post(words.preview, { conversation, reference_answer, language });
-      const html = await answer.text();
-      if (answer.ok && turn === asked) pane.innerHTML = html;
-    } catch {
-      // The next change asks again.
-    }
+  conflict = { both: conflicts, theirs, seen };
+  keep();
+  showDifferences(conflicts, mine, theirs);
+  showState(words("problem"), "offline");
+  dialog.showModal();
+}
+
+dialog.addEventListener("cancel", (event) => event.preventDefault());
+dialog.addEventListener("click", (event) => {
+  const button = targetWithin(event, "[data-conflict]");
+  if (!button || !conflict) return;
+  if (button.dataset.conflict === "theirs") {
+    show({ ...stored.case, ...withFields(read(), conflict.theirs, conflict.both) });
   }
-  document.getElementById("privacy").addEventListener("click", (event) => {
-    const button = event.target.closest("[data-find-part]");
-    if (!button) return;
-    const places = {
-      key: "#case-key",
-      reference: "#reference-answer",
-      tags: ".tag-field input",
-      conversation: "#turns textarea",
-    };
-    const texts = [...document.querySelectorAll(places[button.dataset.findPart])];
-    const first = texts[Number(button.dataset.findNumber) - 1];
-    const area = [first, ...texts].find((text) => text?.value.includes(button.dataset.findQuote));
-    if (!area) {
-      window.consilium?.toast(words.textNowhere);
-      return;
-    }
-    const start = area.value.indexOf(button.dataset.findQuote);
-    area.focus();
-    area.setSelectionRange(start, start + button.dataset.findQuote.length);
-    area.scrollIntoView({ block: "center" });
-  });
+  conflict = null;
+  dialog.close();
+  changed();
   recover();
-})();
+});
+
+/* What an earlier visit left unsent */
+
+/** @returns {string[]} the names of what other pages of this person and case kept */
+function otherKeys() {
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(prefix) && key !== own);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * @param {string} key
+ * @returns {Partial<Entry> | null}
+ */
+function entryOf(key) {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? "null");
+  } catch {
+    return null; // not ours, or cut off
+  }
+}
+
+function recover() {
+  for (const key of otherKeys()) {
+    const entry = entryOf(key);
+    const state = entry?.state;
+    // Content that was typed before the case went to review waits until it comes back.
+    if (isFrozen && state && "conversation" in state && !hasSameText(state, stored.case)) continue;
+    drop(key);
+    if (!entry || !state || !fields.every((name) => name in state) || same(state, read())) continue;
+    // Its last request arrived though its answer did not: what is stored is what it had seen.
+    const isSeen = entry.version === version || (entry.inFlight && entry.inFlight.id === stored.edit_id);
+    const current = { version, case: { ...stored.case, ...saved }, saved_at: "" };
+    show({ ...stored.case, ...state });
+    if (isSeen) {
+      toast(words("restored"));
+      changed();
+    } else {
+      version = entry.version ?? version; // what it had seen, until the two are brought together
+      mergeWith(current, partOf({ ...stored.case, ...(entry.base ?? state) }, fields));
+      if (conflict) return;
+    }
+  }
+}
+
+recover();
