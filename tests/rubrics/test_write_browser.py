@@ -81,3 +81,42 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     third.get_by_role("button", name="Take what stands").click()
     third.locator("#case-saved", has_text="Saved").wait_for()
     assert third.get_by_label("Reference answer").input_value() == "The second tab again"
+
+
+def test_turns_and_tags_by_mouse_and_a_published_case(new_page: Callable[..., Any]) -> None:
+    author = UserFactory()
+    benchmark = BenchmarkFactory(slug="b")
+    give_authoring_role(benchmark=benchmark, user=author, role="author", at=timezone.now())
+    case = CaseFactory(
+        benchmark=benchmark,
+        rubric=0,
+        conversation=[{"role": "user", "content": "My head hurts."}],
+        tags=["specialty:neurology", "x"],
+    )
+    published = CaseFactory(benchmark=benchmark, difficulty="")
+
+    page = new_page(user=author)
+    page.goto(f"/b/b/write/{case.public_id}/")
+    page.get_by_role("button", name="Add a turn").click()
+    page.keyboard.type("Since when?")
+    wait_until(lambda: len(Case.objects.get(pk=case.pk).conversation) == 2, message="the turn is saved")
+    page.locator("#preview").get_by_text("Since when?").wait_for()
+    page.locator("#turns > li").nth(1).get_by_role("button", name="Move up").click()
+    page.get_by_role("button", name="Remove neurology").click()
+    page.locator("[data-tags=themes] .chip.new input").fill("pain, acute,")
+    wait_until(
+        lambda: Case.objects.get(pk=case.pk).tags == ["theme:pain", "theme:acute", "x"],
+        message="tags are added and removed",
+    )
+    expected = [{"role": "assistant", "content": "Since when?"}, {"role": "user", "content": "My head hurts."}]
+    assert Case.objects.get(pk=case.pk).conversation == expected
+    # A link waits until all is saved.
+    page.get_by_label("Key", exact=True).fill(case.key + " again")
+    page.locator("a[data-after-save]").first.click()
+    page.wait_for_url("**/rubric/")
+    assert Case.objects.get(pk=case.pk).key.endswith(" again")
+
+    page.goto(f"/b/b/write/{published.public_id}/")
+    page.get_by_label("Difficulty").select_option("high")
+    wait_until(lambda: Case.objects.get(pk=published.pk).difficulty == "high", message="what describes it is saved")
+    page.locator("#case-saved", has_text="Saved at").wait_for()

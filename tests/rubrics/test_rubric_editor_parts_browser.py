@@ -1,0 +1,91 @@
+"""Parts of the rubric editor in a browser that keys alone do not reach: the menu, pasting, the bank, a conflict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from rubrics.drafting import DraftItem
+from rubrics.models import AuthoringRole, RubricDraft
+from rubrics.services.drafts import save_draft
+from tests import factories
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PASTE = """([selector, text]) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+  document.querySelector(selector).dispatchEvent(event);
+}"""
+
+
+def saved_items() -> list[tuple[str, int, list[str]]]:
+    draft = RubricDraft.objects.first()
+    return [(row["text"], row["points"], row["tags"]) for row in draft.content["items"]] if draft else []
+
+
+def test_the_menu_pasting_the_bank_and_a_conflict(new_page: Callable[..., Page], watch: Any) -> None:
+    author, other = factories.UserFactory(), factories.UserFactory(name="Second Author")
+    benchmark = factories.BenchmarkFactory()
+    for user in (author, other):
+        AuthoringRole.objects.create(benchmark=benchmark, user=user, role="author")
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    page = new_page(author)
+    watch.allow("409")
+    page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+
+    page.evaluate(PASTE, ["body", "Names the dose\t5\nAsks about allergies\t3\nWarns of alcohol\t-4"])
+    expect(page.locator("#paste-preview tbody tr")).to_have_count(3)
+    page.locator("#paste-insert").click()
+    rows = page.locator("#items > .item")
+    expect(rows).to_have_count(3)
+    expect(page.locator("#toasts")).to_contain_text("3 criteria were added.")
+    expect(page.locator("#count")).to_have_text("3")
+    expect(page.locator("#sums")).to_have_text("+8 to gain · −4 to lose")
+
+    rows.nth(2).locator("summary").click()
+    rows.nth(2).get_by_role("button", name="Move up").click()
+    rows.nth(0).locator("[data-step='1']").click()
+    rows.nth(0).get_by_role("button", name=re.compile("^Tags, source")).click()
+    rows.nth(0).locator("[data-field=tag]").fill("triage; dose")
+    page.keyboard.press("Enter")
+    rows.nth(0).get_by_role("button", name="Remove the tag dose").click()
+    page.keyboard.press("Control+s")
+    expected = [("Names the dose", 6, ["triage"]), ("Warns of alcohol", -4, []), ("Asks about allergies", 3, [])]
+    wait_until(lambda: saved_items() == expected, message="all is saved")
+    rows.nth(2).locator("[data-handle]").drag_to(rows.nth(0), target_position={"x": 20, "y": 4})
+    expect(rows.nth(0).locator("textarea")).to_have_value("Asks about allergies")
+    rows.nth(0).locator("summary").click()
+    rows.nth(0).get_by_role("button", name="Delete").click()
+    expect(rows).to_have_count(2)
+    page.locator(".toast-undo").click()
+    expect(rows).to_have_count(3)
+
+    page.locator("[data-open=bank]").first.click()
+    expect(page.locator("#bank-found #bank-results")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("#send").click()
+    expect(page.locator("#send-dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    wait_until(lambda: len(saved_items()) == 3, message="the criterion is back")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+
+    draft = RubricDraft.objects.select_related("rubric").get()
+    items = [DraftItem(**{**row, "tags": tuple(row["tags"])}) for row in draft.content["items"]]
+    items[0] = DraftItem(**{**items[0].as_json(), "text": "Theirs", "tags": ()})
+    save_draft(rubric=draft.rubric, items=items, version=draft.version, client_id=None, by=other, at=timezone.now())
+    rows.nth(0).locator("textarea").fill("Mine")
+    dialog = page.get_by_role("dialog", name="Changed by both")
+    expect(dialog).to_contain_text("Second Author has changed the same criteria meanwhile.")
+    dialog.get_by_role("button", name="All of theirs").click()
+    dialog.get_by_role("button", name="Go on with these").click()
+    expect(rows.nth(0).locator("textarea")).to_have_value("Theirs")
+    wait_until(lambda: saved_items()[0][0] == "Theirs", message="the choice is saved")
