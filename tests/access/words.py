@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
@@ -20,18 +21,20 @@ ENGLISH = re.compile(r"[A-Za-z][a-z’']+(?:,? [a-z][a-z’']+){2,}")
 
 
 class Words(HTMLParser):
-    """What a person sees or hears of some HTML: texts, and the attributes that are read out."""
+    """What a person sees or hears of some HTML: texts, attributes that are read out, and the words of scripts."""
 
     SILENT = {"script", "style", "code", "pre", "kbd", "svg", "samp"}
 
     def __init__(self) -> None:
         super().__init__()
         self.silent: list[str] = []
+        self.in_script_words = False
         self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in self.SILENT:
             self.silent.append(tag)
+        self.in_script_words = tag == "script" and (dict(attrs).get("id") or "").endswith("-words")
         for name, value in attrs:
             if name in READ_ALOUD or name.startswith("data-text"):
                 self.found += (value or "").split(GAP)
@@ -43,9 +46,12 @@ class Words(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if self.silent and self.silent[-1] == tag:
             self.silent.pop()
+        self.in_script_words = False
 
     def handle_data(self, data: str) -> None:
-        if not self.silent:
+        if self.in_script_words:
+            self.found += json.loads(data).values()
+        elif not self.silent:
             self.found += data.split(GAP)
 
 
