@@ -97,13 +97,13 @@ def test_statuses_have_the_words_of_the_field(status: str, words: str) -> None:
 
 
 def test_progress_is_true() -> None:
-    html = render("{% progress_bar 1300 3000 label='Graded' %}")
-    assert '<progress value="1300" max="3000" aria-label="Graded">' in html
+    html = " ".join(render("{% progress_bar 1300 3000 label='Graded' %}").split())
+    assert '<progress value="1300" max="3000" aria-label="Graded"' in html
     assert "1,300 of 3,000" in html
 
 
 def test_progress_of_nothing_is_empty_not_full() -> None:
-    assert '<progress value="0" max="1"' in render("{% progress_bar 0 0 %}")
+    assert '<progress value="0" max="1"' in " ".join(render("{% progress_bar 0 0 %}").split())
 
 
 @pytest.mark.parametrize(

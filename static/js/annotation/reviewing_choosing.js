@@ -1,6 +1,6 @@
 // @ts-check
-/* What the person chooses on the checking and adjudication pages: an outcome for a criterion, with a reason where one is
-   needed. */
+/* What the person chooses on the checking and adjudication pages: an outcome for a criterion, with a reason where one
+   is needed. */
 import { find, targetWithin } from "../core/page.js";
 import { toast } from "../core/toast.js";
 import { wordsOf } from "../core/words.js";
