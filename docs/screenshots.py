@@ -1,4 +1,4 @@
-"""Writes the screenshots of README.md from a running copy with the demo benchmark.
+"""Writes the screenshots of README.md and docs/tour.md from a running copy with the demo benchmark.
 
     make up                                                      # in one terminal
     .venv/bin/python docs/screenshots.py [http://localhost:8000]  # in another

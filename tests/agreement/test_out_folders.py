@@ -146,8 +146,8 @@ def test_every_command_with_a_folder_of_tables_writes_through_the_same_guard() -
             assert "write_text" not in called, path
 
 
-def test_readme_gives_each_command_a_folder_of_its_own() -> None:
-    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+def test_the_tour_gives_each_command_a_folder_of_its_own() -> None:
+    lines = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8").splitlines()
     folders = [
         line.rpartition("--out ")[2].split()[0]
         for line in lines
