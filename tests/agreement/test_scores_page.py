@@ -45,7 +45,7 @@ def test_the_scoreboard_has_the_values_of_the_paper_and_sorts_by_its_columns(stu
     tasks.run_report(Report.objects.get().pk)
     html = client.get(address).content.decode()
     table = html[html.index("Scoreboard") : html.index("</tbody>")]
-    rows = re.findall(r'<th scope="row"><a[^>]*>(\w+)</a></th>(.*?)</tr>', table, re.DOTALL)
+    rows = re.findall(r'<th scope="row">\s*<a[^>]*>(\w+)</a>\s*</th>(.*?)</tr>', table, re.DOTALL)
     assert [name for name, _ in rows] == ["four", "three", "two", "one"]
     cacs = [re.findall(r'<td class="num">([^<]*)</td>', rest)[1] for _, rest in rows]
     assert cacs == ["100.0", "28.6", "4.8", "0.0"]

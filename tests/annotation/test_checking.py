@@ -353,7 +353,7 @@ def test_raters_are_letters_in_an_order_that_varies_by_response() -> None:
     for _ in range(16):
         row = claim_adjudication(workshop, client)
         page = client.get(f"/work/adjudications/{row.public_id}/").content.decode()
-        sides = re.findall(r'<div class="side"><b>([AB])</b><span class="outcome (met|not_met)">', page)
+        sides = re.findall(r'<div class="side">\s*<b>([AB])</b><span class="outcome (met|not_met)">', page)
         assert [letter for letter, _outcome in sides] == ["A", "B"] * 3
         assert len(set(sides)) == 2  # one person is one letter through the whole response
         first_is_mild += dict(sides)["A"] == "met"
