@@ -103,7 +103,7 @@ $(STAMP): requirements/dev.txt .venv/bin/uv
 	@.venv/bin/pip install --quiet --disable-pip-version-check uv
 
 # The browser tests drive the system's Chromium, in its lighter form where there is one; one test wants a Redis server.
-browser:
+browser: ## install Chromium and Redis for the tests, where that is allowed
 	@$(SYSTEM_PACKAGES) \
 	if [ -z "$${CHROMIUM:-}" ] && ! there chromium-headless-shell; then \
 	  { may_install && echo "Installing chromium-headless-shell …" && install chromium-headless-shell >/dev/null 2>&1; } \
@@ -111,14 +111,14 @@ browser:
 	fi; \
 	there redis-server || need "The tests need redis-server" redis-server
 
-# Biome checks the scripts and style sheets for `make lint`; nothing else needs Node.
+# Biome and TypeScript, which check scripts and style sheets.
 $(NODE_STAMP): package.json package-lock.json | node
 	@npm ci --loglevel=error >/dev/null
 	@touch $@
 
-node:
+node: ## install Node.js for scripts and style sheets, where that is allowed
 	@$(SYSTEM_PACKAGES) \
-	{ there node && there npm; } || need "make lint needs Node.js with npm (https://nodejs.org)" "nodejs npm"
+	{ there node && there npm; } || need "make test, format and lint need Node.js with npm (https://nodejs.org)" "nodejs npm"
 
 clean: ## remove the caches of the tools
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -118,6 +118,7 @@ def test_every_figure_is_that_of_the_definition(study: Study, client: Client) ->
     page = client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/")
     words = "may stand in for" if rate >= 0.5 else "may not stand in for"
     assert words in page.content.decode() and "figure-advantage" in page.content.decode()
+    assert "ahead by less than ε = 0.2" in " ".join(page.content.decode().split())
     first = page.context["physicians"][0]
     behind = client.get(first["url"])
     assert sum(behind.context["counts"].values()) == found[first["physician"]]["n_instances"]
