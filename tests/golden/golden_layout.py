@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HTML = out_folder() / "html"
 TOLERANCE_PX = 0.5
-RECTANGLES = """() => [...document.querySelectorAll("body *")].map((element) => {
+RECTANGLES = """() => [...document.querySelectorAll("body *:not(script)")].map((element) => {
   const { x, y, width, height } = element.getBoundingClientRect();
   const name = [element.localName, ...element.classList].join(".") + (element.id ? `#${element.id}` : "");
   return { name, x, y, width, height };

@@ -131,10 +131,6 @@ document.addEventListener("htmx:afterSettle", () => {
 export const filters = { all: () => true };
 let chosenFilter = "all";
 
-export function currentFilter() {
-  return chosenFilter;
-}
-
 /** @param {string} [name] */
 export function applyFilter(name = chosenFilter) {
   chosenFilter = name;

@@ -62,7 +62,7 @@ export async function ask(method, url, body, options = {}) {
  */
 export async function session() {
   const { status, body } = await ask("GET", element("session-ended", HTMLDialogElement).dataset.session ?? "");
-  if (status !== 200) return null;
+  if (status !== 200 || !body) return null;
   renewToken(body.csrf_token);
   return body;
 }

@@ -20,8 +20,10 @@ const DESCRIBING_FIELDS = ["difficulty", "register", "language", "tags"];
 /** @type {readonly FieldName[]} */
 const TEXT_FIELDS = ["key", "conversation", "reference_answer"];
 
-/** What the tags of each field of the form begin with, in the order in which they are saved. */
-/** @type {Readonly<Record<string, string>>} */
+/**
+ * What the tags of each field of the form begin with, in the order in which they are saved.
+ * @type {Readonly<Record<string, string>>}
+ */
 export const TAG_KINDS = { themes: "theme:", tasks: "task:", specialties: "specialty:", others: "" };
 
 /**

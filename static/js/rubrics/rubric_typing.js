@@ -161,7 +161,7 @@ async function suggest() {
   if (isSuggested) return;
   isSuggested = true;
   const { status, body } = await ask("GET", editor.dataset.tagsUrl ?? "");
-  if (status === 200 && body) {
+  if (status === 200 && Array.isArray(body?.axes) && Array.isArray(body?.tags)) {
     offer("axes", body.axes);
     offer("tags", body.tags);
   } else isSuggested = false; // the next field asks again
