@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.template.loader import get_template
 from django.urls import get_resolver
 
 ROOT = Path(settings.BASE_DIR)
@@ -34,6 +35,12 @@ def test_templates_hold_nothing_that_the_browser_would_refuse(what: str) -> None
         for match in pattern.finditer(path.read_text())
     ]
     assert found == []
+
+
+def test_every_template_compiles() -> None:
+    """A tag or filter whose library is not loaded fails only when the template is asked for."""
+    for path in TEMPLATES:
+        get_template(path.relative_to(ROOT / "templates").as_posix())
 
 
 def test_every_address_in_a_template_is_a_route() -> None:
