@@ -64,7 +64,7 @@ def rendered_twice() -> Iterator[list[Pair]]:
             with suppress(TemplateDoesNotExist):
                 pairs.append(Pair(self.asked_for, before.get_template(self.asked_for).render(context, request), text))
             if used is False and request is not None:
-                get_messages(request).used = False  # type: ignore[attr-defined]
+                get_messages(request).used = False
         return text
 
     with (
