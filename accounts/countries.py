@@ -15,8 +15,8 @@ from django.utils.translation import get_language
 
 @cache
 def _names() -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("countries.json").read_text("utf-8"))
-    return found
+    names: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("countries.json").read_text("utf-8"))
+    return names
 
 
 def country_choices() -> list[tuple[str, str]]:

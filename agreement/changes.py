@@ -295,10 +295,10 @@ def _concerns(key: tuple[str, str], raters: Iterable[Row]) -> bool:
 
 def last_changes(benchmark: Benchmark, since: datetime) -> LastChanges:
     """What was recorded in a benchmark after ``since``, in one query over the record from there on."""
-    found: dict[tuple[str, str], datetime] = {}
+    times: dict[tuple[str, str], datetime] = {}
     with connection.cursor() as cursor:
         cursor.execute(_LAST, {"since": since, "benchmark": benchmark.pk})
         for kind, name, at in cursor.fetchall():
             if at is not None:
-                found[kind, name] = max(at, found.get((kind, name), at))
-    return LastChanges(found)
+                times[kind, name] = max(at, times.get((kind, name), at))
+    return LastChanges(times)

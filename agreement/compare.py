@@ -160,7 +160,7 @@ def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
     by_case = _summed(by_response, frame.response_case, len(frame.cases))
     # Cases without a counted pair are no part of the study; drawing them would only thin the resamples.
     studied = np.flatnonzero(n_counted(by_case))
-    found: list[_Counted] = []
+    counted_slices: list[_Counted] = []
     cells: list[Counts] = []
     counted_responses = np.asarray(by_response[:, : LAST_COUNTED + 1].any(axis=1))
 
@@ -169,7 +169,7 @@ def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
         valid, conservative = valid_counts(chosen), conservative_counts(chosen)
         columns = (valid.tp, valid.fp, valid.fn, valid.tn, conservative.fp, conservative.fn)
         cells.append(np.stack(columns, axis=-1).astype(np.int32))
-        found.append(_Counted(name, tally.sum(axis=0), n_responses))
+        counted_slices.append(_Counted(name, tally.sum(axis=0), n_responses))
 
     add("all", by_case, int(counted_responses.sum()))
     for place in sorted(range(len(frame.candidates)), key=frame.candidates.__getitem__):
@@ -178,7 +178,7 @@ def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
         if mine.any():
             tally = _summed(mine, frame.response_case[own], len(frame.cases))
             add(f"candidate:{frame.candidates[place]}", tally, int(counted_responses[own].sum()))
-    n_own = len(found)
+    n_own = len(counted_slices)
     responses_by_case = np.bincount(frame.response_case[counted_responses], minlength=len(frame.cases))
     for one in frame.slices:
         # What holds for whole cases needs no look at criteria.
@@ -191,7 +191,7 @@ def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
             n_responses = tallies.responses_behind[one.name]
         if tally.any():
             add(one.name, tally, n_responses)
-    return found, np.stack(cells, axis=1), n_own
+    return counted_slices, np.stack(cells, axis=1), n_own
 
 
 def _summed(tallies: NDArray[Any], index: NDArray[np.int64], size: int) -> NDArray[np.int64]:

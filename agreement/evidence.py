@@ -131,10 +131,10 @@ def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
     item_of = {item.criterion_id: item for item in items}  # the newest version wins
     names = TWO_RATERS if evidence.rater_b else ONE_RATER
     group = _group(chosen, names).tolist()
-    found = []
+    pairs = []
     for i, (response, criterion) in enumerate(zip(chosen.response.tolist(), chosen.criterion.tolist(), strict=True)):
         item = item_of.get(criterion)
-        found.append(
+        pairs.append(
             Decided(
                 response=by_id[response],
                 criterion_text=item.criterion.text if item else "",
@@ -145,4 +145,4 @@ def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
                 group=names[group[i]],
             )
         )
-    return found
+    return pairs

@@ -14,7 +14,7 @@ class ExportForm(forms.Form):
 
     rater = forms.ChoiceField(label=_("Rater"))
 
-    def __init__(self, found: list[Offer]) -> None:
+    def __init__(self, offers: list[Offer]) -> None:
         super().__init__(auto_id="export-%s")
-        self.ready = bool(found)
-        choose(self, "rater", grouped(found))
+        self.ready = bool(offers)
+        choose(self, "rater", grouped(offers))

@@ -153,11 +153,11 @@ class DecisionExport:
         ids = np.unique(ratings.criterion).tolist()
         with connection.cursor() as cursor:
             cursor.execute(_POSITIONS, {"ids": ids})
-            found: dict[int, int | str] = dict(cursor.fetchall())
-            if others := [pk for pk in ids if pk not in found]:
+            labels_by_id: dict[int, int | str] = dict(cursor.fetchall())
+            if others := [pk for pk in ids if pk not in labels_by_id]:
                 cursor.execute(_TEXTS, {"ids": others})
-                found.update(cursor.fetchall())
-        return found
+                labels_by_id.update(cursor.fetchall())
+        return labels_by_id
 
     def _notes(self, ends: tuple[int, int]) -> dict[tuple[int, int], str]:
         if not self._person:

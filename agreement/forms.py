@@ -21,11 +21,11 @@ _KINDS = (
 )
 
 
-def grouped(found: Sequence[Offer]) -> list[tuple[Any, Any]]:
+def grouped(rater_offers: Sequence[Offer]) -> list[tuple[Any, Any]]:
     """Choices for a select, under headings."""
     choices: list[tuple[Any, Any]] = []
     for kinds, heading in _KINDS:
-        own = [(offer.rater, offer.choice) for offer in found if offer.kind in kinds]
+        own = [(offer.rater, offer.choice) for offer in rater_offers if offer.kind in kinds]
         if own:
             choices.append((heading, own))
     return choices
@@ -76,11 +76,11 @@ class TwoRatersForm(ReportForm):
     field_order = ["rater_a", "rater_b", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
-        found = offers(benchmark)
-        self.ready = len(found) > 1
-        groups = [offer for offer in found if offer.kind == "group" and offer.rater.endswith("@checked")]
-        first = [*groups, *(offer for offer in found if offer not in groups)]
+        rater_offers = offers(benchmark)
+        self.ready = len(rater_offers) > 1
+        groups = [offer for offer in rater_offers if offer.kind == "group" and offer.rater.endswith("@checked")]
+        first = [*groups, *(offer for offer in rater_offers if offer not in groups)]
         for name, offer in zip(("rater_a", "rater_b"), first, strict=False):
             self.fields[name].initial = offer.rater
         for name in ("rater_a", "rater_b"):
-            choose(self, name, grouped(found))
+            choose(self, name, grouped(rater_offers))

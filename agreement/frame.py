@@ -174,10 +174,10 @@ class Frame:
 
 
 def _places(ids: Index, wanted: Index, what: str) -> Index:
-    found, there = positions(ids, wanted)
+    places, there = positions(ids, wanted)
     if not there.all():
         raise ValueError(f"a {what} of the ratings is not of this benchmark")
-    return found
+    return places
 
 
 def read_frame(benchmark: Benchmark) -> Frame:

@@ -47,10 +47,12 @@ def _at_position(value: str, case: Ints, criterion: Ints) -> list[int]:
     key, slash, position = value.rpartition("/")
     if not slash or not re.fullmatch(r"\d{1,9}", position):
         raise KeyError(value)
-    found = [pk for pk, _points, at, case_key in _newest(criterion, key) if at == int(position) and case_key == key]
-    if not found:
+    criterion_ids = [
+        pk for pk, _points, at, case_key in _newest(criterion, key) if at == int(position) and case_key == key
+    ]
+    if not criterion_ids:
         raise KeyError(value)
-    return found
+    return criterion_ids
 
 
 def _newest(criterion: Ints, case_key: str | None = None) -> Iterable[tuple[int, int, int, str]]:
@@ -69,7 +71,7 @@ def _ids(ids: Ints) -> list[int]:
 
 def _some(ids: Iterable[int]) -> Ints:
     """The ids as an array; KeyError where there are none, since a slice has a pair."""
-    found = np.array(list(ids), dtype=np.int64)
-    if not len(found):
+    id_array = np.array(list(ids), dtype=np.int64)
+    if not len(id_array):
         raise KeyError("no pair of this slice is left")
-    return found
+    return id_array

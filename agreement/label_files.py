@@ -94,10 +94,10 @@ def read_judge(path: Path, labels: LabelFile) -> JudgeFile:
     """
     verdicts = _read(path, _judge_row)
     verdict = np.array([int(verdicts[key].met) if key in verdicts else -1 for key in labels.keys], dtype=np.int64)
-    found = int((verdict >= 0).sum())
-    if not found:
+    n_judged = int((verdict >= 0).sum())
+    if not n_judged:
         raise ImportRefused([LineError(0, "item_id", "no item of this file is in the label file")])
-    return JudgeFile(verdict, len(verdicts) - found)
+    return JudgeFile(verdict, len(verdicts) - n_judged)
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def judge_offers(benchmark: Benchmark) -> list[Offer]:
     newest = list(juries.distinct("name"))
     # Where a judge of another benchmark has come to run here under its name, the jury is meant.
     taken = {jury.name for jury in newest}
-    found = [
+    offer_list = [
         Offer(
             name,
             name,
@@ -118,8 +118,8 @@ def judge_offers(benchmark: Benchmark) -> list[Offer]:
             counts = ", ".join(f"{covered[member].n_responses:,}" for member in members)
             behind = _("its members’ runs have %(counts)s responses") % {"counts": counts}
             note = "; ".join(filter(None, (covered[member].note for member in members)))
-            found.append(Offer(jury.name, label, "jury", behind=behind, note=note))
-    return found
+            offer_list.append(Offer(jury.name, label, "jury", behind=behind, note=note))
+    return offer_list
 
 
 def _stands_for(judge: RunSet, responses: int) -> str:
@@ -142,16 +142,16 @@ def _members(names: Sequence[str], rule: str) -> str:
 def offers(benchmark: Benchmark) -> list[Offer]:
     """Everything that may be compared: groups, their consensus, judges, earlier runs, physicians."""
     groups = group_offers(benchmark)
-    found = list(groups)
-    found += _consensus_offers([offer.rater.removeprefix("group:").rpartition("@")[0] for offer in groups])
-    found += judge_offers(benchmark)
+    offer_list = list(groups)
+    offer_list += _consensus_offers([offer.rater.removeprefix("group:").rpartition("@")[0] for offer in groups])
+    offer_list += judge_offers(benchmark)
     runs = JudgeRun.objects.filter(
         benchmark=benchmark,
         status__in=(JudgeRun.Status.FINISHED, JudgeRun.Status.INCOMPLETE),
         purpose=JudgeRun.Purpose.GRADE,
     ).select_related("judge")
     given = _verdicts_of([run for run in runs if run.status == JudgeRun.Status.INCOMPLETE])
-    found += [
+    offer_list += [
         Offer(
             f"run:{run.public_id}",
             _("%(judge)s, run of %(date)s")
@@ -162,11 +162,11 @@ def offers(benchmark: Benchmark) -> list[Offer]:
         for run in runs
     ]
     physicians = Physician.objects.filter(benchmark=benchmark, user__in=rated_work(benchmark).values("annotator"))
-    found += [
+    offer_list += [
         Offer(f"physician:{one.pseudonym}", one.pseudonym, "physician")
         for one in sorted(physicians, key=lambda one: natural(one.pseudonym))
     ]
-    return found
+    return offer_list
 
 
 def _consensus_offers(groups: Iterable[str]) -> list[Offer]:
@@ -197,10 +197,10 @@ def _how_complete(run: JudgeRun, given: Mapping[int, int]) -> str:
 
 def physician_candidates(benchmark: Benchmark) -> list[str]:
     """Candidates that are physicians and have answered something, by name."""
-    found = Candidate.objects.filter(
+    candidates = Candidate.objects.filter(
         benchmark=benchmark, kind=Candidate.Kind.PHYSICIAN, responses__isnull=False
     ).distinct()
-    return list(found.values_list("name", flat=True))
+    return list(candidates.values_list("name", flat=True))
 
 
 def run_names(raters: Iterable[str]) -> dict[str, str]:

@@ -116,8 +116,8 @@ def positions(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArr
         return np.arange(len(keys)), np.ones(len(keys), dtype=bool)
     if not len(keys):
         return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
-    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return found, keys[found] == wanted
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return places, keys[places] == wanted
 
 
 def pair(

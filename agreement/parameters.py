@@ -21,10 +21,10 @@ def named_raters(benchmark: Benchmark, parameters: Mapping[str, Any], *names: st
     """The named raters by their full labels; `UnknownRater` where one is not there."""
     raters = [_named(benchmark, parameters, name) for name in names]
     require_verdicts(*raters)
-    found = {name: rater.label for name, rater in zip(names, raters, strict=True)}
-    if len(set(found.values())) != len(found):
+    labels = {name: rater.label for name, rater in zip(names, raters, strict=True)}
+    if len(set(labels.values())) != len(labels):
         raise WrongParameters(_("Choose different raters: a rater always agrees with itself."))
-    return found
+    return labels
 
 
 def _named(benchmark: Benchmark, parameters: Mapping[str, Any], name: str) -> Rater:

@@ -62,8 +62,8 @@ def counted(n: int, one: str, many: str = "") -> str:
 
 def listed(parts: Iterable[str]) -> str:
     """“a”, “a and b”, “a, b and c”."""
-    found = [part for part in parts if part]
-    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+    phrases = [part for part in parts if part]
+    return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
 
 def capital(sentence: str) -> str:

@@ -64,8 +64,8 @@ def _read(report: Report, name: str) -> Table:
         stored = {table.name: table for table in ReportTable.objects.filter(report=report)}
         report.__dict__["_stored"] = stored
     if name in stored:
-        found = stored[name]
-        return Table(tuple(found.columns), _StoredRows(found), tuple(found.text))
+        stored_table = stored[name]
+        return Table(tuple(stored_table.columns), _StoredRows(stored_table), tuple(stored_table.text))
     # Reports of earlier versions keep their tables within the result.
     kept = report.result.get("tables", {})[name]
     return Table(tuple(kept["columns"]), kept["rows"], tuple(kept["text"]))

@@ -39,8 +39,8 @@ def get_member_benchmark(user: AnyUser, slug: str) -> Benchmark:
 def only_benchmark(user: AnyUser) -> Benchmark | None:
     """The benchmark of a person who is a member of one alone: pages of all their work then stand in it."""
     member = Membership.objects.filter(user=user.pk, active=True, group__benchmark=OuterRef("pk"))
-    found = list(Benchmark.objects.filter(Exists(member))[:2])
-    return found[0] if len(found) == 1 else None
+    benchmarks = list(Benchmark.objects.filter(Exists(member))[:2])
+    return benchmarks[0] if len(benchmarks) == 1 else None
 
 
 def _in_group(user: AnyUser, role: str, group: str) -> Exists:
@@ -199,10 +199,10 @@ def get_done_check(user: AnyUser, public_id: str, number: int | None = None) -> 
     rows = rows.select_related(
         "assignment__batch__group__benchmark", "assignment__case", "assignment__response", "assignment__rubric"
     )
-    found = rows.order_by("-round").first()
-    if found is None:
+    check = rows.order_by("-round").first()
+    if check is None:
         raise Http404
-    return found
+    return check
 
 
 # Adjudicators -------------------------------------------------------------------------------------------------------

@@ -194,13 +194,13 @@ Answers = dict[int, dict[int, dict[int, Answer]]]  # question → case → annot
 
 def _answers(questions: Iterable[LabelQuestion]) -> Answers:
     rows = LabelAnswer.objects.filter(question__in=list(questions), task__status=LabelTask.Status.SUBMITTED)
-    found: Answers = {}
+    answers: Answers = {}
     # One vote for each physician: were one ever asked twice, the later answer counts.
     for question, case, annotator, value, certainty in rows.order_by("task__submitted_at", "pk").values_list(
         "question_id", "task__case_id", "task__annotator_id", "value", "certainty"
     ):
-        found.setdefault(question, {}).setdefault(case, {})[annotator] = Answer(value, certainty)
-    return found
+        answers.setdefault(question, {}).setdefault(case, {})[annotator] = Answer(value, certainty)
+    return answers
 
 
 def _summary(question: LabelQuestion, answers: Iterable[Answer]) -> Summary:

@@ -85,6 +85,6 @@ def gold_pairs(
 
 def gold_mark(benchmark: int, user: int, *, since: datetime | None, until: datetime) -> Figure:
     """MF1 of one annotator on their gold decisions in the benchmark in that time; n is the number of decisions."""
-    found = gold_pairs(benchmark, user=user, since=since, until=until)
-    known, theirs, _compared = against_key(found["said"], found["key"])
+    pairs = gold_pairs(benchmark, user=user, since=since, until=until)
+    known, theirs, _compared = against_key(pairs["said"], pairs["key"])
     return macro_f1(ConfusionCounts.from_cells(_cells(known, theirs)))

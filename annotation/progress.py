@@ -33,14 +33,14 @@ class Progress:
 
 def progress_of(batches: Iterable[Batch]) -> dict[int, Progress]:
     """Batch id → progress."""
-    found = {batch.pk: Progress() for batch in batches}
-    rows = _counted(Assignment.objects.filter(batch__in=found))
+    progress_by_batch = {batch.pk: Progress() for batch in batches}
+    rows = _counted(Assignment.objects.filter(batch__in=progress_by_batch))
     for batch, status, number in rows.values_list("batch", "status").annotate(Count("pk")):
-        found[batch].by_status[status] = number
-    free = Slot.objects.filter(~Exists(_holders()), item__batch__in=found).order_by()
+        progress_by_batch[batch].by_status[status] = number
+    free = Slot.objects.filter(~Exists(_holders()), item__batch__in=progress_by_batch).order_by()
     for batch, number in free.values_list("item__batch").annotate(Count("pk")):
-        found[batch].free = number
-    return found
+        progress_by_batch[batch].free = number
+    return progress_by_batch
 
 
 def _counted(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:

@@ -136,7 +136,7 @@ def physician_ratings(
 ) -> Ratings:
     """One physician's own decisions of round 1, or of the last round, of what they submitted."""
     which = "a.round" if last_round else "1"
-    found = fetch_ratings(
+    ratings = fetch_ratings(
         f"""
         SELECT DISTINCT ON (a.response_id, d.criterion_id)
                a.response_id, d.criterion_id, {OUTCOME_SQL.format(column="d.outcome")}
@@ -153,12 +153,12 @@ def physician_ratings(
         {"benchmark": benchmark.pk, "pseudonym": pseudonym},
         within=within,
     )
-    return counting(found, benchmark.pk)
+    return counting(ratings, benchmark.pk)
 
 
 def faulty_pairs(benchmark: Benchmark) -> Ratings:
     """Pairs whose criterion an adjudicator found at fault, within a group or between; agreement leaves them out."""
-    found = fetch_ratings(
+    ratings = fetch_ratings(
         """
         SELECT DISTINCT j.response_id, r.criterion_id, 5
         FROM annotation_ruling r
@@ -168,7 +168,7 @@ def faulty_pairs(benchmark: Benchmark) -> Ratings:
         """,
         {"benchmark": benchmark.pk},
     )
-    return counting(found, benchmark.pk)
+    return counting(ratings, benchmark.pk)
 
 
 def with_faulty(ratings: Ratings, faulty: Ratings) -> Ratings:

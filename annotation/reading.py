@@ -62,12 +62,12 @@ _INLINE = re.compile(
 def blocks(text: str) -> list[Block]:
     """Cut ``text`` into blocks. Every piece is a true stretch: ``text[p.start:p.start + len(p.text)] == p.text``."""
     lines = list(_lines(text))
-    found: list[Block] = []
+    block_list: list[Block] = []
     paragraph: list[Line] = []
 
     def end_paragraph() -> None:
         if paragraph:
-            found.append(Block("p", tuple(paragraph)))
+            block_list.append(Block("p", tuple(paragraph)))
             paragraph.clear()
 
     at = 0
@@ -83,13 +83,13 @@ def blocks(text: str) -> list[Block]:
                 code.append((Piece(lines[at][1], lines[at][0]),) if lines[at][1] else ())
                 at += 1
             at += 1
-            found.append(Block("code", tuple(code)))
+            block_list.append(Block("code", tuple(code)))
         elif _RULE.match(line):
             end_paragraph()
-            found.append(Block("rule"))
+            block_list.append(Block("rule"))
         elif heading := _HEADING.match(line):
             end_paragraph()
-            found.append(Block("heading", (_inline(line.rstrip(" \t#"), heading.end(), start),), len(heading[1])))
+            block_list.append(Block("heading", (_inline(line.rstrip(" \t#"), heading.end(), start),), len(heading[1])))
         elif _TABLE_HEAD.match(line) and at < len(lines) and _TABLE_RULE.match(lines[at][1]):
             end_paragraph()
             rows = [_cells(line, start)]
@@ -100,26 +100,26 @@ def blocks(text: str) -> list[Block]:
             width = len(rows[0])
             cells = [cell for row in rows for cell in (*row, *[()] * (width - len(row)))[: max(width, len(row))]]
             if all(len(row) <= width for row in rows):
-                found.append(Block("table", tuple(cells), width=width))
+                block_list.append(Block("table", tuple(cells), width=width))
             else:  # no table after all: a row has more cells than the head, and none may be lost
-                found.append(Block("p", tuple(tuple(piece for cell in row for piece in cell) for row in rows)))
+                block_list.append(Block("p", tuple(tuple(piece for cell in row for piece in cell) for row in rows)))
         elif item := _ITEM.match(line):
             end_paragraph()
             indent = min(4, len(item[1].expandtabs(4)) // 2)
             marker = Piece(item[2], start + item.start(2))
-            found.append(Block("item", (_inline(line, item.end(), start),), indent, marker))
+            block_list.append(Block("item", (_inline(line, item.end(), start),), indent, marker))
         elif quote := _QUOTE.match(line):
             end_paragraph()
             quoted = [_inline(line, quote.end(), start)]
             while at < len(lines) and (more := _QUOTE.match(lines[at][1])):
                 quoted.append(_inline(lines[at][1], more.end(), lines[at][0]))
                 at += 1
-            found.append(Block("quote", tuple(quoted)))
+            block_list.append(Block("quote", tuple(quoted)))
         else:
             lead = len(line) - len(line.lstrip(" \t"))
             paragraph.append(_inline(line.rstrip(" \t"), lead, start))
     end_paragraph()
-    return found
+    return block_list
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -152,13 +152,13 @@ def _cells(line: str, start: int) -> list[Line]:
 def _inline(line: str, begin: int, offset: int) -> Line:
     pieces: list[Piece] = []
     at = begin
-    for found in _INLINE.finditer(line, begin):
-        if found.start() > at:
-            pieces.append(Piece(line[at : found.start()], offset + at))
-        style = found.lastgroup.removesuffix("_text") if found.lastgroup else ""
+    for match in _INLINE.finditer(line, begin):
+        if match.start() > at:
+            pieces.append(Piece(line[at : match.start()], offset + at))
+        style = match.lastgroup.removesuffix("_text") if match.lastgroup else ""
         inner = f"{style}_text"
-        pieces.append(Piece(found[inner], offset + found.start(inner), style))
-        at = found.end()
+        pieces.append(Piece(match[inner], offset + match.start(inner), style))
+        at = match.end()
     if at < len(line):
         pieces.append(Piece(line[at:], offset + at))
     return tuple(pieces)

@@ -161,12 +161,12 @@ def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
         )
         .values_list("work", "round", "rubric", "criterion", "criterion__text", "outcome", "reason")
     )
-    found = list(rows)
-    criteria = {row[3] for row in found}
+    amendments = list(rows)
+    criteria = {row[3] for row in amendments}
     numbers: dict[tuple[int, int], int] = {
         (rubric, criterion): position
         for rubric, criterion, position in RubricItem.objects.filter(
-            rubric__in={row[2] for row in found}, criterion__in=criteria
+            rubric__in={row[2] for row in amendments}, criterion__in=criteria
         ).values_list("rubric", "criterion", "position")
     }
     own = {
@@ -176,7 +176,7 @@ def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
         ).values_list("assignment", "round", "criterion", "outcome")
     }
     lines: dict[int, list[AmendedLine]] = {}
-    for work, round_, rubric, criterion, text, outcome, reason in found:
+    for work, round_, rubric, criterion, text, outcome, reason in amendments:
         said = own.get((work, round_, criterion)) or ""
         number = numbers.get((rubric, criterion), 0)
         lines.setdefault(work, []).append(AmendedLine(criterion, number, text, said, outcome, reason, round_))
@@ -211,9 +211,9 @@ def handed_in(
     if benchmark is not None:
         rows = rows.filter(batch__group__benchmark=benchmark)
     shown = Paginator(rows.order_by("-submitted_at", "-pk"), per_page).get_page(page)
-    found = list(shown.object_list)
-    seconds = time_spent(user, [row.pk for row in found])
-    amended = amendments_in([row.pk for row in found if row.status == Assignment.Status.ACCEPTED])
+    assignments = list(shown.object_list)
+    seconds = time_spent(user, [row.pk for row in assignments])
+    amended = amendments_in([row.pk for row in assignments if row.status == Assignment.Status.ACCEPTED])
     lines = [
         HandedIn(
             row.public_id,
@@ -225,6 +225,6 @@ def handed_in(
             amended.get(row.pk, []),
             row.round > 1,
         )
-        for row in found
+        for row in assignments
     ]
     return shown, lines

@@ -57,11 +57,13 @@ def swap_for_matches(
 
     def gains(giver: int, taker: int) -> dict[int, list[int]]:
         """Gain (1, 0 or −1) → responses that ``giver`` could give to ``taker``, the last first to go."""
-        found: dict[int, list[int]] = {1: [], 0: [], -1: []}
+        responses_by_gain: dict[int, list[int]] = {1: [], 0: [], -1: []}
         for response in sorted(holds[giver], reverse=True):
             if taker in eligible[response] and taker not in chosen[response]:
-                found[((cases[response], taker) in matches) - ((cases[response], giver) in matches)].append(response)
-        return found
+                responses_by_gain[((cases[response], taker) in matches) - ((cases[response], giver) in matches)].append(
+                    response
+                )
+        return responses_by_gain
 
     swapped = True
     while swapped:

@@ -335,7 +335,7 @@ def _fill_in_next(own: QuerySet[Assignment], work: dict[int, BatchWork]) -> None
 def _fill_in_returned(own: QuerySet[Assignment], work: dict[int, BatchWork]) -> None:
     last = Check.objects.filter(assignment=OuterRef("pk"), result=Check.Result.RETURNED).order_by("-round")
     rows = own.filter(status=Assignment.Status.RETURNED).annotate(what=Subquery(last.values("note")[:1]))
-    found = list(rows.order_by("position").values_list("pk", "batch", "public_id", "position", "what"))
-    amended = amendments_in([row[0] for row in found]) if found else {}
-    for pk, batch, public_id, position, note in found:
+    returned_rows = list(rows.order_by("position").values_list("pk", "batch", "public_id", "position", "what"))
+    amended = amendments_in([row[0] for row in returned_rows]) if returned_rows else {}
+    for pk, batch, public_id, position, note in returned_rows:
         work[batch].returned.append(ReturnedWork(public_id, position, note or "", amended.get(pk, [])))

@@ -24,10 +24,10 @@ Figures = dict[tuple[str, int], dict[str, float]]
 
 def run(script: str, folder: Path, *arguments: str) -> dict[str, Any]:
     """Run a script of this folder, showing what it prints; its figures."""
-    found = folder / f"{script}.json"
-    command = [sys.executable, str(ROOT / "bench" / script), "--json", str(found), *arguments]
+    path = folder / f"{script}.json"
+    command = [sys.executable, str(ROOT / "bench" / script), "--json", str(path), *arguments]
     subprocess.run(command, check=True, cwd=ROOT)
-    loaded: dict[str, Any] = json.loads(found.read_text())
+    loaded: dict[str, Any] = json.loads(path.read_text())
     return loaded
 
 

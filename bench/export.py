@@ -150,7 +150,7 @@ def ours(options: argparse.Namespace) -> dict[str, float]:
                 if turn:  # the first is for imports and caches
                     for name, seconds in (("bare", bare), ("command", command), ("page", page)):
                         times[name].append(seconds)
-    return {name: statistics.median(found) for name, found in times.items()}
+    return {name: statistics.median(durations) for name, durations in times.items()}
 
 
 def theirs(options: argparse.Namespace) -> dict[str, Any]:
@@ -168,15 +168,15 @@ def theirs(options: argparse.Namespace) -> dict[str, Any]:
             version = json.loads(client.ask("GET", "/api/version")[1])["release"]
             number = label_studio.project(client)
             label_studio.fill(client, number, items, random.Random(7), annotations=2)
-            found: dict[str, Any] = {"version": version}
+            result: dict[str, Any] = {"version": version}
             for kind in ("CSV", "JSON"):
                 tried = [
                     client.ask("GET", f"/api/projects/{number}/export?exportType={kind}")
                     for _ in range(max(1, options.repeats - 1))
                 ]
-                found[kind] = statistics.median(seconds for seconds, _text in tried)
+                result[kind] = statistics.median(seconds for seconds, _text in tried)
             assert len(json.loads(tried[-1][1])) == items
-    return found
+    return result
 
 
 def as_a_process(slug: str) -> dict[str, float]:

@@ -144,8 +144,8 @@ class Browser:
                 self.cookies[key] = rest.partition(";")[0]
         if answer.status != 200:
             raise RuntimeError(f"{method} {path}: {answer.status} {text[:200]!r}")
-        if found := re.search(r"X-CSRFToken[^A-Za-z0-9]+([A-Za-z0-9]{32,})", text):
-            self.token = found[1]
+        if match := re.search(r"X-CSRFToken[^A-Za-z0-9]+([A-Za-z0-9]{32,})", text):
+            self.token = match[1]
         return seconds, text
 
 

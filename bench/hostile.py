@@ -46,7 +46,7 @@ def main() -> None:
     if asked.inside:
         inside(next(door for door in DOORS if door.name == asked.inside), names, full=not asked.small)
         return
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     with scratch_product():
         prepare()
         for door in doors:
@@ -54,11 +54,11 @@ def main() -> None:
             command += ["--lines", str(asked.lines), "--file", *names]
             done = subprocess.run(command, env=os.environ, stdout=subprocess.PIPE, text=True, check=False)
             rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-            found += rows
+            results += rows
             report(door.name, rows)
             if done.returncode:
                 print(f"{door.name}: the process ended with {done.returncode}", flush=True)
-    summary(found)
+    summary(results)
 
 
 def prepare(slug: str = SLUG) -> Any:
@@ -159,8 +159,8 @@ def row_counts() -> tuple[int, ...]:
 
 
 def _status(name: str) -> float:
-    found = re.search(rf"{name}:\s+(\d+)", Path("/proc/self/status").read_text())
-    return int(found[1]) / 1024 if found else 0.0
+    match = re.search(rf"{name}:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(match[1]) / 1024 if match else 0.0
 
 
 def resident() -> float:

@@ -46,7 +46,7 @@ def main() -> None:
     asked = parser.parse_args()
     doors = [door for door in DOORS if door.name in asked.door]
     names = [name for name in HOSTILE if not asked.file or any(word in name for word in asked.file)]
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     with scratch_product() as home, web_server(PORT) as web, worker(home) as pid:
         cookie = sign_in()
         for door in doors:
@@ -55,8 +55,8 @@ def main() -> None:
                 row for name in names if (row := tried(door, name, cookie, [web.pid, pid], full=asked.full)) is not None
             ]
             hostile.report(door.name, rows)
-            found += rows
-    hostile.summary(found)
+            results += rows
+    hostile.summary(results)
 
 
 @contextmanager
@@ -145,8 +145,8 @@ def upload(door: Door, file: Any, cookie: str) -> dict[str, Any]:
     answer = connection.getresponse()
     page = answer.read().decode()
     connection.close()
-    found = re.search(r"/imports/([^/]+)/", answer.headers.get("Location", ""))
-    job = found[1] if found else ""
+    match = re.search(r"/imports/([^/]+)/", answer.headers.get("Location", ""))
+    job = match[1] if match else ""
     return {"benchmark": benchmark, "standing": standing, "status": answer.status, "page": page, "job": job}
 
 
@@ -183,8 +183,8 @@ def work_in(benchmark: Any) -> tuple[int, ...]:
 
 
 def _status(pid: int, name: str) -> float:
-    found = re.search(rf"{name}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) / 1024 if found else 0.0
+    match = re.search(rf"{name}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+    return int(match[1]) / 1024 if match else 0.0
 
 
 if __name__ == "__main__":

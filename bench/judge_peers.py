@@ -51,9 +51,9 @@ def openai_sdk(python: Path, *, url: str, messages: Path, calls: int, concurrenc
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"The OpenAI SDK failed:\n{done.stderr[-3000:]}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    name = f"OpenAI SDK {found['version']}, not stored"
-    return Figures(name, found["rate"], found["cpu_ms"], rss=found["rss"])
+    result: dict[str, Any] = json.loads(done.stdout)
+    name = f"OpenAI SDK {result['version']}, not stored"
+    return Figures(name, result["rate"], result["cpu_ms"], rss=result["rss"])
 
 
 def one_task_a_verdict(*, url: str, messages: Path, calls: int, concurrency: int, broker: str, log: Path) -> Figures:

@@ -92,10 +92,10 @@ def database_server(binaries: Path, home: Path) -> Iterator[Path]:
 
 def system_postgres() -> Path:
     """The programs of the newest PostgreSQL that the system has."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    if not found:
+    paths = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if not paths:
         raise SystemExit("No PostgreSQL found: install the package postgresql, or name its programs by --postgres.")
-    return found[-1].parent
+    return paths[-1].parent
 
 
 @contextmanager
@@ -227,13 +227,13 @@ def fill(client: Client, number: int, items: int, rng: random.Random, annotation
     for at in range(0, items, 250):
         client.ask("POST", f"/api/projects/{number}/import", tasks[at : at + 250])
     view = json.loads(client.ask("POST", "/api/dm/views", {"project": number, "data": {"title": "all"}})[1])["id"]
-    found: list[int] = []
+    ids: list[int] = []
     for page in range(1, items // 1000 + 2):
         path = f"/api/tasks?project={number}&view={view}&page={page}&page_size=1000&fields=task_only"
-        found += [row["id"] for row in json.loads(client.ask("GET", path)[1])["tasks"]]
-    if len(found) != items:
-        raise RuntimeError(f"{len(found)} of {items} items are there")
-    return found
+        ids += [row["id"] for row in json.loads(client.ask("GET", path)[1])["tasks"]]
+    if len(ids) != items:
+        raise RuntimeError(f"{len(ids)} of {items} items are there")
+    return ids
 
 
 def together(clients: int, work: Callable[[Client, int], list[float]]) -> list[float]:
@@ -270,11 +270,11 @@ def measure(ids: list[int], number: int, clients: int, saves: int, round_: int) 
         mine = [ids[(round_ * 787 + who * saves + n) % len(ids)] for n in range(saves)]
         return [client.ask("GET", f"/api/tasks/{item}?project={number}")[0] for item in mine]
 
-    found: dict[str, Any] = {"clients": clients}
+    result: dict[str, Any] = {"clients": clients}
     for name, work in (("save", save), ("detail", detail)):
         times = together(clients, work)
-        found[name] = {"n": len(times), "p50": 1000 * quantile(times, 0.5), "p95": 1000 * quantile(times, 0.95)}
-    return found
+        result[name] = {"n": len(times), "p50": 1000 * quantile(times, 0.5), "p95": 1000 * quantile(times, 0.95)}
+    return result
 
 
 def main() -> None:
@@ -311,8 +311,8 @@ def main() -> None:
                 most = max(most, memory(process.pid))
             once, peak = most / 1024, peak_memory(process.pid) / 1024
     rows = [
-        (name, found["clients"], found[key]["n"], found[key]["p50"], found[key]["p95"])
-        for found in results
+        (name, result["clients"], result[key]["n"], result[key]["p50"], result[key]["p95"])
+        for result in results
         for key, name in (("save", "save 30 choices"), ("detail", "item detail"))
     ]
     show(f"Label Studio {version}", ("", "clients", "requests", "p50 ms", "p95 ms"), rows)

@@ -220,7 +220,7 @@ class Loopback:
         if model in ANSWERS:
             return ANSWERS[model]
         if model == "echo-key":
-            key = found[1].decode("latin-1") if (found := _KEY.search(head)) else None
+            key = match[1].decode("latin-1") if (match := _KEY.search(head)) else None
             return http(401, json.dumps({"error": f"bad key {key}"}))
         if model == "forged":
             return completion(text)
@@ -315,7 +315,7 @@ class Connection(asyncio.Protocol):
         if end < 0:
             return
         head = bytes(self.received[:end])
-        length = int(found[1]) if (found := _LENGTH.search(head)) else 0
+        length = int(match[1]) if (match := _LENGTH.search(head)) else 0
         if len(self.received) < end + 4 + length:
             return
         body = bytes(self.received[end + 4 : end + 4 + length])

@@ -96,22 +96,22 @@ def family(pid: int) -> list[int]:
 def peak_memory(pid: int) -> int:
     """KiB of resident memory of a process and its descendants, each at its peak; pages they share count in each."""
     return sum(
-        int(found[1])
+        int(match[1])
         for one in family(pid)
-        if (found := re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{one}/status").read_text()))
+        if (match := re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{one}/status").read_text()))
     )
 
 
 def peak_of_this_process() -> float:
     """MiB of resident memory of this process alone at its peak."""
-    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
-    return int(found[1]) / 1024 if found else 0.0
+    match = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(match[1]) / 1024 if match else 0.0
 
 
 def memory(pid: int) -> int:
     """KiB of memory of a process and its descendants, pages that they share counted once (proportional set size)."""
     return sum(
-        int(found[1])
+        int(match[1])
         for one in family(pid)
-        if (found := re.search(r"Pss:\s+(\d+)", Path(f"/proc/{one}/smaps_rollup").read_text()))
+        if (match := re.search(r"Pss:\s+(\d+)", Path(f"/proc/{one}/smaps_rollup").read_text()))
     )

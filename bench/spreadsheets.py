@@ -224,8 +224,8 @@ def opened(office: str, folder: Path) -> Iterator[tuple[str, int, int]]:
             if ending == "xlsx":
                 with zipfile.ZipFile(path) as archive:
                     data = b"".join(archive.read(name) for name in archive.namelist())
-            found = (target / f"{path.stem}.fods").read_bytes()
-            yield path.name, data.count(b"HYPERLINK("), len(ALIVE.findall(found))
+            content = (target / f"{path.stem}.fods").read_bytes()
+            yield path.name, data.count(b"HYPERLINK("), len(ALIVE.findall(content))
 
 
 if __name__ == "__main__":

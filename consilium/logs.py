@@ -46,7 +46,7 @@ def redact(value: Any) -> Any:
     if isinstance(value, str):
         for key in _keys():
             value = value.replace(key, REDACTED)
-        return SECRET_TEXT.sub(lambda found: next((part for part in found.groups() if part), "") + REDACTED, value)
+        return SECRET_TEXT.sub(lambda match: next((part for part in match.groups() if part), "") + REDACTED, value)
     if isinstance(value, HttpRequest):  # Django adds it to what it logs of a refused request, and its path is written
         return redact(repr(value))
     return value

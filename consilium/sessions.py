@@ -15,8 +15,8 @@ class SessionStore(db.SessionStore):
     """Django's own in everything else."""
 
     def _get_session_from_db(self) -> Session | None:
-        found = _by_key.first(key=self.session_key)
-        if found is not None and found.expire_date > timezone.now():
-            return found
+        session = _by_key.first(key=self.session_key)
+        if session is not None and session.expire_date > timezone.now():
+            return session
         self._session_key = None
         return None

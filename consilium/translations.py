@@ -108,9 +108,9 @@ def in_python(source: str) -> Iterator[Message]:
 
 def in_template(source: str) -> Iterator[Message]:
     """Messages of a template: its translation tags and ``_("…")`` in other tags."""
-    for found in CALL.finditer(templatize(source)):
-        parts = [ast.literal_eval(literal) for literal in LITERAL.findall(found[2])]
-        context, text, plural = FUNCTIONS["gettext" if found[1] == "_" else found[1]]
+    for match in CALL.finditer(templatize(source)):
+        parts = [ast.literal_eval(literal) for literal in LITERAL.findall(match[2])]
+        context, text, plural = FUNCTIONS["gettext" if match[1] == "_" else match[1]]
         if not parts or not parts[text].strip():
             continue
         yield Message(parts[text], "" if plural is None else parts[plural], "" if context is None else parts[context])
@@ -119,10 +119,10 @@ def in_template(source: str) -> Iterator[Message]:
 @cache
 def found_messages() -> dict[Message, list[str]]:
     """Every message of the product, and the files that it stands in."""
-    found: dict[Message, list[str]] = {}
+    messages: dict[Message, list[str]] = {}
 
     def note(message: Message, path: Path) -> None:
-        places = found.setdefault(message, [])
+        places = messages.setdefault(message, [])
         name = path.relative_to(ROOT).as_posix()
         if name not in places:
             places.append(name)
@@ -135,12 +135,12 @@ def found_messages() -> dict[Message, list[str]]:
         for message in in_python(path.read_text()):
             note(message, path)
     # What has a plural in one place has it in all: gettext knows one entry for both.
-    plurals = {(message.text, message.context) for message in found if message.plural}
-    for message in [m for m in found if not m.plural and (m.text, m.context) in plurals]:
-        places = found.pop(message)
-        twin = next(m for m in found if (m.text, m.context) == (message.text, message.context))
-        found[twin] += [place for place in places if place not in found[twin]]
-    return found
+    plurals = {(message.text, message.context) for message in messages if message.plural}
+    for message in [m for m in messages if not m.plural and (m.text, m.context) in plurals]:
+        places = messages.pop(message)
+        twin = next(m for m in messages if (m.text, m.context) == (message.text, message.context))
+        messages[twin] += [place for place in places if place not in messages[twin]]
+    return messages
 
 
 def folder(locale: str) -> Path:
@@ -164,15 +164,15 @@ def merged(locale: str) -> Catalog:
     known = read(locale)
     made = Catalog(locale=locale, charset="utf-8", creation_date=known.creation_date, revision_date=known.revision_date)
     made.mime_headers = known.mime_headers
-    found = found_messages()
-    for message in sorted(found, key=lambda m: (found[m][0], m)):
+    messages = found_messages()
+    for message in sorted(messages, key=lambda m: (messages[m][0], m)):
         before = known.get(message.text, message.context or None)
         known_string = (before.string if before else "") or ""
         string = known_string if isinstance(known_string, str) else known_string[0]
         made.add(
             (message.text, message.plural) if message.plural else message.text,
             (string,) if message.plural else string,
-            locations=[(place, 1) for place in found[message]],
+            locations=[(place, 1) for place in messages[message]],
             context=message.context or None,
         )
     return made

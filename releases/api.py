@@ -77,8 +77,8 @@ class Releases(APIView):
         """List the releases."""
         pages = _Pages()
         rows = Release.objects.filter(benchmark=get_benchmark(request.user, slug))
-        found = pages.paginate_queryset(rows, request, view=self) or []
-        return pages.get_paginated_response([ReleaseSerializer(one).data for one in found])
+        page = pages.paginate_queryset(rows, request, view=self) or []
+        return pages.get_paginated_response([ReleaseSerializer(one).data for one in page])
 
     @extend_schema(request=NewReleaseSerializer, responses={201: ReleaseSerializer}, operation_id="releases_create")
     def post(self, request: Request, slug: str) -> Response:

@@ -51,12 +51,12 @@ def changes_since(before: Release | None, root: Path) -> dict[str, Any]:
 
 
 def _read(lines: Iterable[str]) -> dict[str, _Said]:
-    found = {}
+    cases = {}
     for line in lines:
         record = json.loads(line)
         criteria = Counter(_hash(criterion) for criterion in record.pop("rubrics"))
-        found[str(record["prompt_id"])] = _Said(_hash(record), criteria)
-    return found
+        cases[str(record["prompt_id"])] = _Said(_hash(record), criteria)
+    return cases
 
 
 def _hash(value: Any) -> bytes:

@@ -86,19 +86,19 @@ def content_of(case: Case) -> CaseContent:
 
 def read_content(value: Any, *, standing: CaseContent) -> Reading:
     """Fields from JSON, strictly: what is not named stays as it stands, what is not known is refused."""
-    found = Reading()
+    reading = Reading()
     if not isinstance(value, Mapping):
-        found.refuse("case", _("This must be an object."))
-        return found
+        reading.refuse("case", _("This must be an object."))
+        return reading
     for name in value:
         if name not in FIELDS:
-            found.refuse(str(name)[:80], _("There is no such field."))
+            reading.refuse(str(name)[:80], _("There is no such field."))
     for name in FIELDS:
         if name in value:
-            _READERS[name](value[name], found)
+            _READERS[name](value[name], reading)
         else:
-            found.values[name] = getattr(standing, name)
-    return found
+            reading.values[name] = getattr(standing, name)
+    return reading
 
 
 def read_form(data: QueryDict, *, standing: CaseContent) -> Reading:
@@ -146,11 +146,11 @@ def unready_content(case: Case) -> list[LineError]:
 
 
 def _text(name: str, longest: int) -> Any:
-    def read(value: Any, found: Reading) -> None:
+    def read(value: Any, reading: Reading) -> None:
         if message := _fault(value, longest):
-            found.refuse(name, message)
+            reading.refuse(name, message)
         else:
-            found.values[name] = value
+            reading.values[name] = value
 
     return read
 
@@ -163,18 +163,18 @@ def _fault(value: Any, longest: int) -> str:
     return _("The text holds a character that cannot be stored.") if UNSTORABLE.search(value) else ""
 
 
-def _key(value: Any, found: Reading) -> None:
+def _key(value: Any, reading: Reading) -> None:
     if message := _fault(value, LONGEST_KEY):
-        found.refuse("key", message)
+        reading.refuse("key", message)
     elif not value.strip():
-        found.refuse("key", _("A case needs a key, by which people and files name it."))
+        reading.refuse("key", _("A case needs a key, by which people and files name it."))
     else:
-        found.values["key"] = value.strip()
+        reading.values["key"] = value.strip()
 
 
-def _conversation(value: Any, found: Reading) -> None:
+def _conversation(value: Any, reading: Reading) -> None:
     if not isinstance(value, list) or len(value) > MOST_TURNS:
-        found.refuse("conversation", _("A conversation is a list of at most %(n)d turns.") % {"n": MOST_TURNS})
+        reading.refuse("conversation", _("A conversation is a list of at most %(n)d turns.") % {"n": MOST_TURNS})
         return
     turns = []
     for number, turn in enumerate(value, start=1):
@@ -185,38 +185,38 @@ def _conversation(value: Any, found: Reading) -> None:
         else:
             message = _fault(turn["content"], LONGEST_TEXT)
         if message:
-            found.refuse("conversation", _("Turn %(n)d: %(what)s") % {"n": number, "what": message})
+            reading.refuse("conversation", _("Turn %(n)d: %(what)s") % {"n": number, "what": message})
         else:
             turns.append(Turn(turn["role"], turn["content"]))
-    found.values["conversation"] = tuple(turns)
+    reading.values["conversation"] = tuple(turns)
 
 
 def _choice(name: str, choices: Sequence[str]) -> Any:
-    def read(value: Any, found: Reading) -> None:
+    def read(value: Any, reading: Reading) -> None:
         if value == "" or (isinstance(value, str) and value in choices):
-            found.values[name] = value
+            reading.values[name] = value
         else:
-            found.refuse(name, _("One of: %(names)s.") % {"names": ", ".join(choices)})
+            reading.refuse(name, _("One of: %(names)s.") % {"names": ", ".join(choices)})
 
     return read
 
 
-def _language(value: Any, found: Reading) -> None:
+def _language(value: Any, reading: Reading) -> None:
     if isinstance(value, str) and (value == "" or (len(value) <= 10 and LANGUAGE.fullmatch(value))):
-        found.values["language"] = value
+        reading.values["language"] = value
     else:
-        found.refuse("language", _("A language is a code such as en or zh."))
+        reading.refuse("language", _("A language is a code such as en or zh."))
 
 
-def _tags(value: Any, found: Reading) -> None:
+def _tags(value: Any, reading: Reading) -> None:
     if not isinstance(value, list) or len(value) > MOST_TAGS:
-        found.refuse("tags", _("Tags are a list of at most %(n)d.") % {"n": MOST_TAGS})
+        reading.refuse("tags", _("Tags are a list of at most %(n)d.") % {"n": MOST_TAGS})
         return
     for tag in value:
         if message := _fault(tag, LONGEST_TAG):
-            found.refuse("tags", message)
+            reading.refuse("tags", message)
             return
-    found.values["tags"] = tuple(dict.fromkeys(tag.strip() for tag in value if tag.strip()))
+    reading.values["tags"] = tuple(dict.fromkeys(tag.strip() for tag in value if tag.strip()))
 
 
 _READERS = {

@@ -101,13 +101,13 @@ def rubrics_waiting(user: User, benchmark: int) -> dict[str, list[OpenRubric]]:
     are together what ``user`` is at.
     """
     rows = _open_to.rows(user=user.pk, benchmark=benchmark)
-    found: dict[str, list[OpenRubric]] = {"returned": [], "drafts": [], "reviews": []}
+    waiting: dict[str, list[OpenRubric]] = {"returned": [], "drafts": [], "reviews": []}
     for status, outcome, key, public_id, version, saved_at, name, email in rows:
         back = outcome == RubricReview.Outcome.RETURNED
         place = "reviews" if status == Status.IN_REVIEW else "returned" if back else "drafts"
-        found[place].append(OpenRubric(key, public_id, version, saved_at, name or email or ""))
-    found["reviews"].reverse()
-    return {name: rubrics[:MOST_SHOWN] for name, rubrics in found.items()}
+        waiting[place].append(OpenRubric(key, public_id, version, saved_at, name or email or ""))
+    waiting["reviews"].reverse()
+    return {name: rubrics[:MOST_SHOWN] for name, rubrics in waiting.items()}
 
 
 def _open_to_one(user: Any, benchmark: int) -> QuerySet[Rubric, Any]:
@@ -141,8 +141,8 @@ _begun = Prepared(
 
 def rewordings(user: User, benchmark: Benchmark) -> list[Rewording]:
     """Criteria that somebody asked to reword, those asked for most often first; none for who may not read of them."""
-    found = [Rewording(*row[:4]) for row in _rewordings.rows(benchmark=benchmark.pk)]
-    return found if found and access.may_see_what_graders_said(user, benchmark) else []
+    rewordings = [Rewording(*row[:4]) for row in _rewordings.rows(benchmark=benchmark.pk)]
+    return rewordings if rewordings and access.may_see_what_graders_said(user, benchmark) else []
 
 
 _rewordings = Prepared(
@@ -180,8 +180,8 @@ def waiting_of(user: User, benchmarks: list[int]) -> dict[int, Waiting]:
     begun = dict(
         cases_without_rubric(user, benchmarks).order_by().values_list("benchmark").annotate(number=Count("pk"))
     )
-    found = {key: Waiting(returned, drafts, reviews) for key, returned, drafts, reviews in counted}
+    by_benchmark = {key: Waiting(returned, drafts, reviews) for key, returned, drafts, reviews in counted}
     return {
         key: Waiting(there.returned, there.drafts + begun.get(key, 0), there.reviews)
-        for key, there in ((key, found.get(key, Waiting())) for key in benchmarks)
+        for key, there in ((key, by_benchmark.get(key, Waiting())) for key in benchmarks)
     }

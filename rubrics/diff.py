@@ -165,25 +165,25 @@ def _line(old: DraftItem, new: DraftItem, old_place: int, new_place: int, *, mov
 
 def _partners(old: Sequence[DraftItem], new: Sequence[DraftItem]) -> dict[int, int]:
     """Place in ``new`` → place in ``old``."""
-    found: dict[int, int] = {}
+    partners: dict[int, int] = {}
     by_row = {item.criterion: place for place, item in enumerate(old) if item.criterion is not None}
     for place, item in enumerate(new):
         source = by_row.get(item.criterion) if item.criterion is not None else None
-        if source is not None and source not in found.values():
-            found[place] = source
-    left = [place for place in range(len(old)) if place not in set(found.values())]
+        if source is not None and source not in partners.values():
+            partners[place] = source
+    left = [place for place in range(len(old)) if place not in set(partners.values())]
     for place, item in enumerate(new):
-        if place not in found:
+        if place not in partners:
             source = next((one for one in left if old[one].text == item.text), None)
             if source is not None:
-                found[place] = source
+                partners[place] = source
                 left.remove(source)
-    open_places = [place for place in range(len(new)) if place not in found]
+    open_places = [place for place in range(len(new)) if place not in partners]
     for _score, place, source in sorted(_likenesses(old, new, left, open_places), key=lambda row: (-row[0], row[1:])):
-        if place not in found and source in left:
-            found[place] = source
+        if place not in partners and source in left:
+            partners[place] = source
             left.remove(source)
-    return found
+    return partners
 
 
 def _likenesses(

@@ -62,29 +62,29 @@ KEYS = frozenset(DraftItem.__dataclass_fields__)
 
 def read_items(value: Any) -> Reading:
     """Items from JSON, strictly: types are not coerced, unknown keys are faults, nothing is dropped silently."""
-    found = Reading()
+    reading = Reading()
     if not isinstance(value, list):
-        found.faults.append(LineError(0, "items", _("This must be a list of criteria.")))
-        return found
+        reading.faults.append(LineError(0, "items", _("This must be a list of criteria.")))
+        return reading
     if len(value) > MOST_ITEMS:
         message = _("A rubric has at most %(n)d criteria.") % {"n": MOST_ITEMS}
-        found.faults.append(LineError(0, "items", message))
-        return found
+        reading.faults.append(LineError(0, "items", message))
+        return reading
     seen: set[str] = set()
     used: set[int] = set()
     for place, element in enumerate(value, start=1):
-        item = _item(element, place, found.faults)
+        item = _item(element, place, reading.faults)
         if item is None:
             continue
         if item.id in seen:
-            found.faults.append(LineError(place, "id", _("Two criteria have the same id.")))
+            reading.faults.append(LineError(place, "id", _("Two criteria have the same id.")))
         if item.criterion is not None and item.criterion in used:
-            found.faults.append(LineError(place, "criterion", _("The same criterion stands twice in the rubric.")))
+            reading.faults.append(LineError(place, "criterion", _("The same criterion stands twice in the rubric.")))
         seen.add(item.id)
         if item.criterion is not None:
             used.add(item.criterion)
-        found.items.append(item)
-    return found
+        reading.items.append(item)
+    return reading
 
 
 def _item(element: Any, place: int, faults: list[LineError]) -> DraftItem | None:

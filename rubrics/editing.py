@@ -73,10 +73,10 @@ def clock(draft: RubricDraft) -> str:
 
 def remarks(items: Sequence[DraftItem], case: Case) -> list[dict[str, Any]]:
     """The lint of these items, in the reader's language."""
-    found = lint(
+    remarks = lint(
         [(item.id, item.text, item.points, item.tags) for item in items], reference_answer=case.reference_answer
     )
-    return [remark.as_json(said) for remark in found]
+    return [remark.as_json(said) for remark in remarks]
 
 
 def tag_suggestions(benchmark: Benchmark) -> dict[str, list[str]]:

@@ -48,11 +48,11 @@ def evidence_for(user: User, case: Case) -> dict[int, list[Found]]:
         .order_by("-created_at", "-pk")
     )
     marked = _passages({row.criterion_id for row in rows}, {row.response_id for row in rows if row.response_id})
-    found: dict[int, list[Found]] = {}
+    evidence: dict[int, list[Found]] = {}
     for row in rows:
         passages = marked.get((row.criterion_id, row.response_id or 0), [])
-        found.setdefault(row.criterion_id, []).append(Found(row, passages[:MOST_PASSAGES]))
-    return found
+        evidence.setdefault(row.criterion_id, []).append(Found(row, passages[:MOST_PASSAGES]))
+    return evidence
 
 
 _asked_for = Prepared(
@@ -72,11 +72,11 @@ def _passages(criteria: Iterable[int], responses: Iterable[int]) -> dict[tuple[i
         decisions__assignment__purpose="work",
         decisions__assignment__submitted_at__isnull=False,
     ).values_list("pk", "decisions__assignment__response", "decisions__evidence")
-    found: dict[tuple[int, int], list[str]] = {}
+    passages: dict[tuple[int, int], list[str]] = {}
     for criterion, response, evidence in rows:
-        quotes = found.setdefault((criterion, response), [])
+        quotes = passages.setdefault((criterion, response), [])
         quotes += [one["quote"] for one in evidence or [] if one.get("quote") and one["quote"] not in quotes]
-    return found
+    return passages
 
 
 def open_requests(benchmark: Benchmark, criteria: Iterable[int]) -> set[int]:

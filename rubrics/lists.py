@@ -206,10 +206,10 @@ class CasePages(Paginator):
         place = slice((wanted - 1) * self.per_page, wanted * self.per_page)
         if self.is_counted:
             return list(self.cases.values_list("pk", flat=True)[place])
-        found = list(self.cases.annotate(number=Window(Count("*"))).values_list("pk", "number")[place])
-        if found or wanted == 1:
-            self.count = found[0][1] if found else 0
-        return [key for key, _number in found]
+        rows = list(self.cases.annotate(number=Window(Count("*"))).values_list("pk", "number")[place])
+        if rows or wanted == 1:
+            self.count = rows[0][1] if rows else 0
+        return [key for key, _number in rows]
 
 
 def _array(keys: Sequence[int]) -> str:

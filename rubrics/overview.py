@@ -57,11 +57,11 @@ def register(source: Source) -> None:
 
 def steps(benchmark: Benchmark, *, is_admin: bool) -> list[ShownStep]:
     """All steps in order; the first that is not done is the next one."""
-    found = sorted((step for source in _sources for step in source(benchmark)), key=lambda step: step.order)
-    following = next((step for step in found if not step.done), None)
+    steps = sorted((step for source in _sources for step in source(benchmark)), key=lambda step: step.order)
+    following = next((step for step in steps if not step.done), None)
     return [
         ShownStep(step, _address(step, benchmark) if is_admin or not step.admin_only else "", step is following)
-        for step in found
+        for step in steps
     ]
 
 

@@ -78,8 +78,8 @@ def all_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
     known = {item.criterion for item in items if item.criterion is not None}
     published = dict(Criterion.objects.filter(case=case, pk__in=known).values_list("pk", "text")) if known else {}
     texts += _of_items(items, published)
-    found = [(place, text, one) for place, text in texts for one in findings(text)]
-    if not found:
+    placed = [(place, text, one) for place, text in texts for one in findings(text)]
+    if not placed:
         return []
     waivers = {
         (row.kind, row.quote): row for row in PrivacyWaiver.objects.filter(case=case).select_related("waived_by")
@@ -92,7 +92,7 @@ def all_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
             after=_after(text, one.end),
             waiver=waivers.get((one.kind, one.quote)),
         )
-        for place, text, one in found
+        for place, text, one in placed
     ]
 
 

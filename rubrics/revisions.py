@@ -143,20 +143,20 @@ CSV_TEXT = ("case", "criterion", "candidate", "reason", "answer")
 
 def csv_rows(benchmark: Benchmark, status: str) -> Iterator[Sequence[object]]:
     """One line for each request."""
-    found = list(
+    rows = list(
         requests_of(benchmark, status)
         .select_related("rubric__case", "criterion", "response__candidate")
         .order_by("rubric__case__key", "criterion", "created_at", "pk")
     )
-    criteria = {row.criterion_id for row in found}
+    criteria = {row.criterion_id for row in rows}
     decisions = decision_counts(criteria)
     numbers = {
         (rubric, criterion): position
         for rubric, criterion, position in RubricItem.objects.filter(
-            criterion__in=criteria, rubric__in={row.rubric_id for row in found}
+            criterion__in=criteria, rubric__in={row.rubric_id for row in rows}
         ).values_list("rubric_id", "criterion_id", "position")
     }
-    for row in found:
+    for row in rows:
         yield (
             row.rubric.case.key,
             numbers.get((row.rubric_id, row.criterion_id)),

@@ -164,18 +164,18 @@ def mode_of(run: JudgeRun) -> str:
 
 def comparable_runs(run: JudgeRun) -> QuerySet[JudgeRun]:
     """The other finished runs that grade over the same benchmark, the newest first."""
-    found = JudgeRun.objects.graded().filter(benchmark=run.benchmark_id).exclude(pk=run.pk)
-    return found.select_related("judge", "benchmark")
+    runs = JudgeRun.objects.graded().filter(benchmark=run.benchmark_id).exclude(pk=run.pk)
+    return runs.select_related("judge", "benchmark")
 
 
 def runs_to_choose(run: JudgeRun, chosen: JudgeRun | None = None) -> list[JudgeRun]:
     """The newest of the comparable runs, and ``chosen``; of their snapshots only the ``judge_version``."""
     light = comparable_runs(run).defer("snapshot", "judge__config", "benchmark__rule_sheet")
     light = light.annotate(judge_version=KT("snapshot__version"))
-    found: list[JudgeRun] = list(light[:LISTED])
-    if chosen is not None and chosen not in found:
-        found += light.filter(pk=chosen.pk)
-    return found
+    runs: list[JudgeRun] = list(light[:LISTED])
+    if chosen is not None and chosen not in runs:
+        runs += light.filter(pk=chosen.pk)
+    return runs
 
 
 def in_other_mode(run: JudgeRun) -> JudgeRun | None:

@@ -63,14 +63,14 @@ def references(benchmark: Benchmark, judge: Judge) -> list[Reference]:
     groups = ExpertGroup.objects.filter(
         benchmark=benchmark, batches__assignments__submitted_at__isnull=False
     ).distinct()
-    found = [
+    references = [
         Reference(f"group:{name}@checked", _("%(group)s (checked)") % {"group": name})
         for name in groups.order_by("name").values_list("name", flat=True)
     ]
     newest = JudgeRun.objects.graded().filter(benchmark=benchmark, judge=judge).first()
     if newest is not None:
-        found.append(Reference(f"run:{newest.public_id}", _("its own newest run")))
-    return found
+        references.append(Reference(f"run:{newest.public_id}", _("its own newest run")))
+    return references
 
 
 def reference_label(benchmark: int, rater: str) -> str:

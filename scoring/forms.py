@@ -331,8 +331,8 @@ def benchmark_batches(benchmark: Benchmark) -> list[tuple[str, str]]:
 
 
 def _answered(benchmark: Benchmark) -> list[str]:
-    found = benchmark.candidates.filter(responses__isnull=False).distinct().order_by("name")
-    return list(found.values_list("name", flat=True))
+    candidates = benchmark.candidates.filter(responses__isnull=False).distinct().order_by("name")
+    return list(candidates.values_list("name", flat=True))
 
 
 class VerdictFilters(forms.Form):

@@ -341,8 +341,8 @@ def injected(response: str, number: int) -> str:
 
 def _widened(response: str) -> str:
     """The response with its first empty line doubled; with an empty line at its end where it has none."""
-    found = _JOINTS[0].search(response.rstrip())
-    at = found.end() if found else len(response)
+    match = _JOINTS[0].search(response.rstrip())
+    at = match.end() if match else len(response)
     return f"{response[:at]}\n\n{response[at:]}"
 
 
@@ -350,7 +350,7 @@ def _parted(response: str) -> tuple[str, str]:
     """The response in two, at the joint nearest to its middle; in the very middle where it has no joint."""
     middle = len(response) // 2
     for joint in _JOINTS:
-        ends = [found.end() for found in joint.finditer(response.rstrip()) if response[: found.start()].strip()]
+        ends = [match.end() for match in joint.finditer(response.rstrip()) if response[: match.start()].strip()]
         ends = [end for end in ends if end < len(response.rstrip())]
         if ends:
             cut = min(ends, key=lambda end: abs(end - middle))

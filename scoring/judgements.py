@@ -97,22 +97,22 @@ class JudgementExport:
     def _responses(self, cases: Iterable[int]) -> dict[int, int]:
         """The response to each case: that of the setting ``chat``, or of the first there is."""
         rows = Response.objects.filter(case__in=cases, candidate=self.candidate, sample=self.sample)
-        found: dict[int, int] = {}
+        responses: dict[int, int] = {}
         for case, pk, setting in rows.order_by("pk").values_list("case_id", "pk", "setting"):
-            if setting == "chat" or case not in found:
-                found[case] = pk
-        return found
+            if setting == "chat" or case not in responses:
+                responses[case] = pk
+        return responses
 
     def _explanations(self, responses: Iterable[int]) -> Explanations:
         """What the judge said, or the first member of a jury that says the same; physicians give no explanations."""
         columns = ("response_id", "criterion_id", "outcome", "explanation")
-        found: Explanations = {}
+        explanations: Explanations = {}
         wanted = list(responses)
         for judge in self.rater.judges:
             rows = judge.verdicts().filter(response__in=wanted).exclude(explanation="")
             for response, criterion, outcome, words in rows.order_by("replicate").values_list(*columns):
-                found.setdefault((response, criterion, outcome), words)
-        return found
+                explanations.setdefault((response, criterion, outcome), words)
+        return explanations
 
 
 def _outcomes(ratings: Ratings, response: int, criteria: list[int]) -> list[Outcome | None]:
@@ -135,10 +135,10 @@ def export_judgements(
     *, benchmark: Benchmark, rater: str, candidate: str, out: Path, sample: int = 0
 ) -> JudgementExport:
     """Write what ``rater`` says of ``candidate`` to ``out``: the whole file or none. `DomainError`, OSError."""
-    found = Candidate.objects.filter(benchmark=benchmark, name=candidate).first()
-    if found is None:
+    chosen = Candidate.objects.filter(benchmark=benchmark, name=candidate).first()
+    if chosen is None:
         raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": candidate})
-    export = JudgementExport(benchmark, resolve_rater(benchmark, rater), found, sample)
+    export = JudgementExport(benchmark, resolve_rater(benchmark, rater), chosen, sample)
     partial = out.with_name(out.name + ".partial")
     try:
         with partial.open("w", encoding="utf-8", newline="\n") as file:

@@ -36,8 +36,8 @@ _SHARED = """
 def judge_names(benchmark: Benchmark) -> list[str]:
     """Names of the judges that may sit in a jury of the benchmark: at home in it or with a run on it; no juries."""
     ran = JudgeRun.objects.filter(benchmark=benchmark, judge=OuterRef("pk"))
-    found = Judge.objects.filter(Q(benchmark=benchmark) | Exists(ran)).exclude(kind=Judge.Kind.JURY)
-    return sorted(set(found.values_list("name", flat=True)))
+    judges = Judge.objects.filter(Q(benchmark=benchmark) | Exists(ran)).exclude(kind=Judge.Kind.JURY)
+    return sorted(set(judges.values_list("name", flat=True)))
 
 
 def names_that_ran(benchmark: Benchmark) -> set[str]:

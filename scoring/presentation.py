@@ -109,8 +109,8 @@ def _calibrated(card: dict[str, Any]) -> dict[str, Any] | None:
 
 def _left_out(card: dict[str, Any]) -> list[tuple[str, int]]:
     words = {"cannot_assess": _("cannot assess"), "tie": _("ties of a group"), "faulty": _("faulty criteria")}
-    found = card.get("left_out_by", {})
-    return [(word, found[reason]) for reason, word in words.items() if reason in found]
+    counts = card.get("left_out_by", {})
+    return [(word, counts[reason]) for reason, word in words.items() if reason in counts]
 
 
 # The calibration curve --------------------------------------------------------------------------------------------

@@ -52,11 +52,11 @@ class VerdictCounts:
 
 def counts_of(runs: Collection[JudgeRun]) -> dict[int, VerdictCounts]:
     """The counts of each run, by its pk; one query."""
-    found: dict[int, Counter[str]] = {run.pk: Counter() for run in runs}
-    rows = Verdict.objects.filter(run__in=found).values_list("run", "outcome").annotate(n=Count("pk"))
+    counts: dict[int, Counter[str]] = {run.pk: Counter() for run in runs}
+    rows = Verdict.objects.filter(run__in=counts).values_list("run", "outcome").annotate(n=Count("pk"))
     for run, outcome, number in rows.order_by():
-        found[run][outcome] += number
-    return {run.pk: VerdictCounts(run.expected, **found[run.pk]) for run in runs}
+        counts[run][outcome] += number
+    return {run.pk: VerdictCounts(run.expected, **counts[run.pk]) for run in runs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +196,8 @@ def judge_rows(user: User | AnonymousUser, benchmark: Benchmark) -> list[JudgeRo
 
 def newest_settled(judges: QuerySet[Judge], benchmark: Benchmark) -> JudgeRun | None:
     """The newest run of any of ``judges`` on the benchmark that has finished grading."""
-    found = JudgeRun.objects.graded().filter(benchmark=benchmark, judge__in=judges)
-    return found.select_related("judge", "benchmark").first()
+    runs = JudgeRun.objects.graded().filter(benchmark=benchmark, judge__in=judges)
+    return runs.select_related("judge", "benchmark").first()
 
 
 def judges_to_run(user: User | AnonymousUser, *, also: str = "") -> QuerySet[Judge]:
@@ -270,12 +270,12 @@ def frame_words(run: JudgeRun) -> FrameWords:
 
 def verdicts_of(run: JudgeRun, *, outcome: str = "", candidate: str = "") -> QuerySet[Verdict]:
     """Verdicts of a run, narrowed by outcome and by a candidate's public id; response by response."""
-    found = Verdict.objects.filter(run=run)
+    verdicts = Verdict.objects.filter(run=run)
     if outcome:
-        found = found.filter(outcome=outcome)
+        verdicts = verdicts.filter(outcome=outcome)
     if candidate:
-        found = found.filter(response__candidate__public_id=candidate)
-    return found.order_by("response_id", "criterion_id", "replicate")
+        verdicts = verdicts.filter(response__candidate__public_id=candidate)
+    return verdicts.order_by("response_id", "criterion_id", "replicate")
 
 
 def verdict_page(run: JudgeRun, verdicts: QuerySet[Verdict]) -> list[dict[str, Any]]:

@@ -321,13 +321,13 @@ def _places(criteria: set[int]) -> dict[int, tuple[int, str, int]]:
 
 def _notes(group: ExpertGroup, responses: list[int]) -> dict[tuple[int, int, bool], str]:
     """By (response, criterion, met): the first note of whoever decided so."""
-    found: dict[tuple[int, int, bool], str] = {}
+    notes: dict[tuple[int, int, bool], str] = {}
     with connection.cursor() as cursor:
         cursor.execute(_NOTES, {"group": group.pk, "responses": responses})
         for response, criterion, outcome, note in cursor.fetchall():
             if outcome in ("met", "not_met") and note.strip():
-                found.setdefault((response, criterion, outcome == "met"), note.strip())
-    return found
+                notes.setdefault((response, criterion, outcome == "met"), note.strip())
+    return notes
 
 
 def write_zip(folder: Path, file: IO[bytes]) -> None:

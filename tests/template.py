@@ -47,8 +47,8 @@ def ensure_template(settings: Any) -> None:
             host=database["HOST"], user=database["USER"], dbname="postgres", autocommit=True
         ) as connection:
             there = [
-                found
-                for (found,) in connection.execute(
+                template
+                for (template,) in connection.execute(
                     "SELECT datname FROM pg_database WHERE starts_with(datname, %s) ORDER BY oid", [PREFIX]
                 )
             ]

@@ -47,10 +47,10 @@ def sweep_mails(*, at: datetime) -> int:
             sent += _send([row], user=row.user, at=at, template="notice", what=row.kind)
         elif delivery == Delivery.DIGEST:
             daily.setdefault(row.user_id, []).append(row)
-    for found in daily.values():
-        user = found[0].user
+    for notifications in daily.values():
+        user = notifications[0].user
         since = digest_moment(user, at)
-        due = [row for row in found if row.created_at < since]
+        due = [row for row in notifications if row.created_at < since]
         if due:
             sent += _send(due, user=user, at=at, template="digest", what=DAILY, since=since)
     return sent

@@ -102,8 +102,8 @@ class Raters(APIView):
 
     @extend_schema(responses=OfferSerializer(many=True), operation_id="raters_list")
     def get(self, request: Request, slug: str) -> Response:
-        found = offers(get_benchmark(request.user, slug))
-        return Response(OfferSerializer(found, many=True).data)
+        rater_offers = offers(get_benchmark(request.user, slug))
+        return Response(OfferSerializer(rater_offers, many=True).data)
 
 
 class Reports(APIView):

@@ -83,14 +83,14 @@ class Freshness(APIView):
     @extend_schema(responses=FreshnessSerializer, operation_id="reports_freshness")
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         report = _finished(request, slug, public_id)
-        found = freshness_of(report)
+        freshness = freshness_of(report)
         said = {
-            "fresh": found.fresh,
-            "since": found.since,
+            "fresh": freshness.fresh,
+            "since": freshness.since,
             "input_digest": report.input_digest,
-            "digest_now": found.digest,
-            "changes": found.changes,
-            "reason": found.reason,
+            "digest_now": freshness.digest,
+            "changes": freshness.changes,
+            "reason": freshness.reason,
         }
         return Response(FreshnessSerializer(said).data)
 

@@ -75,12 +75,12 @@ class CalibrationInputs:
         """The other candidates' responses that the group graded in full, by the candidate's name."""
         complete = self.hits.only_complete()
         owner = self.frame.response_candidate[self.frame.response_places(complete.response)]
-        found = {
+        hits_by_candidate = {
             self.frame.candidates[place]: complete.of(complete.response[owner == place])
             for place in np.unique(owner).tolist()
             if place != self.written
         }
-        return dict(sorted(found.items()))
+        return dict(sorted(hits_by_candidate.items()))
 
     @property
     def n_incomplete(self) -> int:
@@ -173,30 +173,30 @@ def read_inputs(
 
 def _modes(candidate: Candidate) -> dict[tuple[str, str], list[int]]:
     """Responses of the candidate by how they were written; files may name a mode of their own in the metadata."""
-    found: dict[tuple[str, str], list[int]] = {}
+    responses_by_mode: dict[tuple[str, str], list[int]] = {}
     rows = Response.objects.filter(candidate=candidate, case__excluded_at=None).order_by("pk")
     for pk, mode, name in rows.values_list("pk", "writing_mode", "metadata__mode_name"):
-        found.setdefault((mode, name if isinstance(name, str) else ""), []).append(pk)
-    return found
+        responses_by_mode.setdefault((mode, name if isinstance(name, str) else ""), []).append(pk)
+    return responses_by_mode
 
 
 def _physicians_candidate(benchmark: Benchmark, name: str) -> Candidate:
-    found = Candidate.objects.filter(benchmark=benchmark, name=name).first()
+    candidate = Candidate.objects.filter(benchmark=benchmark, name=name).first()
     physicians = list(
         Candidate.objects.filter(benchmark=benchmark, kind=Candidate.Kind.PHYSICIAN).values_list("name", flat=True)
     )
     known = ", ".join(physicians) or _("none")
-    if found is None:
+    if candidate is None:
         raise NothingToCalibrate(
             _("There is no candidate “%(name)s” in this benchmark. Physicians: %(known)s.")
             % {"name": name, "known": known}
         )
-    if found.kind != Candidate.Kind.PHYSICIAN:
+    if candidate.kind != Candidate.Kind.PHYSICIAN:
         raise NothingToCalibrate(
             _("“%(name)s” is no physician; k is calibrated on responses that physicians wrote. Physicians: %(known)s.")
             % {"name": name, "known": known}
         )
-    return found
+    return candidate
 
 
 def _graded_by_authors(candidate: Candidate, rater: str) -> NDArray[np.int64]:

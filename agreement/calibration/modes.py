@@ -24,7 +24,7 @@ def mode_rows(inputs: CalibrationInputs, *, seed: int, resamples: int) -> list[d
     ``n`` of them are graded in full by physicians who wrote none; ``in_k`` says whether they are among those that k
     of the report rests on. A mean that is undefined says why in ``note``.
     """
-    found = []
+    rows = []
     for (mode, name), responses in sorted(inputs.modes.items()):
         own = np.array(responses, dtype=np.int64)
         graded = inputs.hits.of(np.setdiff1d(own, inputs.by_authors)).only_complete()
@@ -49,5 +49,5 @@ def mode_rows(inputs: CalibrationInputs, *, seed: int, resamples: int) -> list[d
                 "mean_low": made.mean.low, "mean_high": made.mean.high, "hit_rate": made.hit_rate,
                 "note": made.mean.note,
             }  # fmt: skip
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows

@@ -170,11 +170,11 @@ def _settings() -> dict[str, str]:
 def _undefined(rows: list[Row]) -> list[Context]:
     """Why ranks are undefined: each column with a reason, and under which settings where it is not all of them."""
     names = {"spearman": _("Spearman"), "kendall": _("Kendall"), "top3": _("Top 3"), "top5": _("Top 5")}
-    found: dict[str, dict[str, list[Row]]] = {}
+    rows_by_reason: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         for name in names:
             if name in row and row[name] is None:
-                found.setdefault(number(row, name).reason, {}).setdefault(name, []).append(row)
+                rows_by_reason.setdefault(number(row, name).reason, {}).setdefault(name, []).append(row)
     return [
         {
             "columns": ", ".join(names[name] for name in by_name),
@@ -183,7 +183,7 @@ def _undefined(rows: list[Row]) -> list[Context]:
             if all(len(of) == len(rows) for of in by_name.values())
             else _where({id(row): row for of in by_name.values() for row in of}.values()),
         }
-        for reason, by_name in found.items()
+        for reason, by_name in rows_by_reason.items()
     ]
 
 

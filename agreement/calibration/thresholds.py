@@ -112,8 +112,8 @@ def _facts(benchmark: Benchmark, report: Report | None) -> dict[str, Any]:
         return {}
     if report.benchmark_id != benchmark.pk or report.kind != Report.Kind.CALIBRATION or report.status != JobStatus.DONE:
         raise WrongThreshold(_("k is signed on a finished calibration of the same benchmark."))
-    found = report.result["facts"]
-    return {name: found[name] for name in FACTS}
+    facts = report.result["facts"]
+    return {name: facts[name] for name in FACTS}
 
 
 def suggested_k(benchmark: Benchmark) -> tuple[int, str]:

@@ -104,13 +104,13 @@ def _figures(made: TwoRaterAgreement, of: str, why: str) -> dict[str, Figure]:
 def _of_other_rater(items: Items) -> tuple[Ints, NDArray[np.bool_]]:
     """What the rater that the physician is no part of said of each vote's pair, and where both answered."""
     votes, pairs = items.votes, items.joined.pairs
-    found, there = positions(_keys(pairs), (votes.response << 31) | votes.criterion)
+    places, there = positions(_keys(pairs), (votes.response << 31) | votes.criterion)
     if not len(pairs):
         return np.zeros(len(votes), dtype=np.int64), there
     in_a = np.isin(votes.group, [pk for pk, side in items.side_of.items() if side == "a"])
-    other = np.where(in_a, pairs.b[found], pairs.a[found]).astype(np.int64)
+    other = np.where(in_a, pairs.b[places], pairs.a[places]).astype(np.int64)
     both = (other <= Outcome.MET) & (votes.outcome <= Outcome.MET)
-    return other, there & both & (pairs.standing[found] != Standing.FAULTY)
+    return other, there & both & (pairs.standing[places] != Standing.FAULTY)
 
 
 def _keys(pairs: Pairs) -> Ints:

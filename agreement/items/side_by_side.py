@@ -109,21 +109,21 @@ def criterion_rows(
 
 def _criteria(ids: set[int]) -> dict[int, tuple[int, int, str]]:
     """Position and points of each criterion in the newest rubric that holds it, 0 and 1 where none does; its text."""
-    found = {pk: (0, 1, text) for pk, text in Criterion.objects.filter(pk__in=ids).values_list("pk", "text")}
+    criteria = {pk: (0, 1, text) for pk, text in Criterion.objects.filter(pk__in=ids).values_list("pk", "text")}
     shown = (Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED)
     items = RubricItem.objects.filter(criterion__in=ids, rubric__status__in=shown).order_by("rubric__version", "pk")
     for pk, position, points in items.values_list("criterion", "position", "points"):
-        found[pk] = position, points, found[pk][2]
-    return found
+        criteria[pk] = position, points, criteria[pk][2]
+    return criteria
 
 
 def _said(benchmark: Benchmark, raters: tuple[Rater, Rater], shown: Sequence[Response]) -> dict[tuple[int, int], Said]:
-    found = {}
+    answers = {}
     for response in shown:
         mine = pairs_of(benchmark, *raters, Span(response.pk, response.pk))
         for i, criterion in enumerate(mine.criterion.tolist()):
             standing = int(mine.standing[i])
-            found[response.pk, criterion] = Said(
+            answers[response.pk, criterion] = Said(
                 a=WORDS[int(mine.a[i])],
                 b=WORDS[int(mine.b[i])],
                 standing="agree"
@@ -132,7 +132,7 @@ def _said(benchmark: Benchmark, raters: tuple[Rater, Rater], shown: Sequence[Res
                 if standing <= Standing.MISSING_ON_NOT_MET
                 else "left_out",
             )
-    return found
+    return answers
 
 
 _Found = tuple[int, int, str, Remark, list[tuple[int, int]]]

@@ -58,10 +58,10 @@ def tail_table(items: Items) -> Table:
         if row["mf1"] is not None and (row["case"] not in best or _height(row) > _height(best[row["case"]])):
             best[row["case"]] = row
     for row in rows:
-        found = best.get(row["case"])
-        higher = found is not None and (row["mf1"] is None or _height(found)[:2] > _height(row)[:2])
-        row["beside"] = found["response"] if found and higher else ""
-        row["beside_mf1"] = found["mf1"] if found and higher else None
+        best_row = best.get(row["case"])
+        higher = best_row is not None and (row["mf1"] is None or _height(best_row)[:2] > _height(row)[:2])
+        row["beside"] = best_row["response"] if best_row and higher else ""
+        row["beside_mf1"] = best_row["mf1"] if best_row and higher else None
     rows.sort(key=_lowest)
     return Table.of(COLUMNS, rows, TEXT)
 

@@ -33,10 +33,10 @@ def where_tables(items: Items, *, seed: int) -> dict[str, Table]:
     frame = items.joined.frame
     case_of = {"case": np.arange(len(frame.cases)), "response": frame.response_case, "criterion": frame.criterion_case}
     present = {unit: counts[unit].sum(axis=1) > 0 for unit in UNITS}
-    found = list(attributes(items, present))
+    attribute_list = list(attributes(items, present))
     rows: list[Row] = [{"attribute": "all", "value": "", "slice": "all"}]
     by_case = [counts["case"]]
-    for one in found:
+    for one in attribute_list:
         for value, slice_name, mask in one.values:
             own = np.zeros_like(counts["case"])
             np.add.at(own, case_of[one.unit][mask], counts[one.unit][mask])
@@ -60,7 +60,7 @@ def where_tables(items: Items, *, seed: int) -> dict[str, Table]:
             "rate_high": rate.high,
             "note": f"rate: {rate.note}" if rate.note else "",
         }
-    told = _told(found, counts, case_of, present, seed)
+    told = _told(attribute_list, counts, case_of, present, seed)
     return {
         "overall": Table.of(COLUMNS, rows[:1], TEXT),
         "attributes": Table.of(ATTRIBUTE_COLUMNS, told, ATTRIBUTE_TEXT),
@@ -86,7 +86,7 @@ def _counts(items: Items) -> dict[str, Ints]:
 
 
 def _told(
-    found: list[Attribute],
+    attribute_list: list[Attribute],
     counts: dict[str, Ints],
     case_of: dict[str, Ints],
     present: dict[str, NDArray[np.bool_]],
@@ -97,7 +97,7 @@ def _told(
     for unit in UNITS:
         chosen = present[unit]
         own, case = counts[unit][chosen], case_of[unit][chosen]
-        mine = [one for one in found if one.unit == unit]
+        mine = [one for one in attribute_list if one.unit == unit]
         numbers = [np.unique(one.number[chosen], return_inverse=True)[1].ravel() for one in mine]
         tables = []
         for number in numbers:

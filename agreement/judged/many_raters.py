@@ -36,11 +36,11 @@ def categories_of(frame: Frame, criterion: NDArray[np.int64]) -> tuple[list[str]
     """The categories of criteria, given as places in the frame, by name, and the place of each criterion's own: the
     first of its tags of the kind.
     """
-    found = np.full(len(frame.criterion_ids), "", dtype=object)
+    categories = np.full(len(frame.criterion_ids), "", dtype=object)
     for tag, members in sorted(frame.criterion_tags.items(), reverse=True):
         if tag.startswith(CATEGORY):
-            found[members] = tag
-    names, places = np.unique([tag or NO_CATEGORY for tag in found[criterion]], return_inverse=True)
+            categories[members] = tag
+    names, places = np.unique([tag or NO_CATEGORY for tag in categories[criterion]], return_inverse=True)
     return names.tolist(), places.astype(np.int64)
 
 

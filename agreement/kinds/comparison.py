@@ -51,11 +51,11 @@ class ComparisonForm(ReportForm):
     field_order = [*NAMES, "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
-        found = offers(benchmark)
-        self.ready = len(found) > 2
-        choices = grouped(found)
-        judges = [offer for offer in found if offer.kind in ("judge", "jury")]
-        others = [offer for offer in found if offer not in judges]
+        rater_offers = offers(benchmark)
+        self.ready = len(rater_offers) > 2
+        choices = grouped(rater_offers)
+        judges = [offer for offer in rater_offers if offer.kind in ("judge", "jury")]
+        others = [offer for offer in rater_offers if offer not in judges]
         for name, offer in zip(NAMES, [*others[:1], *judges, *others[1:]], strict=False):
             self.fields[name].initial = offer.rater
         for name in NAMES:
@@ -159,7 +159,7 @@ def body(report: Report, sort: str) -> Context:
         "names": names,
         "overall": overall,
         "finding": finding(overall, names),
-        "learned_of": [(display_name(label), found) for label, found in facts["learned_of"].items()],
+        "learned_of": [(display_name(label), candidates) for label, candidates in facts["learned_of"].items()],
         "tiles": [
             Tile(_("Macro-F1 of A"), number(overall, "mf1_a"), detail=names["a"]),
             Tile(_("Macro-F1 of B"), number(overall, "mf1_b"), detail=names["b"]),
@@ -295,11 +295,11 @@ def figures(report: Report) -> Iterator[Figure]:
 def pairs(report: Report, side: str) -> Read:
     joined = read_contest(report.benchmark, **{name: report.parameters[name] for name in NAMES})
     reference, a, b = joined.reference.label, joined.judges[0].label, joined.judges[1].label
-    labels, found = {
+    labels, joined_pairs = {
         "judge_a": ((reference, a), joined.first),
         "judge_b": ((reference, b), joined.second),
     }.get(side, ((a, b), joined.between))
-    return labels, found, joined.frame, joined.digest
+    return labels, joined_pairs, joined.frame, joined.digest
 
 
 def methods(report: Report) -> list[str]:

@@ -39,8 +39,8 @@ SHOWN_SLICES = 200
 
 def judges_and_references(benchmark: Benchmark) -> tuple[list[Offer], list[Offer]]:
     """Who may predict, and whose decisions count: judges, juries and runs; groups, their consensus and physicians."""
-    found = offers(benchmark)
-    return [offer for offer in found if offer.is_judge], [offer for offer in found if not offer.is_judge]
+    rater_offers = offers(benchmark)
+    return [offer for offer in rater_offers if offer.is_judge], [offer for offer in rater_offers if not offer.is_judge]
 
 
 def settled_first(references: list[Offer]) -> str:
@@ -276,12 +276,12 @@ def methods(report: Report) -> list[str]:
 def _drawn(remarks_on_candidates: dict[str, list[str]]) -> Iterator[str]:
     """How the graded responses were drawn, by what was remarked on the candidates."""
     by_remark: dict[str, list[str]] = {}
-    for candidate, found in remarks_on_candidates.items():
-        for remark in found:
+    for candidate, own_remarks in remarks_on_candidates.items():
+        for remark in own_remarks:
             by_remark.setdefault(remark, []).append(candidate)
     for remark, candidates in by_remark.items():
         yield f"Of {listed(candidates)}: {remark}."
-    if len(remarks_on_candidates) > sum(bool(found) for found in remarks_on_candidates.values()):
+    if len(remarks_on_candidates) > sum(bool(own_remarks) for own_remarks in remarks_on_candidates.values()):
         yield "Where nothing else is said, the graded responses were drawn at random, with equal probabilities."
 
 

@@ -51,14 +51,14 @@ class ScoresForm(ReportForm):
     field_order = ["rater", "k", "also", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
-        found = offers(benchmark)
-        self.ready = bool(found)
-        choose(self, "rater", grouped(found))
+        rater_offers = offers(benchmark)
+        self.ready = bool(rater_offers)
+        choose(self, "rater", grouped(rater_offers))
         k, source = suggested_k(benchmark)
         self.fields["k"].initial = k
         self.fields["k"].help_text = source
         choose(self, "also", [(offer.rater, offer.choice) for offer in others_on_offer(benchmark)])
-        first = found[0].rater if found else ""
+        first = rater_offers[0].rater if rater_offers else ""
         self.fields["also"].initial = [
             offer.rater for offer in others_on_offer(benchmark)[: USUAL_OTHERS + 1] if offer.rater != first
         ][:USUAL_OTHERS]
@@ -100,14 +100,14 @@ def _subsets(benchmark: Benchmark, given: Any) -> list[str]:
 def _others(benchmark: Benchmark, given: Any, rater: str) -> list[str]:
     """The other raters by their full labels, without ``rater`` itself; the usual ones where none were named."""
     if given is None:
-        found = []
+        usual_labels = []
         for offer in others_on_offer(benchmark):
             # A judge whose run has no verdict would fail the report, and nobody asked for it.
             with suppress(DomainError):
                 other = resolve_rater(benchmark, offer.rater)
                 require_verdicts(other)
-                found.append(other.label)
-        return [label for label in dict.fromkeys(found) if label != rater][:USUAL_OTHERS]
+                usual_labels.append(other.label)
+        return [label for label in dict.fromkeys(usual_labels) if label != rater][:USUAL_OTHERS]
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise WrongParameters(_("“also” is a list of raters."))
     if len(set(given)) > MOST_OTHERS + 1:  # one of them may be the rater itself

@@ -100,14 +100,14 @@ def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[O
     """The slices under the headings of their kinds; the whole stands alone, in front."""
     headings = _headings()
     titles = _titles(report)
-    found: dict[str, list[Option]] = {}
+    options_by_kind: dict[str, list[Option]] = {}
     for name in names:
         if name != OVERALL:
             kind = name.partition(":")[0]
             label = titles.get(name) or short(name)
-            found.setdefault(kind, []).append(Option(name, label, name == part))
-    ordered = [kind for kind in MENU if kind in found] + sorted(set(found) - set(MENU))
-    return [(headings.get(kind, kind), found[kind]) for kind in ordered]
+            options_by_kind.setdefault(kind, []).append(Option(name, label, name == part))
+    ordered = [kind for kind in MENU if kind in options_by_kind] + sorted(set(options_by_kind) - set(MENU))
+    return [(headings.get(kind, kind), options_by_kind[kind]) for kind in ordered]
 
 
 def _titles(report: Report) -> dict[str, str]:

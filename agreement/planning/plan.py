@@ -202,7 +202,7 @@ def _differences(inputs: Inputs, question: Question) -> Iterator[Row]:
             spread = float(np.std(apart, ddof=1)) if n > 1 else None
             if spread is not None and spread <= 1e-12 * float(np.abs(apart).max()):
                 spread = 0.0
-            found: Figure = detectable_mean_difference(spread or 0.0, n, question.n_planned)
+            detectable: Figure = detectable_mean_difference(spread or 0.0, n, question.n_planned)
             yield {
                 "first": inputs.candidates[first],
                 "second": inputs.candidates[second],
@@ -211,8 +211,8 @@ def _differences(inputs: Inputs, question: Question) -> Iterator[Row]:
                 "spread": spread,
                 "n_pilot": n,
                 "n_planned": question.n_planned,
-                "detectable": found.value,
-                "note": found.note,
+                "detectable": detectable.value,
+                "note": detectable.note,
             }
 
 
@@ -237,9 +237,9 @@ def _of_judges(benchmark: Benchmark, question: Question) -> list[Row]:
         "n_pilot": len(places),
         "n_planned": question.n_planned,
     }
-    found: Figure
+    detectable: Figure
     if len(places) < MINIMUM_CASES:
-        found = detectable_from_standard_error(0.0, len(places), question.n_planned)
+        detectable = detectable_from_standard_error(0.0, len(places), question.n_planned)
     else:
         bootstrap = CaseBootstrap(len(places), question.seed, RESAMPLES)
         tables = [confusion_counts(pairs.a, _said(pairs), case=dense, n_cases=len(places)) for pairs in (first, second)]
@@ -247,8 +247,8 @@ def _of_judges(benchmark: Benchmark, question: Question) -> list[Row]:
         replicates = [macro_f1_values(bootstrap.confusion(table)) for table in tables]
         error = float(percentile_intervals(replicates[0] - replicates[1], len(places)).standard_deviation[0])
         row |= {"difference": values[0] - values[1], "spread": error}
-        found = detectable_from_standard_error(error, len(places), question.n_planned)
-    return [{**row, "detectable": found.value, "note": found.note}]
+        detectable = detectable_from_standard_error(error, len(places), question.n_planned)
+    return [{**row, "detectable": detectable.value, "note": detectable.note}]
 
 
 def _keys(pairs: Pairs) -> Any:

@@ -199,9 +199,9 @@ def _places(known: Array, wanted: Array) -> tuple[Array, int]:
     """Where each of ``wanted`` stands in the sorted ``known``, -1 where it does not, and how many do."""
     if not len(known):
         return np.full(len(wanted), -1, dtype=np.int64), 0
-    found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    there = known[found] == wanted
-    return np.where(there, found, -1), int(there.sum())
+    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    there = known[places] == wanted
+    return np.where(there, places, -1), int(there.sum())
 
 
 def _in_sheet(one: Slice, of: Sheet, there: Sheet) -> Slice:

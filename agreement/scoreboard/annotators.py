@@ -82,8 +82,8 @@ def digested(counts: list[Counts]) -> list[list[Any]]:
 
 def two_groups(benchmark: Benchmark) -> tuple[str, str] | None:
     """The raters of the two expert groups with submitted work; None where there are not exactly two."""
-    found = [offer.rater for offer in group_offers(benchmark) if offer.rater.endswith("@checked")]
-    return (found[0], found[1]) if len(found) == 2 else None
+    raters = [offer.rater for offer in group_offers(benchmark) if offer.rater.endswith("@checked")]
+    return (raters[0], raters[1]) if len(raters) == 2 else None
 
 
 @dataclass(frozen=True, eq=False)

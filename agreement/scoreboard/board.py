@@ -95,9 +95,9 @@ def make_scoreboard(scored: Scored) -> Scoreboard:
 
 def _families(slices: Sequence[Slice]) -> tuple[str, list[int]]:
     for kind in FAMILY_KINDS:
-        found = [place for place, part in enumerate(slices) if part.name.startswith(f"{kind}:")]
-        if len(found) > 1:
-            return kind, found
+        places = [place for place, part in enumerate(slices) if part.name.startswith(f"{kind}:")]
+        if len(places) > 1:
+            return kind, places
     return "", []
 
 

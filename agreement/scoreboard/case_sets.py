@@ -39,8 +39,8 @@ def named_slices(benchmark: Benchmark) -> QuerySet[NamedSlice]:
 
 def counted_slices(benchmark: Benchmark) -> QuerySet[NamedSlice]:
     """All named slices, retired ones too, by slug: each with the number of its cases instead of their ids."""
-    found = NamedSlice.objects.filter(benchmark=benchmark).defer("case_ids").order_by("slug")
-    return found.annotate(n_cases=F("case_ids__len"))  # type: ignore[no-redef]  # stands in for the cached property
+    slices = NamedSlice.objects.filter(benchmark=benchmark).defer("case_ids").order_by("slug")
+    return slices.annotate(n_cases=F("case_ids__len"))  # type: ignore[no-redef]  # stands in for the cached property
 
 
 def case_sets(benchmark: Benchmark, cases: Labels, subsets: Iterable[NamedSlice]) -> dict[str, list[int]]:
@@ -53,19 +53,19 @@ def case_sets(benchmark: Benchmark, cases: Labels, subsets: Iterable[NamedSlice]
         for kind in GROUPED
         for source, target in benchmark.maps.get(kind, {}).items()
     }
-    found: dict[str, list[int]] = {}
+    cases_by_name: dict[str, list[int]] = {}
     for pk in sorted(cases):
         labels = cases[pk]
         names = {groups[tag] for tag in (*labels["tags"], *labels["label_tags"]) if tag in groups}
         if labels["language"]:
             names.add(f"language:{labels['language']}")
         for name in names:
-            found.setdefault(name, []).append(pk)
+            cases_by_name.setdefault(name, []).append(pk)
     for subset in subsets:
         inside = [pk for pk in subset.case_ids if pk in cases]
         if inside:
-            found[f"{SUBSET}{subset.slug}"] = inside
-    return {name: found[name] for name in sorted(found)}
+            cases_by_name[f"{SUBSET}{subset.slug}"] = inside
+    return {name: cases_by_name[name] for name in sorted(cases_by_name)}
 
 
 def set_slices(benchmark: Benchmark, sheet: Sheet, cases: Labels, subsets: Iterable[str] = ()) -> list[Slice]:

@@ -38,11 +38,11 @@ class SubsetForm(forms.Form):
 
     def __init__(self, benchmark: Benchmark, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        found = offers(benchmark)
+        rater_offers = offers(benchmark)
         candidates = Candidate.objects.filter(benchmark=benchmark, responses__isnull=False).distinct().order_by("name")
         rows = list(candidates.values_list("name", "kind"))
-        self.ready = bool(found and rows)
-        choose(self, "rater", grouped(found))
+        self.ready = bool(rater_offers and rows)
+        choose(self, "rater", grouped(rater_offers))
         choose(self, "candidates", [(name, name) for name, _kind in rows])
         self.fields["candidates"].initial = [name for name, kind in rows if kind == Candidate.Kind.MODEL]
         self.fields["n"].initial = USUAL_SIZE

@@ -31,8 +31,8 @@ _LENGTHS = """
 
 def read_lengths(benchmark: Benchmark, response_ids: NDArray[np.int64]) -> NDArray[np.int64]:
     """The length in code points of each of some responses of ``benchmark``, whose ids are in ascending order."""
-    found = copy_columns(_LENGTHS, {"benchmark": benchmark.pk}, types={"id": "int8", "length": "int8"})
-    return np.asarray(found["length"][np.searchsorted(found["id"], response_ids)], dtype=np.int64)
+    columns = copy_columns(_LENGTHS, {"benchmark": benchmark.pk}, types={"id": "int8", "length": "int8"})
+    return np.asarray(columns["length"][np.searchsorted(columns["id"], response_ids)], dtype=np.int64)
 
 
 def length_rows(scored: Scored, lengths: NDArray[np.int64]) -> list[Row]:

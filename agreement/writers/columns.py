@@ -137,7 +137,7 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
     for row in table.rows:
         for place, value in enumerate(row):
             seen[place].add(value)
-    found = []
+    columns = []
     for name, place in place_of.items():
         base = name.removesuffix("_low").removesuffix("_high")
         if name == REMARKS or (base != name and base in place_of):
@@ -149,7 +149,7 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
         # A figure that is undefined, or nought, in every row is a finding; a count of nothing is not.
         if not seen[place].something and low is None and name not in _HEADINGS:
             continue
-        found.append(
+        columns.append(
             PrintedColumn(
                 name=name,
                 heading=_heading(name, place_of),
@@ -161,7 +161,7 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
                 is_count=not is_text and low is None and seen[place].something and seen[place].all_integers,
             )
         )
-    return _narrowed(found)
+    return _narrowed(columns)
 
 
 def _digits(name: str, seen: Sequence[_Seen]) -> int:

@@ -127,9 +127,9 @@ def batches(request: Request, slug: str) -> Response:
     if request.method == "GET":
         benchmark = get_benchmark(request.user, slug)
         pages = Pages()
-        found = Batch.objects.filter(group__benchmark=benchmark).exclude(kind=Batch.Kind.QUALIFY)
-        found = found.select_related("group")
-        rows = pages.paginate_queryset(found, request) or []
+        queryset = Batch.objects.filter(group__benchmark=benchmark).exclude(kind=Batch.Kind.QUALIFY)
+        queryset = queryset.select_related("group")
+        rows = pages.paginate_queryset(queryset, request) or []
         return pages.get_paginated_response(_batches(rows))
     benchmark = get_administered_benchmark(request.user, slug)
     serializer = shapes.NewBatchSerializer(data=request.data)

@@ -78,7 +78,7 @@ def credential_tables(benchmark: Benchmark) -> tuple[int, list[Table]]:
     for person in people:
         for name, value in _said(person).items():
             counts[name][value] += 1
-    return len(people), [Table(name, merged(found)) for name, found in counts.items()]
+    return len(people), [Table(name, merged(counter)) for name, counter in counts.items()]
 
 
 def credential_counts(benchmark: Benchmark) -> dict[str, Any]:

@@ -177,14 +177,14 @@ class Contributor:
 def contributors(benchmark: Benchmark, period: Period | None = None) -> list[Contributor]:
     """All who did something within the period, by name; one query."""
     since, until = (period or Period()).bounds()
-    found: dict[int, Contributor] = {}
+    contributors_by_user: dict[int, Contributor] = {}
     with connection.cursor() as cursor:
         cursor.execute(COUNTED, {"benchmark": benchmark.pk, "since": since, "until": until})
         for user, name, email, role, *figures in cursor.fetchall():
-            person = found.setdefault(user, Contributor(user, name, email))
+            person = contributors_by_user.setdefault(user, Contributor(user, name, email))
             items, timed, seconds, median, first, last = figures
             person.work[role] = Work(role, items, timed, round(seconds), median, first, last)
-    return sorted(found.values(), key=lambda one: (natural(one.shown.casefold()), one.user))
+    return sorted(contributors_by_user.values(), key=lambda one: (natural(one.shown.casefold()), one.user))
 
 
 def totals(people: Iterable[Contributor]) -> dict[str, int]:

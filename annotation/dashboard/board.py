@@ -109,11 +109,11 @@ class Board:
     @property
     def conflicts(self) -> Conflicts:
         """All adjudications, within groups and between them."""
-        found = Conflicts(self.between.open, self.between.done)
+        total = Conflicts(self.between.open, self.between.done)
         for line in self.groups:
-            found.open += line.conflicts.open
-            found.done += line.conflicts.done
-        return found
+            total.open += line.conflicts.open
+            total.done += line.conflicts.done
+        return total
 
 
 def batches_of(benchmark: Benchmark) -> QuerySet[Batch]:
@@ -203,10 +203,10 @@ def _lines(batches: list[Batch], table: Table, at: datetime) -> tuple[dict[date,
 
 def _by_group(batches: list[Batch], table: Table) -> dict[int, Work]:
     group_of = {batch.pk: batch.group_id for batch in batches}
-    found: dict[int, Work] = {}
+    work_by_group: dict[int, Work] = {}
     for (batch, _annotator), work in table.items():
-        found.setdefault(group_of[batch], Work()).add(work)
-    return found
+        work_by_group.setdefault(group_of[batch], Work()).add(work)
+    return work_by_group
 
 
 def _physicians(
@@ -214,17 +214,17 @@ def _physicians(
 ) -> list[PhysicianLine]:
     """A line for everybody who annotates or has annotated, by group and pseudonym; those without work, too."""
     group_of = {batch.pk: batch.group_id for batch in batches}
-    found: dict[tuple[int, int], Work] = {
+    work_by_physician: dict[tuple[int, int], Work] = {
         (group, person.user): Work() for group in groups for person in people.active("annotator", group)
     }
     for (batch, annotator), work in table.items():
         if annotator:
-            found.setdefault((group_of[batch], annotator), Work()).add(work)
+            work_by_physician.setdefault((group_of[batch], annotator), Work()).add(work)
     lines = [
         PhysicianLine(
             people[user], groups[group], work, people[user].plays("annotator", group), people[user].capacity.get(group)
         )
-        for (group, user), work in found.items()
+        for (group, user), work in work_by_physician.items()
     ]
     return sorted(lines, key=lambda line: (natural(line.group.name), natural(line.person.pseudonym)))
 

@@ -120,26 +120,26 @@ class Table(dict[Key, Work]):
     def total(self, batches: Iterable[int] | None = None) -> Work:
         """Everything, or what lies in ``batches``."""
         chosen = None if batches is None else set(batches)
-        found = Work()
+        total = Work()
         for (batch, _annotator), work in self.items():
             if chosen is None or batch in chosen:
-                found.add(work)
-        return found
+                total.add(work)
+        return total
 
     def by_batch(self) -> dict[int, Work]:
         """Batch → its work."""
-        found: dict[int, Work] = {}
+        work_by_batch: dict[int, Work] = {}
         for (batch, _annotator), work in self.items():
-            found.setdefault(batch, Work()).add(work)
-        return found
+            work_by_batch.setdefault(batch, Work()).add(work)
+        return work_by_batch
 
     def by_annotator(self) -> dict[int, Work]:
         """Annotator → their work; what nobody has yet is left out."""
-        found: dict[int, Work] = {}
+        work_by_annotator: dict[int, Work] = {}
         for (_batch, annotator), work in self.items():
             if annotator:
-                found.setdefault(annotator, Work()).add(work)
-        return found
+                work_by_annotator.setdefault(annotator, Work()).add(work)
+        return work_by_annotator
 
 
 def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
@@ -229,7 +229,7 @@ def days_of(batches: Iterable[Batch], *, since: date) -> dict[int, dict[date, in
     """Batch → day in the reader's time zone → pieces handed in; a piece counts on the day it was last handed in."""
     chosen = [batch.pk for batch in batches]
     zone = timezone.get_current_timezone()
-    found: dict[int, dict[date, int]] = {batch: {} for batch in chosen}
+    counts_by_batch: dict[int, dict[date, int]] = {batch: {} for batch in chosen}
     start = datetime.combine(since, datetime.min.time(), tzinfo=zone)
     for rows in (
         Assignment.objects.filter(status__in=HANDED_IN, purpose=Assignment.Purpose.WORK),
@@ -244,17 +244,17 @@ def days_of(batches: Iterable[Batch], *, since: date) -> dict[int, dict[date, in
             .annotate(Count("pk"))
         )
         for batch, day, number in counted:
-            found[batch][day] = found[batch].get(day, 0) + number
-    return found
+            counts_by_batch[batch][day] = counts_by_batch[batch].get(day, 0) + number
+    return counts_by_batch
 
 
 def summed(days: Mapping[int, Mapping[date, int]]) -> dict[date, int]:
     """Day → pieces handed in, over all batches."""
-    found: dict[date, int] = {}
+    counts_by_day: dict[date, int] = {}
     for counts in days.values():
         for day, number in counts.items():
-            found[day] = found.get(day, 0) + number
-    return found
+            counts_by_day[day] = counts_by_day.get(day, 0) + number
+    return counts_by_day
 
 
 __all__ = ["OPEN", "STAGES", "Table", "Work", "count_work", "days_of", "summed"]

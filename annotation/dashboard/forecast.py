@@ -56,14 +56,14 @@ def is_working_day(day: date) -> bool:
 def after(day: date, working_days: int) -> date:
     """The date so many working days after ``day``."""
     weeks, rest = divmod(working_days, 5)
-    found = day
-    while not is_working_day(found):  # count from the Friday before, so that the first step is a Monday
-        found -= DAY
-    found += timedelta(weeks=weeks)
+    end = day
+    while not is_working_day(end):  # count from the Friday before, so that the first step is a Monday
+        end -= DAY
+    end += timedelta(weeks=weeks)
     while rest:
-        found += DAY
-        rest -= is_working_day(found)
-    return found
+        end += DAY
+        rest -= is_working_day(end)
+    return end
 
 
 def daily_rates(handed_in: Mapping[date, int], *, first: date, today: date) -> list[int]:

@@ -44,22 +44,22 @@ class People(dict[int, Person]):
         """Who is active in this part of the group, in the order of what they are called; found once."""
         key = part, group
         if key not in self._active:
-            found = (person for person in self.values() if person.plays(part, group))
-            self._active[key] = sorted(found, key=lambda one: natural(one.shown))
+            members = (person for person in self.values() if person.plays(part, group))
+            self._active[key] = sorted(members, key=lambda one: natural(one.shown))
         return self._active[key]
 
 
 def people_of(benchmark: Benchmark, *, names: bool) -> People:
     """All physicians of the benchmark, stopped ones too; two queries."""
-    found = People()
+    people = People()
     rows = Physician.objects.filter(benchmark=benchmark).values_list(
         "user_id", "pseudonym", "user__name", "user__email"
     )
     for user, pseudonym, name, email in rows:
-        found[user] = Person(user, pseudonym, (name or email) if names else "")
+        people[user] = Person(user, pseudonym, (name or email) if names else "")
     members = Membership.objects.filter(group__benchmark=benchmark, active=True).order_by("pk")
     for user, group, role, capacity in members.values_list("user_id", "group_id", "role", "capacity"):
-        found[user].parts.setdefault(group, set()).add(role)
+        people[user].parts.setdefault(group, set()).add(role)
         if role == Membership.Role.ANNOTATOR:
-            found[user].capacity[group] = capacity
-    return found
+            people[user].capacity[group] = capacity
+    return people

@@ -235,8 +235,8 @@ def _takeable(batch: Batch, pieces: Collection[Assignment], users: Collection[in
     """User → the pieces that are not theirs, on which they have no other part, and that are of their specialty."""
     responses = {piece.response_id for piece in pieces}
     barred: dict[int, set[int]] = {user: set() for user in users}
-    for found in refusals(batch, users, responses):
-        for response, refused in found.items():
+    for refused_by_response in refusals(batch, users, responses):
+        for response, refused in refused_by_response.items():
             for user in refused:
                 barred[user].add(response)
     for author, response in Response.objects.filter(pk__in=responses, author__in=users).values_list("author_id", "pk"):

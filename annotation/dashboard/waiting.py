@@ -150,9 +150,9 @@ class Scene:
 
 def waits_of(scene: Scene) -> list[Section]:
     """Everything that waits, by kind, the longest first; three queries."""
-    found = [*_for_checkers(scene), *_for_adjudicators(scene), *_for_annotators(scene), *_for_the_admin(scene)]
+    waits = [*_for_checkers(scene), *_for_adjudicators(scene), *_for_annotators(scene), *_for_the_admin(scene)]
     sections = {kind: Section(kind) for kind in KINDS}
-    for wait in found:
+    for wait in waits:
         sections[wait.kind].waits.append(wait)
     for section in sections.values():
         section.waits.sort(key=_rank)

@@ -82,22 +82,22 @@ class Places:
     def _response(self, record: DecisionRecord, sheet: RubricSheet) -> int | None:
         by_setting = self._responses.get((sheet.case, record.candidate, record.sample), {})
         if record.setting:
-            found = by_setting.get(record.setting)
+            response = by_setting.get(record.setting)
         else:
-            found = by_setting.get("chat") or (next(iter(by_setting.values())) if len(by_setting) == 1 else None)
-        if found is None:
+            response = by_setting.get("chat") or (next(iter(by_setting.values())) if len(by_setting) == 1 else None)
+        if response is None:
             message = _("There is no response of “%(candidate)s” to this case with sample %(sample)s.")
             names = {"candidate": record.candidate[:80], "sample": record.sample}
             self.faults.add(record.line, "candidate", message % names)
-        return found
+        return response
 
     def _criterion(self, record: DecisionRecord, sheet: RubricSheet) -> int | None:
         if isinstance(record.criterion, int):
-            found = sheet.by_position.get(record.criterion)
-            if found is None:
+            criterion = sheet.by_position.get(record.criterion)
+            if criterion is None:
                 message = _("The rubric of this case has %(n)s criteria.") % {"n": len(sheet.by_position)}
                 self.faults.add(record.line, "criterion", message)
-            return found
+            return criterion
         same = sheet.by_text.get(record.criterion, [])
         if len(same) == 1:
             return same[0]
@@ -171,9 +171,9 @@ def import_decisions(
     for records in weighed_chunks(reader, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
         places.learn(records)
         for record in records:
-            found = places.find(record)
-            if found is not None:
-                sheet, response, criterion = found
+            place = places.find(record)
+            if place is not None:
+                sheet, response, criterion = place
                 writer.add(
                     Vote(
                         line=record.line,

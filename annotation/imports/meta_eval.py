@@ -196,17 +196,17 @@ def _write_responses(
                 )
             )
             names.append((key, completion_id))
-    found = writer.write(rows)
-    return {name: found[row.key] for name, row in zip(names, rows, strict=True) if row.key in found}
+    ids_by_key = writer.write(rows)
+    return {name: ids_by_key[row.key] for name, row in zip(names, rows, strict=True) if row.key in ids_by_key}
 
 
 def _standing_rubrics(ids: dict[str, int]) -> dict[int, list[Rubric]]:
     """The published rubrics of cases with their items, the gold one first."""
-    found: dict[int, list[Rubric]] = {}
+    rubrics_by_case: dict[int, list[Rubric]] = {}
     rows = Rubric.objects.filter(case__in=ids.values(), status=Rubric.Status.PUBLISHED, track__in=["gold", TRACK])
     for rubric in rows.order_by("track").prefetch_related("items__criterion"):
-        found.setdefault(rubric.case_id, []).append(rubric)
-    return found
+        rubrics_by_case.setdefault(rubric.case_id, []).append(rubric)
+    return rubrics_by_case
 
 
 def _rubric_for(
@@ -221,10 +221,10 @@ def _rubric_for(
     beside: list[RubricItem] = []
     for rubric in rubrics:
         items = list(rubric.items.all())
-        found = {(item.criterion.text, tag): item.criterion_id for item in items for tag in item.tags}
-        if all(criterion in found for criterion in gathered.criteria):
-            return rubric.pk, {criterion: found[criterion] for criterion in gathered.criteria}
-        standing = {**found, **standing}
+        ids_by_criterion = {(item.criterion.text, tag): item.criterion_id for item in items for tag in item.tags}
+        if all(criterion in ids_by_criterion for criterion in gathered.criteria):
+            return rubric.pk, {criterion: ids_by_criterion[criterion] for criterion in gathered.criteria}
+        standing = {**ids_by_criterion, **standing}
         if rubric.track == TRACK:
             beside = items
     version = Rubric.objects.filter(case=case, track=TRACK).aggregate(last=Max("version"))["last"] or 0

@@ -133,9 +133,9 @@ class VoteWriter:
             }
             for some in chunks(sorted({key[0] for key in sheets}), LOOKUP):
                 for response, criterion, user, outcome, note in rows(some, raters):
-                    found = by_vote.get((response, criterion, names.get(user, "")))
-                    if found is not None:
-                        self._settle(sheets, *found, outcome, note)
+                    match = by_vote.get((response, criterion, names.get(user, "")))
+                    if match is not None:
+                        self._settle(sheets, *match, outcome, note)
             self._sheets[part] = {key: sheet for key, sheet in sheets.items() if sheet}
 
     def _settle(self, sheets: Sheets, key: tuple[int, int, str], vote: Vote, outcome: str, note: str) -> None:

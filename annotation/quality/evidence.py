@@ -154,12 +154,12 @@ def decisions(benchmark: Benchmark, groups: Sequence[ExpertGroup], *, own_view: 
 
 def _looked_up(said: dict[str, Ints], rows: Ints, keys: Ints, outcomes: npt.NDArray[np.integer]) -> Ints:
     """Outcomes at the pairs of ``rows``; ``keys`` are sorted."""
-    found = np.full(len(rows), int(Outcome.UNDECIDED), dtype=np.int64)
+    matched_outcomes = np.full(len(rows), int(Outcome.UNDECIDED), dtype=np.int64)
     if len(keys) and len(rows):
         wanted = (said["response"][rows] << 31) | said["criterion"][rows]
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        found = np.where(keys[place] == wanted, outcomes[place], found)
-    return found.astype(np.int64)
+        matched_outcomes = np.where(keys[place] == wanted, outcomes[place], matched_outcomes)
+    return matched_outcomes.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +181,12 @@ class Work:
 def work(groups: Sequence[ExpertGroup], *, own_view: bool = False) -> Work:
     """Pieces of work of the groups; with ``own_view`` gold items are among them."""
     kinds = ("int8", "int8", "int2", "int2", "int4", "int2", "int4", "int4", "int4", "int4")
-    found = copy_columns(
+    columns = copy_columns(
         _WORK,
         {"groups": [group.pk for group in groups], "purposes": ["work", "gold"] if own_view else ["work"]},
         types=dict(zip(Work.__slots__, kinds, strict=True)),
     )
-    return Work(*(found[name].astype(np.int64) for name in Work.__slots__))
+    return Work(*(columns[name].astype(np.int64) for name in Work.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +202,12 @@ class Checks:
 
 def checks(groups: Sequence[ExpertGroup], *, own_view: bool = False) -> Checks:
     """Finished checks in the groups; with ``own_view`` those of gold items are among them."""
-    found = copy_columns(
+    columns = copy_columns(
         _CHECKS,
         {"groups": [group.pk for group in groups], "purposes": ["work", "gold"] if own_view else ["work"]},
         types=dict(zip(Checks.__slots__, ("int8", "int8", "int2", "int4", "int4"), strict=True)),
     )
-    return Checks(*(found[name].astype(np.int64) for name in Checks.__slots__))
+    return Checks(*(columns[name].astype(np.int64) for name in Checks.__slots__))
 
 
 def ruled_amendments(groups: Sequence[ExpertGroup]) -> dict[str, Ints]:

@@ -116,32 +116,32 @@ def annotator_figures(
     ``compared`` is the number of people among whom a difference must stand out, that of ``users`` by default.
     """
     groups = list(benchmark.groups.order_by("pk"))
-    found = {user: AnnotatorQuality() for user in users}
+    quality_by_user = {user: AnnotatorQuality() for user in users}
     said = evidence.decisions(benchmark, groups, own_view=own_view)
     people = np.array(sorted(users), dtype=np.int64)
-    _agreement(found, said, people)
-    _positive_rate(found, said, people, compared or len(users))
-    _work_figures(found, evidence.work(groups, own_view=own_view))
+    _agreement(quality_by_user, said, people)
+    _positive_rate(quality_by_user, said, people, compared or len(users))
+    _work_figures(quality_by_user, evidence.work(groups, own_view=own_view))
     if not own_view:
-        _gold(found, benchmark, people)
+        _gold(quality_by_user, benchmark, people)
     if len(users) == 1:
-        _weeks(found[users[0]], said.where(said.user == users[0]))
-    return found
+        _weeks(quality_by_user[users[0]], said.where(said.user == users[0]))
+    return quality_by_user
 
 
-def _agreement(found: dict[int, AnnotatorQuality], said: Decisions, people: Ints) -> None:
+def _agreement(quality_by_user: dict[int, AnnotatorQuality], said: Decisions, people: Ints) -> None:
     rows = (said.outcome <= 1) & (said.final <= 1) & np.isin(said.user, people)
     for user, mf1, raw in _compared(people, said.user[rows], said.response[rows], said.final[rows], said.outcome[rows]):
-        found[user].mf1, found[user].raw = mf1, raw
+        quality_by_user[user].mf1, quality_by_user[user].raw = mf1, raw
 
 
-def _gold(found: dict[int, AnnotatorQuality], benchmark: Benchmark, people: Ints) -> None:
+def _gold(quality_by_user: dict[int, AnnotatorQuality], benchmark: Benchmark, people: Ints) -> None:
     pairs = gold_pairs(benchmark.pk)
     known, theirs, rows = against_key(pairs["said"], pairs["key"])
     users, responses = pairs["user"][rows], pairs["response"][rows]
     mine = np.isin(users, people)
     for user, mf1, raw in _compared(people, users[mine], responses[mine], known[mine], theirs[mine]):
-        found[user].gold, found[user].gold_raw = mf1, raw
+        quality_by_user[user].gold, quality_by_user[user].gold_raw = mf1, raw
 
 
 def _compared(
@@ -165,7 +165,7 @@ def _compared(
     return made
 
 
-def _positive_rate(found: dict[int, AnnotatorQuality], said: Decisions, people: Ints, compared: int) -> None:
+def _positive_rate(quality_by_user: dict[int, AnnotatorQuality], said: Decisions, people: Ints, compared: int) -> None:
     """Own positive rate less that of the other members of the group on the same criterion, averaged over decisions."""
     rows = said.where(said.outcome <= 1)
     if not len(rows.user):
@@ -196,18 +196,18 @@ def _positive_rate(found: dict[int, AnnotatorQuality], said: Decisions, people: 
         # says the same have no spread at all, so the larger of the two counts.
         alone = float(np.sqrt((peers[mine] * (1 - peers[mine])).sum())) / int(mine.sum())
         expected = limit * max(spread or 0.0, alone)
-        found[user].positive = shown
-        found[user].differs = shown.enough and figure.value is not None and abs(figure.value) > expected
+        quality_by_user[user].positive = shown
+        quality_by_user[user].differs = shown.enough and figure.value is not None and abs(figure.value) > expected
     for user in people.tolist():
         own = rows.user == user
-        if not found[user].positive.responses and own.any():
+        if not quality_by_user[user].positive.responses and own.any():
             figure = proportion(int(rows.outcome[own].sum()), int(own.sum()))
             note = _("Nobody else in the group decided these criteria, so this is the rate itself.")
-            found[user].positive = Shown(figure, len(np.unique(rows.response[own])), "share", note)
+            quality_by_user[user].positive = Shown(figure, len(np.unique(rows.response[own])), "share", note)
 
 
-def _work_figures(found: dict[int, AnnotatorQuality], rows: Work) -> None:
-    for user, quality in found.items():
+def _work_figures(quality_by_user: dict[int, AnnotatorQuality], rows: Work) -> None:
+    for user, quality in quality_by_user.items():
         mine = rows.user == user
         if not mine.any():
             continue
@@ -238,10 +238,10 @@ def _weeks(quality: AnnotatorQuality, said: Decisions) -> None:
 def checker_figures(benchmark: Benchmark, users: Sequence[int], *, own_view: bool = False) -> dict[int, CheckerQuality]:
     """User id → figures, for checkers of the benchmark. Their own view leaves out what adjudicators ruled."""
     groups = list(benchmark.groups.order_by("pk"))
-    found = {user: CheckerQuality() for user in users}
+    quality_by_user = {user: CheckerQuality() for user in users}
     rows: Checks = evidence.checks(groups, own_view=own_view)
     ruled = evidence.ruled_amendments(groups) if not own_view else None
-    for user, quality in found.items():
+    for user, quality in quality_by_user.items():
         mine = rows.user == user
         quality.finished = int(mine.sum())
         behind = len(np.unique(rows.response[mine]))
@@ -251,4 +251,4 @@ def checker_figures(benchmark: Benchmark, users: Sequence[int], *, own_view: boo
         if ruled is not None and (own := ruled["user"] == user).any():
             responses = np.int64(len(np.unique(ruled["response"][own])))
             quality.upheld = _share(ruled["upheld"][own].sum(), own.sum(), responses)
-    return found
+    return quality_by_user

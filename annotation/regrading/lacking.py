@@ -71,10 +71,10 @@ def lacking_in(group: ExpertGroup, *, rubric: Rubric | None = None) -> list[Lack
     with connection.cursor() as cursor:
         cursor.execute(_LACKING.format(chosen=chosen), params)
         rows = cursor.fetchall()
-    found: dict[tuple[int, int, int], list[int]] = {}
+    criteria_by_response: dict[tuple[int, int, int], list[int]] = {}
     for response, case, of_rubric, criterion, _position in rows:
-        found.setdefault((response, case, of_rubric), []).append(criterion)
-    return [Lacking(*key, tuple(criteria)) for key, criteria in found.items()]
+        criteria_by_response.setdefault((response, case, of_rubric), []).append(criterion)
+    return [Lacking(*key, tuple(criteria)) for key, criteria in criteria_by_response.items()]
 
 
 def graders_of(group: ExpertGroup, responses: Iterable[int]) -> dict[int, list[int]]:
@@ -89,11 +89,11 @@ def graders_of(group: ExpertGroup, responses: Iterable[int]) -> dict[int, list[i
             {"group": group.pk, "responses": list(responses)},
         )
         rows = cursor.fetchall()
-    found: dict[int, list[int]] = {}
+    users_by_response: dict[int, list[int]] = {}
     for response, user in rows:
-        if user not in found.setdefault(response, []):
-            found[response].append(user)
-    return found
+        if user not in users_by_response.setdefault(response, []):
+            users_by_response[response].append(user)
+    return users_by_response
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +108,12 @@ class GroupLacks:
 
 def lacks_of(benchmark: Benchmark) -> list[GroupLacks]:
     """Every group of the benchmark; one query a group."""
-    found = []
+    lacks = []
     for group in ExpertGroup.objects.filter(benchmark=benchmark).order_by("name", "pk"):
         rows = lacking_in(group)
         cases = {row.case for row in rows}
-        found.append(GroupLacks(group, len(rows), sum(len(row.criteria) for row in rows), len(cases)))
-    return found
+        lacks.append(GroupLacks(group, len(rows), sum(len(row.criteria) for row in rows), len(cases)))
+    return lacks
 
 
 def consequences(case: Case, rubric: Rubric) -> list[Consequence]:

@@ -31,8 +31,8 @@ def fitting_tasks(
 ) -> dict[int, list[Task]]:
     """Person → the tasks that they may take over, without the (case, person) ``barred``; who may take none is left
     out."""
-    found = {user: [task for task in tasks if (task.case_id, user) not in barred] for user in people}
-    return {user: fitting for user, fitting in found.items() if fitting}
+    tasks_by_user = {user: [task for task in tasks if (task.case_id, user) not in barred] for user in people}
+    return {user: fitting for user, fitting in tasks_by_user.items() if fitting}
 
 
 def spread(

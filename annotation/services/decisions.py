@@ -219,10 +219,10 @@ def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) 
             [assignment.batch_id, list(criteria), assignment.pk, annotator.pk],
         )
         cursor.nextset()
-        found = cursor.fetchone()
-    if found is None:
+        row = cursor.fetchone()
+    if row is None:
         raise Assignment.DoesNotExist
-    status, number, batch_status, allowed, in_doubt = found
+    status, number, batch_status, allowed, in_doubt = row
     refuse_unless_open(Batch(status=batch_status))
     _refuse_unless_writable(status)
     return _HeldRow(status, number, frozenset(allowed), in_doubt)

@@ -37,7 +37,7 @@ class ResponseFilter:
 
     def responses(self, group: ExpertGroup) -> QuerySet[Response]:
         """The frame: matching responses whose case counts and has a published rubric, and that no key is known of."""
-        found = Response.objects.filter(case__benchmark=group.benchmark_id, case__excluded_at=None, key=None)
+        queryset = Response.objects.filter(case__benchmark=group.benchmark_id, case__excluded_at=None, key=None)
         lists: dict[str, Sequence[str]] = {
             "candidate__public_id__in": self.candidates,
             "candidate__kind__in": self.kinds,
@@ -46,15 +46,17 @@ class ResponseFilter:
             "case__language__in": self.languages,
             "case__key__in": self.cases,
         }
-        found = found.filter(**{lookup: list(values) for lookup, values in lists.items() if values})
+        queryset = queryset.filter(**{lookup: list(values) for lookup, values in lists.items() if values})
         if self.tags:
-            found = found.filter(Q(case__tags__overlap=list(self.tags)) | Q(case__label_tags__overlap=list(self.tags)))
+            queryset = queryset.filter(
+                Q(case__tags__overlap=list(self.tags)) | Q(case__label_tags__overlap=list(self.tags))
+            )
         published = Rubric.objects.current().filter(case=OuterRef("case"))
         items = RubricItem.objects.filter(rubric__case=OuterRef("case"), rubric__status="published")
-        found = found.filter(Exists(published), Exists(items))
+        queryset = queryset.filter(Exists(published), Exists(items))
         if self.skip_given:
-            found = found.exclude(Exists(BatchItem.objects.filter(response=OuterRef("pk"), batch__group=group)))
-        return found
+            queryset = queryset.exclude(Exists(BatchItem.objects.filter(response=OuterRef("pk"), batch__group=group)))
+        return queryset
 
 
 @dataclass(frozen=True, slots=True)

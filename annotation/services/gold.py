@@ -226,15 +226,15 @@ def _held_back_by_gold(membership: int, rule: QualificationRule, until: datetime
     member = members.get(pk=membership)
     if member.withheld_at is not None:
         return False
-    found = gold_mark(rule.benchmark_id, member.user_id, since=member.gold_since, until=until)
-    if rule.gold_mark is None or not isinstance(found, Estimate):
+    mark = gold_mark(rule.benchmark_id, member.user_id, since=member.gold_since, until=until)
+    if rule.gold_mark is None or not isinstance(mark, Estimate):
         return False
-    if found.n < rule.gold_minimum or found.value >= rule.gold_mark:
+    if mark.n < rule.gold_minimum or mark.value >= rule.gold_mark:
         return False
     with translation.override(settings.LANGUAGE_CODE):  # stored, and read by admins of any language
         reason = _("MF1 of %(mf1).3f on %(n)d gold decisions, below the mark of %(mark).3f.") % {
-            "mf1": found.value,
-            "n": found.n,
+            "mf1": mark.value,
+            "n": mark.n,
             "mark": rule.gold_mark,
         }
     _hold(member, reason, at)

@@ -75,17 +75,17 @@ def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) ->
     items = RubricItem.objects.filter(rubric__in=Rubric.objects.current().filter(case__benchmark=benchmark))
     for at_case, rubric, criterion in items.values_list("rubric__case_id", "rubric_id", "criterion_id"):
         criteria.setdefault(at_case, (rubric, set()))[1].add(criterion)
-    found: dict[int, Agreed] = {}
+    agreed_by_response: dict[int, Agreed] = {}
     for source, ratings in sources:
         for response, said in _by_response(ratings):
             case = case_of.get(response)
-            if case is None or response in found or case not in criteria:
+            if case is None or response in agreed_by_response or case not in criteria:
                 continue
             rubric, wanted = criteria[case]
             decisions = {criterion: CODES[code] for criterion, code in said.items() if code in CODES}
             if wanted <= decisions.keys():
-                found[response] = Agreed(response, rubric, {c: decisions[c] for c in wanted}, source)
-    return found
+                agreed_by_response[response] = Agreed(response, rubric, {c: decisions[c] for c in wanted}, source)
+    return agreed_by_response
 
 
 def _by_response(ratings: Ratings) -> Iterator[tuple[int, dict[int, int]]]:
@@ -186,7 +186,7 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
     places = Places(benchmark, faults)
     records = list(DecisionReader(file, faults, rater=False))
     places.learn(records)
-    found: dict[int, dict[int, tuple[str, str]]] = {}
+    decisions_by_response: dict[int, dict[int, tuple[str, str]]] = {}
     rubric_of: dict[int, tuple[int, frozenset[int]]] = {}
     first_line: dict[int, int] = {}
     for record in records:
@@ -196,19 +196,22 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
         sheet, response, criterion = place
         rubric_of[response] = (sheet.rubric, frozenset(sheet.by_position.values()))
         first_line.setdefault(response, record.line)
-        if criterion in found.setdefault(response, {}):
+        if criterion in decisions_by_response.setdefault(response, {}):
             faults.add(record.line, "criterion", _("The file decides this criterion of the response twice."))
         explanation = record.explanation or record.note
         if len(explanation) > LONGEST_EXPLANATION:
             message = _("An explanation has at most %(most)d characters.") % {"most": LONGEST_EXPLANATION}
             faults.add(record.line, "explanation", message)
-        found[response][criterion] = (record.outcome, explanation)
-    for response, decisions in found.items():
+        decisions_by_response[response][criterion] = (record.outcome, explanation)
+    for response, decisions in decisions_by_response.items():
         missing = len(rubric_of[response][1]) - len(decisions)
         if missing:
             message = _("%(n)d criteria of this response have no decision in the file.") % {"n": missing}
             faults.add(first_line[response], "criterion", message)
-    known = {row.response_id: row for row in KeyedResponse.objects.filter(response__in=found).select_for_update()}
+    known = {
+        row.response_id: row
+        for row in KeyedResponse.objects.filter(response__in=decisions_by_response).select_for_update()
+    }
     for response, row in known.items():
         if row.use != use:
             message = _("This response has a key of another use (%(use)s).") % {"use": row.get_use_display()}
@@ -217,23 +220,23 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
             message = _("The key of this response belongs to an earlier version of the rubric.")
             faults.add(first_line[response], "case", message)
     faults.refuse_if_any()
-    if not found:
+    if not decisions_by_response:
         raise DomainError(_("The file holds no decision."))
     fresh = KeyedResponse.objects.bulk_create(
         KeyedResponse(
             benchmark=benchmark, response_id=response, rubric_id=rubric_of[response][0], use=use,
             created_by=by, created_at=at,
         )
-        for response in found
+        for response in decisions_by_response
         if response not in known
     )  # fmt: skip
     KeyedDecision.objects.bulk_create(
         KeyedDecision(keyed=keyed, criterion_id=criterion, outcome=outcome, explanation=explanation)
         for keyed in fresh
-        for criterion, (outcome, explanation) in found[keyed.response_id].items()
+        for criterion, (outcome, explanation) in decisions_by_response[keyed.response_id].items()
     )
     for response, row in known.items():
-        edit_key(keyed=row, decisions=found[response])
+        edit_key(keyed=row, decisions=decisions_by_response[response])
     return len(fresh), len(known)
 
 

@@ -36,17 +36,17 @@ class CaseFilter:
 
     def cases(self, group: ExpertGroup, questions: Sequence[LabelQuestion]) -> QuerySet[Case]:
         """The frame, in the order of keys."""
-        found = Case.objects.included().filter(benchmark=group.benchmark_id)
+        queryset = Case.objects.included().filter(benchmark=group.benchmark_id)
         if self.tags:
-            found = found.filter(Q(tags__overlap=list(self.tags)) | Q(label_tags__overlap=list(self.tags)))
+            queryset = queryset.filter(Q(tags__overlap=list(self.tags)) | Q(label_tags__overlap=list(self.tags)))
         if self.languages:
-            found = found.filter(language__in=self.languages)
+            queryset = queryset.filter(language__in=self.languages)
         if self.difficulties:
-            found = found.filter(difficulty__in=self.difficulties)
+            queryset = queryset.filter(difficulty__in=self.difficulties)
         if self.skip_given:
             given = tasks_asking(questions).filter(batch__group=group, case=OuterRef("pk"))
-            found = found.exclude(Exists(given))
-        return found.order_by("key")
+            queryset = queryset.exclude(Exists(given))
+        return queryset.order_by("key")
 
     def record(self) -> dict[str, object]:
         """For the batch's frame, under the names that batches of responses use."""

@@ -233,11 +233,11 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     not open to its annotator any more; `DomainError` on an answer that cannot be.
     """
     row = _locked(task, annotator)
-    found = questions_asked(row).filter(public_id=change.question).values_list("pk", flat=True).first()
-    if found is None:
+    question_id = questions_asked(row).filter(public_id=change.question).values_list("pk", flat=True).first()
+    if question_id is None:
         raise DomainError(_("This question is not asked any more."))
-    _hold_question(found)
-    question = LabelQuestion.objects.get(pk=found)
+    _hold_question(question_id)
+    question = LabelQuestion.objects.get(pk=question_id)
     if not question.active:
         raise DomainError(_("This question is not asked any more."))
     _refuse_impossible_answer(question, change)

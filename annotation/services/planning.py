@@ -315,7 +315,7 @@ def _allocate(
     pairs = None if matches is None else {(case_at[case], person_at[user]) for case, user in matches}
     required = terms.specialty_match == Batch.SpecialtyMatch.REQUIRED
     if terms.pool:
-        found = refuse_impossible_pool(
+        pool_counts = refuse_impossible_pool(
             items,
             annotators,
             per_item=terms.annotators_per_item,
@@ -325,7 +325,7 @@ def _allocate(
             barred=bars,
             matches=pairs if required else None,
         )
-        return Allocation(()), {people[person]: number for person, number in found.items()}
+        return Allocation(()), {people[person]: number for person, number in pool_counts.items()}
     here = _open_work(able, group)
     # A capacity bounds the open work of this group; the rest of the load only says who gets the odd response.
     room = {

@@ -151,14 +151,14 @@ def _finish(batch: Batch, at: datetime) -> None:
     left = Assignment.objects.filter(batch=batch, status__in=Assignment.OPEN)
     if attempt.status != QualificationAttempt.Status.OPEN or left.exists():
         return
-    found = mark((row.said, row.key) for row in marked_rows(attempt))
-    passed = isinstance(found, Estimate) and found.value >= attempt.pass_mark
+    score = mark((row.said, row.key) for row in marked_rows(attempt))
+    passed = isinstance(score, Estimate) and score.value >= attempt.pass_mark
     transition(
         attempt,
         source=[QualificationAttempt.Status.OPEN],
         target=QualificationAttempt.Status.PASSED if passed else QualificationAttempt.Status.FAILED,
-        mf1=found.value,
-        pairs=found.n,
+        mf1=score.value,
+        pairs=score.n,
         finished_at=at,
     )
     transition(batch, source=[Batch.Status.OPEN, Batch.Status.PAUSED], target=Batch.Status.CLOSED, closed_at=at)

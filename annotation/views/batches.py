@@ -300,10 +300,10 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
                 return redirect("annotation:conflicts", slug)
     groups = list(benchmark.groups.all())
     state = request.GET.get("state", "")
-    found = _conflicts(benchmark).order_by("-status", "agreement", "pk")
+    adjudications = _conflicts(benchmark).order_by("-status", "agreement", "pk")
     if state in Adjudication.Status.values:
-        found = found.filter(status=state)
-    page = Paginator(found, pieces.PER_PAGE).get_page(request.GET.get("page"))
+        adjudications = adjudications.filter(status=state)
+    page = Paginator(adjudications, pieces.PER_PAGE).get_page(request.GET.get("page"))
     people = people_of(benchmark, names=is_admin(request.user, benchmark))
     context = {
         "benchmark": benchmark,

@@ -110,13 +110,15 @@ def comments_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """Every comment of the benchmark; physicians by pseudonym."""
     benchmark = get_administered_benchmark(request.user, slug)
     names = dict(Physician.objects.filter(benchmark=benchmark).values_list("user_id", "pseudonym"))
-    found = Comment.objects.filter(assignment__batch__group__benchmark=benchmark)
-    found = found.select_related("assignment__batch", "assignment__case").order_by("assignment", "created_at", "pk")
+    queryset = Comment.objects.filter(assignment__batch__group__benchmark=benchmark)
+    queryset = queryset.select_related("assignment__batch", "assignment__case").order_by(
+        "assignment", "created_at", "pk"
+    )
     rows = (
         (
             row.assignment.batch.title, row.assignment.case.key, names.get(row.assignment.annotator_id, ""),
             row.assignment.status, row.voice, names.get(row.author_id, ""), row.created_at.isoformat(), row.text,
         )
-        for row in found.iterator()
+        for row in queryset.iterator()
     )  # fmt: skip
     return csv_file(f"{slug}-comments", COLUMNS, rows, ("batch", "case", "annotator", "author", "text"))

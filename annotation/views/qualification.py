@@ -94,7 +94,7 @@ def _page(
 def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) -> list[dict[str, Any]]:
     """Annotators with their standing, and how much of the set they know from other work."""
     pseudonyms = dict(Physician.objects.filter(benchmark=benchmark).values_list("user_id", "pseudonym"))
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     members = Membership.objects.filter(group__benchmark=benchmark, role=Membership.Role.ANNOTATOR, active=True)
     users = {row.user_id: row.user for row in members.select_related("user")}
     active = [row["key"].response_id for row in keys if row["key"].active]
@@ -104,9 +104,9 @@ def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) ->
     for group in ExpertGroup.objects.filter(benchmark=benchmark):
         for user, standing in standings(group).items():
             name = str(users[user]) if names else pseudonyms.get(user, "")
-            found.append({"name": name, "pseudonym": pseudonyms.get(user, ""), "standing": standing,
+            rows.append({"name": name, "pseudonym": pseudonyms.get(user, ""), "standing": standing,
                           "known": known.get(user, 0), "set": len(active)})  # fmt: skip
-    return sorted(found, key=lambda row: (natural(row["standing"].group.name), natural(row["name"])))
+    return sorted(rows, key=lambda row: (natural(row["standing"].group.name), natural(row["name"])))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -343,10 +343,10 @@ class _Line(NamedTuple):
 
 def _lines(rubrics: Collection[int]) -> dict[int, list[_Line]]:
     """Criteria of several rubrics in one query."""
-    found: dict[int, list[_Line]] = {}
+    lines_by_rubric: dict[int, list[_Line]] = {}
     items = RubricItem.objects.filter(rubric__in=rubrics).order_by("rubric", "position")
     for rubric, criterion, position, text in items.values_list(
         "rubric_id", "criterion_id", "position", "criterion__text"
     ):
-        found.setdefault(rubric, []).append(_Line(criterion, position, text))
-    return found
+        lines_by_rubric.setdefault(rubric, []).append(_Line(criterion, position, text))
+    return lines_by_rubric

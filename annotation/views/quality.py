@@ -59,12 +59,12 @@ def _people(benchmark: Benchmark, role: str, *, names: bool) -> list[Person]:
     """Members in a part, stopped ones among them, by name."""
     pseudonyms = dict(Physician.objects.filter(benchmark=benchmark).values_list("user_id", "pseudonym"))
     members = Membership.objects.filter(group__benchmark=benchmark, role=role).select_related("user", "group")
-    found = []
+    people = []
     for row in members:
         row.group.benchmark = benchmark
         pseudonym = pseudonyms.get(row.user_id, "")
-        found.append(Person(row, str(row.user) if names and row.user.email else pseudonym, pseudonym))
-    return sorted(found, key=lambda person: (natural(person.membership.group.name), natural(person.name)))
+        people.append(Person(row, str(row.user) if names and row.user.email else pseudonym, pseudonym))
+    return sorted(people, key=lambda person: (natural(person.membership.group.name), natural(person.name)))
 
 
 def _with_figures(benchmark: Benchmark, *, names: bool) -> tuple[list[Person], list[Person]]:

@@ -32,15 +32,17 @@ def barred_writers(
 
     Beside references (aided) only a second response of the same candidate is barred: the writer reads answers anyhow.
     """
-    found: dict[Bar, set[Pair]] = {bar: set() for bar in Bar}
+    pairs_by_bar: dict[Bar, set[Pair]] = {bar: set() for bar in Bar}
     tasks = WritingTask.objects.filter(case__in=cases, writer__in=people).exclude(status=WritingTask.Status.RELEASED)
     if mode == "unaided":
-        found[Bar.READ] = _given_an_answer(cases, people)
-        found[Bar.AUTHORED] = _wrote_the_rubric(cases, people) - found[Bar.READ]
+        pairs_by_bar[Bar.READ] = _given_an_answer(cases, people)
+        pairs_by_bar[Bar.AUTHORED] = _wrote_the_rubric(cases, people) - pairs_by_bar[Bar.READ]
     else:
         tasks = tasks.filter(batch__writing_terms__candidate=candidate)
-    found[Bar.WROTE] = set(tasks.values_list("case_id", "writer_id")) - found[Bar.READ] - found[Bar.AUTHORED]
-    return found
+    pairs_by_bar[Bar.WROTE] = (
+        set(tasks.values_list("case_id", "writer_id")) - pairs_by_bar[Bar.READ] - pairs_by_bar[Bar.AUTHORED]
+    )
+    return pairs_by_bar
 
 
 def _given_an_answer(cases: Collection[int], people: Collection[int]) -> set[Pair]:

@@ -85,10 +85,10 @@ def create_writing_batch(
 
 
 def _candidate(order: WritingOrder) -> Candidate:
-    found, _made = Candidate.objects.get_or_create(
+    candidate, _made = Candidate.objects.get_or_create(
         benchmark=order.group.benchmark, name=order.candidate.strip(), defaults={"kind": Candidate.Kind.PHYSICIAN}
     )
-    return found
+    return candidate
 
 
 def _frame(plan: WritingPlan) -> dict[str, object]:

@@ -39,8 +39,8 @@ class WritingFilter:
 
     def cases(self, group: ExpertGroup, order: WritingOrder) -> QuerySet[Case]:
         """What matches, in the order of keys."""
-        found = CaseFilter(self.tags, self.languages, self.difficulties, skip_given=False).cases(group, ())
-        found = found.filter(excluded_at=None)
+        queryset = CaseFilter(self.tags, self.languages, self.difficulties, skip_given=False).cases(group, ())
+        queryset = queryset.filter(excluded_at=None)
         candidate = order.known_candidate()
         if self.skip_written and candidate is not None:
             written = Response.objects.filter(candidate=candidate, writing_mode=order.mode)
@@ -49,8 +49,8 @@ class WritingFilter:
                 batch__writing_terms__candidate=candidate,
                 batch__writing_terms__mode=order.mode,
             ).exclude(batch__status=Batch.Status.CLOSED)
-            found = found.exclude(pk__in=written.values("case")).exclude(pk__in=open_.values("case"))
-        return found
+            queryset = queryset.exclude(pk__in=written.values("case")).exclude(pk__in=open_.values("case"))
+        return queryset
 
     def record(self) -> dict[str, object]:
         """For the batch's frame, under the names that other batches use."""
@@ -285,9 +285,9 @@ def _in_words(bars: Mapping[Bar, Collection[Pair]]) -> list[str]:
 
 
 def _warnings(order: WritingOrder, held_back: int, drawn: int, asked: int | None) -> list[str]:
-    found = []
+    warnings = []
     if held_back:
-        found.append(
+        warnings.append(
             ngettext(
                 "%(number)d annotator gets no new work for now and is left out.",
                 "%(number)d annotators get no new work for now and are left out.",
@@ -296,14 +296,14 @@ def _warnings(order: WritingOrder, held_back: int, drawn: int, asked: int | None
             % {"number": held_back}
         )
     if asked is not None and drawn < asked:
-        found.append(
+        warnings.append(
             _("%(asked)d cases asked; %(drawn)d are left that can be written to.") % {"asked": asked, "drawn": drawn}
         )
     if order.mode == UNAIDED:
-        found.append(
+        warnings.append(
             _(
                 "For a calibration, let another group grade what is written here: gradings by anybody who wrote one of "
                 "the responses are left out."
             )
         )
-    return found
+    return warnings

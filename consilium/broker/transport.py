@@ -76,12 +76,12 @@ class Channel(SQLAlchemyChannel):
 
     def _get_or_create(self, queue: str) -> Any:
         there = self.session.query(self.queue_cls).filter(self.queue_cls.name == queue)
-        found = there.first()
-        if found is None:
+        row = there.first()
+        if row is None:
             self.session.execute(insert(self.queue_cls).values(name=queue).on_conflict_do_nothing())
             self.session.commit()
-            found = there.one()
-        return found
+            row = there.one()
+        return row
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         message = self.message_cls

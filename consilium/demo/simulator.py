@@ -95,12 +95,12 @@ class Simulator:
 
     def ambiguity(self, case: DemoCase, position: int) -> float:
         """How open to reading a criterion is: about 1 on average, higher where near misses are possible."""
-        found = self._ambiguity.get((case.key, position))
-        if found is None:
+        ambiguity = self._ambiguity.get((case.key, position))
+        if ambiguity is None:
             base = 1.15 if case.criteria[position].near_miss else 0.85
-            found = base * self._rng("ambiguity", case.key, position).uniform(0.55, 1.45)
-            self._ambiguity[case.key, position] = found
-        return found
+            ambiguity = base * self._rng("ambiguity", case.key, position).uniform(0.55, 1.45)
+            self._ambiguity[case.key, position] = ambiguity
+        return ambiguity
 
     def reading(self, case: DemoCase, response: DemoResponse, position: int, person: DemoPerson) -> float:
         """How strongly ``person`` finds the criterion satisfied; above 0 is met."""

@@ -64,14 +64,14 @@ def endings(places: Iterable[Place]) -> dict[int, tuple[Ending, int]]:
     for sharers in by_response.values():
         sharers.sort(key=lambda place: place.annotator)
         pairs.setdefault(tuple(place.annotator for place in sharers), []).append(sharers)
-    found = {}
+    by_place = {}
     for _, responses in sorted(pairs.items()):
         responses.sort(key=lambda sharers: sharers[0].position)
         for number, sharers in enumerate(responses):
             both = ENDINGS[number % len(ENDINGS)]
             for place, ending, drafted in zip(sharers, both, DRAFTED, strict=False):
-                found[place.pk] = (ending, drafted if ending is Ending.DRAFT else 0)
-    return found
+                by_place[place.pk] = (ending, drafted if ending is Ending.DRAFT else 0)
+    return by_place
 
 
 def workday(start: datetime, days: int) -> datetime:

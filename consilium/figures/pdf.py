@@ -36,14 +36,14 @@ def in_order(pdf: bytes) -> bytes:
     new: dict[int, int] = {}
     waiting = [trailer]
     while waiting:
-        for found in _REFERENCE.finditer(waiting.pop(0)):
-            number = int(found[1])
+        for match in _REFERENCE.finditer(waiting.pop(0)):
+            number = int(match[1])
             if number in parts and number not in new:
                 new[number] = len(new) + 1
                 waiting.append(parts[number][0])
 
     def renumbered(text: bytes) -> bytes:
-        return _REFERENCE.sub(lambda found: b"%d 0 R" % new.get(int(found[1]), 0), text)
+        return _REFERENCE.sub(lambda match: b"%d 0 R" % new.get(int(match[1]), 0), text)
 
     made, places = bytearray(pdf[: borders[0]]), []
     for number in new:
@@ -63,5 +63,5 @@ def _parts(text: bytes) -> tuple[bytes, bytes]:
     return _RESOURCES.sub(_sorted, described), separator + data
 
 
-def _sorted(found: re.Match[bytes]) -> bytes:
-    return found[1] + b"".join(sorted(found[2].splitlines(keepends=True)))
+def _sorted(match: re.Match[bytes]) -> bytes:
+    return match[1] + b"".join(sorted(match[2].splitlines(keepends=True)))

@@ -109,7 +109,7 @@ def _clean(element: ElementTree.Element, prefix: str, *, hidden: bool = False) -
             value = prefix + value
         elif plain not in ATTRIBUTES:
             continue
-        element.set(plain, _REFERENCE.sub(lambda found: f"url(#{prefix}{found[1]})", value))
+        element.set(plain, _REFERENCE.sub(lambda match: f"url(#{prefix}{match[1]})", value))
     # What is hidden from a screen reader, the words beside a mark, is no stop of the keyboard either: the mark is.
     if hidden and element.tag == f"{{{SVG}}}a":
         element.set("tabindex", "-1")

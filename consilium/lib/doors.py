@@ -39,13 +39,13 @@ PAGED = Pages.parameters()
 
 def page_of(
     request: Request,
-    found: QuerySet[Any] | Sequence[Any],
+    rows: QuerySet[Any] | Sequence[Any],
     serializer: type[Serializer[Any]],
     context: dict[str, Any] | None = None,
 ) -> Response:
-    """The page of ``found`` that was asked for."""
+    """The page of ``rows`` that was asked for."""
     pages = Pages()
-    page = pages.paginate_queryset(cast("QuerySet[Any]", found), request) or []
+    page = pages.paginate_queryset(cast("QuerySet[Any]", rows), request) or []
     return pages.get_paginated_response(serializer(page, many=True, context=context or {}).data)
 
 

@@ -54,13 +54,13 @@ class Prepared(Generic[Row]):
             raise ValueError("rows that come along with others are not read")
         names = [compiler.select[place][0].target.attname for place in info["select_fields"]]
         begin = info["select_fields"][0]
-        found = []
+        instances = []
         for row in self.rows(**values):
             one = info["model"].from_db(DEFAULT_DB_ALIAS, names, row[begin : begin + len(names)])
             for name, place in compiler.annotation_col_map.items():
                 setattr(one, name, row[place])
-            found.append(one)
-        return found
+            instances.append(one)
+        return instances
 
     def first(self, **values: Any) -> Row | None:
         """The first of `objects`, if there is any; the query says how many it reads."""

@@ -204,8 +204,8 @@ def in_words(remarks: str) -> str:
 
 def _one(remark: str) -> str:
     for pattern, template in _patterns():
-        found = pattern.fullmatch(remark)
-        if found:
-            return gettext(template) % found.groupdict()
+        match = pattern.fullmatch(remark)
+        if match:
+            return gettext(template) % match.groupdict()
     names, colon, why = remark.partition(": ")
     return f"{names}：{_one(why)}" if colon else remark

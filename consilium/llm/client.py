@@ -74,10 +74,10 @@ class _CheckedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        found = await self._resolver.resolve(host, port, family)
-        for result in found:
+        results = await self._resolver.resolve(host, port, family)
+        for result in results:
             check_address(result["host"], private=self._private)
-        return found
+        return results
 
     async def close(self) -> None:
         await self._resolver.close()

@@ -197,15 +197,15 @@ def check_address(address: str, *, private: bool = True) -> None:
     Never called: link-local addresses and others of a cloud's metadata, multicast, unspecified. An IPv4 address in
     the clothes of an IPv6 one (mapped, compatible, NAT64, 6to4) is taken for what it is.
     """
-    found = _undressed(ipaddress.ip_address(address.partition("%")[0]))
-    if found in _METADATA or found.is_link_local or found.is_multicast or found.is_unspecified:
-        raise EndpointRefused(Phrase("The host’s address %(address)s is not one that judges may call.", address=found))
-    if not private and (not found.is_global or found.is_reserved or getattr(found, "is_site_local", False)):
+    ip = _undressed(ipaddress.ip_address(address.partition("%")[0]))
+    if ip in _METADATA or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
+        raise EndpointRefused(Phrase("The host’s address %(address)s is not one that judges may call.", address=ip))
+    if not private and (not ip.is_global or ip.is_reserved or getattr(ip, "is_site_local", False)):
         raise EndpointRefused(
             Phrase(
                 "The host’s name is public and its address %(address)s is not. If that is meant, write %(mark)s behind "
                 "the name in JUDGE_ALLOWED_HOSTS.",
-                address=found,
+                address=ip,
                 mark=PRIVATE,
             )
         )

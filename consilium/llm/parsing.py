@@ -52,7 +52,7 @@ def parse_verdicts(text: str, count: int) -> tuple[ParsedVerdict, ...]:
         entries = value["verdicts"]
         if not isinstance(entries, list):
             raise ContentError("wrong_type", f"“verdicts” is {_json_type(entries)}, not a list")
-        found: dict[int, ParsedVerdict] = {}
+        verdicts: dict[int, ParsedVerdict] = {}
         for entry in entries:
             if not isinstance(entry, dict):
                 raise ContentError("not_an_object", f"an entry is {_json_type(entry)}, not an object")
@@ -62,15 +62,15 @@ def parse_verdicts(text: str, count: int) -> tuple[ParsedVerdict, ...]:
                 raise ContentError("wrong_type", f"“number” is {_json_type(number)}, not a whole number")
             if not 1 <= number <= count:
                 raise ContentError("wrong_numbers", f"there is no criterion {str(number)[:20]}")
-            if number in found:
+            if number in verdicts:
                 raise ContentError("wrong_numbers", f"criterion {number} is there twice")
-            found[number] = _verdict(entry)
-        if len(found) != count:
-            raise ContentError("wrong_numbers", f"{count - len(found)} of {count} criteria have no entry")
+            verdicts[number] = _verdict(entry)
+        if len(verdicts) != count:
+            raise ContentError("wrong_numbers", f"{count - len(verdicts)} of {count} criteria have no entry")
     except ContentError as error:
         error.raw = text
         raise
-    return tuple(found[number] for number in range(1, count + 1))
+    return tuple(verdicts[number] for number in range(1, count + 1))
 
 
 def _value(text: str) -> dict[str, Any]:

@@ -266,8 +266,8 @@ def _messages(template: Template, item: JudgeItem, nonce: str, **values: str) ->
         "nonce": nonce,
     }
 
-    def put(found: re.Match[str]) -> str:
-        return values.get(found[1], found[0])
+    def put(match: re.Match[str]) -> str:
+        return values.get(match[1], match[0])
 
     # The form of the answer and the fence rule are ours and may hold places themselves.
     system = template.system.replace("{{answer}}", values["answer"])

@@ -315,11 +315,11 @@ def _clustered(d: NDArray[np.int64], case: NDArray[np.int64], epsilon: float) ->
     return Estimate(float(stdtr(n_cases - 1, (d.mean() - epsilon) / se)), n_cases)
 
 
-def _family(found: Sequence[Figure], q: float) -> list[tuple[Figure, bool | None]]:
-    given = [one.value for one in found if isinstance(one, Estimate)]
+def _family(figures: Sequence[Figure], q: float) -> list[tuple[Figure, bool | None]]:
+    given = [one.value for one in figures if isinstance(one, Estimate)]
     adjusted = iter(benjamini_yekutieli(given))
     made: list[tuple[Figure, bool | None]] = []
-    for one in found:
+    for one in figures:
         if isinstance(one, Undefined):
             made.append((one, None))
         else:

@@ -56,8 +56,8 @@ def residual_pearson(x: ArrayLike, y: ArrayLike, candidate: ArrayLike, case: Arr
     left = _without_means(both, where, len(cases))
     rank = 0
     if n > len(cases):
-        fit, _, found, _ = np.linalg.lstsq(dummies, left, rcond=None)
-        rank = int(found)
+        fit, _, matrix_rank, _ = np.linalg.lstsq(dummies, left, rcond=None)
+        rank = int(matrix_rank)
         left = left - dummies @ fit
     freedom = n - len(cases) - rank
     if freedom < 2:

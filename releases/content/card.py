@@ -129,11 +129,15 @@ def _process(facts: CardFacts) -> str:
 
 
 def _credentials(facts: CardFacts) -> str:
-    found = dict(facts.process["credentials"])
-    physicians = found.pop("physicians", 0)
+    credentials = dict(facts.process["credentials"])
+    physicians = credentials.pop("physicians", 0)
     if not physicians:
         return "## Physicians\n\nNo physician has worked on it here."
-    rows = [(name.replace("_", " "), value, count) for name, counts in found.items() for value, count in counts.items()]
+    rows = [
+        (name.replace("_", " "), value, count)
+        for name, counts in credentials.items()
+        for value, count in counts.items()
+    ]
     words = (
         f"{_n(physicians, 'physician')} took part. Who they are stays apart from what they decided; "
         "their credentials are counted here, and small counts are merged or withheld."

@@ -24,8 +24,8 @@ def cases_to_release(benchmark: Benchmark) -> QuerySet[Case]:
     """Cases that count and have a published rubric; one that an erratum has superseded gives way to that."""
     published = Rubric.objects.current().filter(case=OuterRef("pk"))
     errata = Case.objects.included().filter(supersedes=OuterRef("pk")).filter(Exists(published))
-    found = Case.objects.included().filter(Exists(published), benchmark=benchmark)
-    return found.filter(~Exists(errata)).order_by("pk")
+    cases = Case.objects.included().filter(Exists(published), benchmark=benchmark)
+    return cases.filter(~Exists(errata)).order_by("pk")
 
 
 def released_cases(benchmark: Benchmark) -> Iterator[ReleasedCase]:
@@ -117,7 +117,7 @@ def _origins(cases: Sequence[Case]) -> Origins:
     """
     if not cases:
         return {}
-    found: Origins = {}
+    origins: Origins = {}
     first: defaultdict[int, dict[int, int]] = defaultdict(dict)
     of_first = RubricItem.objects.filter(rubric__case__in=cases, rubric__track="gold", rubric__version=1)
     for case, position, criterion in of_first.values_list("rubric__case_id", "position", "criterion_id"):
@@ -128,12 +128,12 @@ def _origins(cases: Sequence[Case]) -> Origins:
         for position, criterion in first[row.pk].items():
             place = str(position)
             if place in extras or place in kept:
-                found[criterion] = (extras.get(place, {}), kept.get(place))
-    _follow_rewordings(cases, found)
-    return found
+                origins[criterion] = (extras.get(place, {}), kept.get(place))
+    _follow_rewordings(cases, origins)
+    return origins
 
 
-def _follow_rewordings(cases: Sequence[Case], found: Origins) -> None:
+def _follow_rewordings(cases: Sequence[Case], origins: Origins) -> None:
     drafts = RubricDraft.objects.filter(rubric__case__in=cases, rubric__track="gold", rubric__version__gt=1)
     drafts = drafts.filter(rubric__status__in=[Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED])
     rows = list(drafts.order_by("rubric__case_id", "rubric__version").values_list("rubric_id", "content"))
@@ -144,5 +144,5 @@ def _follow_rewordings(cases: Sequence[Case], found: Origins) -> None:
     for rubric, content in rows:
         for position, item in enumerate(items_of(content), start=1):
             now = placed[rubric].get(position)
-            if now is not None and item.criterion in found and now not in found:
-                found[now] = found[item.criterion]
+            if now is not None and item.criterion in origins and now not in origins:
+                origins[now] = origins[item.criterion]

@@ -63,9 +63,9 @@ def _completions(case: ReleasedCase) -> Any:
     if "ideal_completions_data" in case.kept:
         return case.kept["ideal_completions_data"]
     rest = case.metadata.get("ideal_completions_data")
-    found = case.completions
+    completions = case.completions
     return as_imported.ideal_completions(
-        found.ideal, found.group, found.references, rest if isinstance(rest, dict) else {}
+        completions.ideal, completions.group, completions.references, rest if isinstance(rest, dict) else {}
     )
 
 

@@ -71,49 +71,49 @@ def verify(path: Path) -> Verified:
 
 
 def _verify(source: Source) -> Verified:
-    found = Verified()
+    report = Verified()
     for problem in source.problems:
-        found.add(problem)
+        report.add(problem)
     names = set(source.names())
-    found.files = len(names)
+    report.files = len(names)
     for name in NEEDED:
         if name not in names:
-            found.add(f"{name}: missing; every release has it")
+            report.add(f"{name}: missing; every release has it")
     if SUMS not in names:
-        found.add(f"{SUMS}: missing, so nothing can be checked against it")
-        return found
-    sums = _sums(source, found)
-    actual = _hashes(source, names - {SUMS}, found)
-    _compare(sums, actual, found)
-    release = _json(source, "release.json", names, found)
-    rows = _lines(source, names, found)
+        report.add(f"{SUMS}: missing, so nothing can be checked against it")
+        return report
+    sums = _sums(source, report)
+    actual = _hashes(source, names - {SUMS}, report)
+    _compare(sums, actual, report)
+    release = _json(source, "release.json", names, report)
+    rows = _lines(source, names, report)
     if isinstance(release, dict):
-        _check_release(source, release, actual, rows, names, found)
-    _check_croissant(_json(source, "croissant.json", names, found), actual, found)
-    return found
+        _check_release(source, release, actual, rows, names, report)
+    _check_croissant(_json(source, "croissant.json", names, report), actual, report)
+    return report
 
 
 # Sums -----------------------------------------------------------------------------------------------------------------
 
 
-def _sums(source: Source, found: Verified) -> dict[str, str]:
-    raw = _whole(source, SUMS, found)
-    found.digest = hashlib.sha256(raw).hexdigest()
+def _sums(source: Source, report: Verified) -> dict[str, str]:
+    raw = _whole(source, SUMS, report)
+    report.digest = hashlib.sha256(raw).hexdigest()
     sums: dict[str, str] = {}
     for number, line in enumerate(raw.decode("utf-8", "replace").split("\n"), start=1):
         if not line:
             continue
         match = _SUM_LINE.fullmatch(line)
         if match is None:
-            found.add(f"{SUMS}, line {number}: not a sum and a name")
+            report.add(f"{SUMS}, line {number}: not a sum and a name")
         elif match[2] in sums:
-            found.add(f"{SUMS}, line {number}: {match[2]} stands there twice")
+            report.add(f"{SUMS}, line {number}: {match[2]} stands there twice")
         else:
             sums[match[2]] = match[1]
     return sums
 
 
-def _hashes(source: Source, names: set[str], found: Verified) -> dict[str, tuple[str, int]]:
+def _hashes(source: Source, names: set[str], report: Verified) -> dict[str, tuple[str, int]]:
     """SHA-256 and size of each file."""
     actual = {}
     for name in sorted(names):
@@ -124,70 +124,70 @@ def _hashes(source: Source, names: set[str], found: Verified) -> dict[str, tuple
                     made.update(piece)
                     size += len(piece)
         except Unreadable as error:
-            found.add(str(error))
+            report.add(str(error))
             continue
         actual[name] = (made.hexdigest(), size)
-        found.bytes += size
+        report.bytes += size
     return actual
 
 
-def _compare(sums: dict[str, str], actual: dict[str, tuple[str, int]], found: Verified) -> None:
+def _compare(sums: dict[str, str], actual: dict[str, tuple[str, int]], report: Verified) -> None:
     for name in sorted(sums.keys() - actual.keys()):
-        found.add(f"{name}: missing; {SUMS} names it")
+        report.add(f"{name}: missing; {SUMS} names it")
     for name in sorted(actual.keys() - sums.keys()):
-        found.add(f"{name}: extra; {SUMS} does not name it")
+        report.add(f"{name}: extra; {SUMS} does not name it")
     for name in sorted(sums.keys() & actual.keys()):
         if actual[name][0] != sums[name]:
-            found.add(f"{name}: changed; its SHA-256 is not the one in {SUMS}")
+            report.add(f"{name}: changed; its SHA-256 is not the one in {SUMS}")
 
 
 # Content --------------------------------------------------------------------------------------------------------------
 
 
-def _whole(source: Source, name: str, found: Verified) -> bytes:
+def _whole(source: Source, name: str, report: Verified) -> bytes:
     if source.size(name) > _SMALL_FILE:
-        found.add(f"{name}: larger than {_SMALL_FILE >> 20} MiB")
+        report.add(f"{name}: larger than {_SMALL_FILE >> 20} MiB")
         return b""
     try:
         with source.open(name) as file:
             return file.read(_SMALL_FILE + 1)
     except Unreadable as error:
-        found.add(str(error))
+        report.add(str(error))
         return b""
 
 
-def _json(source: Source, name: str, names: set[str], found: Verified) -> Any:
+def _json(source: Source, name: str, names: set[str], report: Verified) -> Any:
     if name not in names:
         return None
     try:
-        value = json.loads(_whole(source, name, found))
+        value = json.loads(_whole(source, name, report))
     except (ValueError, RecursionError) as error:
-        found.add(f"{name}: not JSON ({str(error)[:100]})")
+        report.add(f"{name}: not JSON ({str(error)[:100]})")
         return None
     if not isinstance(value, dict):
-        found.add(f"{name}: not a JSON object")
+        report.add(f"{name}: not a JSON object")
         return None
     return value
 
 
-def _lines(source: Source, names: set[str], found: Verified) -> dict[str, int]:
+def _lines(source: Source, names: set[str], report: Verified) -> dict[str, int]:
     """How many rows each file of rows has; each line of JSONL is held against its schema."""
     rows: dict[str, int] = {}
     for name in sorted(names):
         try:
             if name.endswith(".jsonl"):
-                rows[name] = _jsonl(source, name, found)
+                rows[name] = _jsonl(source, name, report)
             elif name.endswith(".csv"):
-                rows[name] = _csv(source, name, found)
+                rows[name] = _csv(source, name, report)
         except Unreadable as error:
-            found.add(str(error))
+            report.add(str(error))
     return rows
 
 
-def _jsonl(source: Source, name: str, found: Verified) -> int:
+def _jsonl(source: Source, name: str, report: Verified) -> int:
     schema = SCHEMAS.get(schema_of(name))
     if schema is None:
-        found.add(f"{name}: no release has such a file")
+        report.add(f"{name}: no release has such a file")
     faults, count = Faults(), 0
     if not source.size(name):
         return 0
@@ -195,14 +195,14 @@ def _jsonl(source: Source, name: str, found: Verified) -> int:
         for number, record in RecordReader(cast(BinaryIO, file), faults):
             count += 1
             if schema is not None and (fault := fault_of(record, schema)):
-                found.add(f"{name}, line {number}: {fault}")
+                report.add(f"{name}, line {number}: {fault}")
     for error in faults.first:
-        found.add(f"{name}, {error}")
-    found.total += faults.total - len(faults.first)
+        report.add(f"{name}, {error}")
+    report.total += faults.total - len(faults.first)
     return count
 
 
-def _csv(source: Source, name: str, found: Verified) -> int:
+def _csv(source: Source, name: str, report: Verified) -> int:
     """How many rows there are below the header."""
     width, rows = 0, -1
     before = csv.field_size_limit(_LONGEST_CELL)
@@ -212,9 +212,9 @@ def _csv(source: Source, name: str, found: Verified) -> int:
                 rows += 1
                 width = width or len(row)
                 if len(row) != width:
-                    found.add(f"{name}, row {rows}: {len(row)} cells, the header has {width}")
+                    report.add(f"{name}, row {rows}: {len(row)} cells, the header has {width}")
     except (csv.Error, UnicodeDecodeError) as error:
-        found.add(f"{name}, row {rows + 1}: {error}")
+        report.add(f"{name}, row {rows + 1}: {error}")
     finally:
         csv.field_size_limit(before)
     return max(rows, 0)
@@ -226,30 +226,30 @@ def _check_release(
     actual: dict[str, tuple[str, int]],
     rows: dict[str, int],
     names: set[str],
-    found: Verified,
+    report: Verified,
 ) -> None:
-    found.title, found.version = str(release.get("title", "")), str(release.get("version", ""))
+    report.title, report.version = str(release.get("title", "")), str(release.get("version", ""))
     counts = release.get("counts")
     counts = counts if isinstance(counts, dict) else {}
-    found.counts = {str(name): count for name, count in counts.items() if isinstance(count, int)}
+    report.counts = {str(name): count for name, count in counts.items() if isinstance(count, int)}
     for name, counted in COUNTED.items():
         if name in rows and rows[name] != counts.get(counted, 0):
-            found.add(f"{name}: {rows[name]:,} rows; release.json says {counts.get(counted, 0)}")
+            report.add(f"{name}: {rows[name]:,} rows; release.json says {counts.get(counted, 0)}")
     for entry in _entries(release.get("files")):
         path = entry.get("path")
         if path not in actual:
-            found.add(f"release.json: names {path}, which is not there")
+            report.add(f"release.json: names {path}, which is not there")
         elif (entry.get("sha256"), entry.get("size")) != actual[path]:
-            found.add(f"release.json: says another size or SHA-256 of {path}")
+            report.add(f"release.json: says another size or SHA-256 of {path}")
         elif isinstance(entry.get("rows"), int) and path in rows and rows[path] != entry["rows"]:
-            found.add(f"{path}: {rows[path]:,} rows; release.json says {entry['rows']:,}")
+            report.add(f"{path}: {rows[path]:,} rows; release.json says {entry['rows']:,}")
     canary = release.get("canary")
     if isinstance(canary, str) and canary:
-        card = _whole(source, "DATA_CARD.md", found) if "DATA_CARD.md" in names else b""
+        card = _whole(source, "DATA_CARD.md", report) if "DATA_CARD.md" in names else b""
         if canary.encode() not in card:
-            found.add("DATA_CARD.md: the canary of release.json is not in it")
+            report.add("DATA_CARD.md: the canary of release.json is not in it")
         if "cases/healthbench.jsonl" in names and not _holds(source, "cases/healthbench.jsonl", b'"canary"'):
-            found.add("cases/healthbench.jsonl: no case carries a canary")
+            report.add("cases/healthbench.jsonl: no case carries a canary")
 
 
 def _holds(source: Source, name: str, needle: bytes) -> bool:
@@ -267,22 +267,22 @@ def _entries(value: Any) -> Iterator[dict[str, Any]]:
         yield from (entry for entry in value if isinstance(entry, dict))
 
 
-def _check_croissant(document: Any, actual: dict[str, tuple[str, int]], found: Verified) -> None:
+def _check_croissant(document: Any, actual: dict[str, tuple[str, int]], report: Verified) -> None:
     if document is None:
         return
     if document.get("conformsTo") != "http://mlcommons.org/croissant/1.0":
-        found.add("croissant.json: does not say that it conforms to Croissant 1.0")
+        report.add("croissant.json: does not say that it conforms to Croissant 1.0")
     known = set()
     for entry in _entries(document.get("distribution")):
         path = entry.get("contentUrl")
         known.add(entry.get("@id"))
         if path not in actual:
-            found.add(f"croissant.json: names {path}, which is not there")
+            report.add(f"croissant.json: names {path}, which is not there")
         elif entry.get("sha256") != actual[path][0]:
-            found.add(f"croissant.json: says another SHA-256 of {path}")
+            report.add(f"croissant.json: says another SHA-256 of {path}")
     for records in _entries(document.get("recordSet")):
         for column in _entries(records.get("field")):
             of = column.get("source")
             file = of.get("fileObject") if isinstance(of, dict) else None
             if not isinstance(file, dict) or file.get("@id") not in known:
-                found.add(f"croissant.json: the field {column.get('@id')} comes from no file of the release")
+                report.add(f"croissant.json: the field {column.get('@id')} comes from no file of the release")

@@ -51,8 +51,8 @@ class BankItemSerializer(Plain):
     @extend_schema_field(UsageSerializer)
     def get_used(self, entry: BankEntry) -> dict[str, int]:
         """Counts of this benchmark."""
-        found: Usage = self.context["usage"].get(entry.name) or Usage()
-        return {"published": found.published, "drafts": found.drafts}
+        usage: Usage = self.context["usage"].get(entry.name) or Usage()
+        return {"published": usage.published, "drafts": usage.drafts}
 
 
 class BankSerializer(Plain):
@@ -73,20 +73,20 @@ class BankSerializer(Plain):
 @api_view(["GET"])
 def bank(request: Request, slug: str) -> Response:
     """List the criteria of all banks in use; ``points`` is positive or negative, ``only`` may be cluster."""
-    found = access.get_written_benchmark(request.user, slug)
+    benchmark = access.get_written_benchmark(request.user, slug)
     only(request, *FILTERS)
-    entries = catalogue.catalogue(found)
-    form = BankFilters(request.query_params, entries=entries, banks=catalogue.own_banks(found))
+    entries = catalogue.catalogue(benchmark)
+    form = BankFilters(request.query_params, entries=entries, banks=catalogue.own_banks(benchmark))
     asked = form.asked()
     if asked is None:
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
-    return page_of(request, catalogue.matching(entries, asked), BankItemSerializer, {"usage": usage(found)})
+    return page_of(request, catalogue.matching(entries, asked), BankItemSerializer, {"usage": usage(benchmark)})
 
 
 @extend_schema(responses=BankSerializer(many=True), parameters=PAGED, operation_id="banks_list")
 @api_view(["GET"])
 def banks(request: Request, slug: str) -> Response:
     """List the banks that were brought along, those out of use as well."""
-    found = access.get_written_benchmark(request.user, slug)
+    benchmark = access.get_written_benchmark(request.user, slug)
     only(request)
-    return page_of(request, Bank.objects.filter(benchmark=found).order_by("slug"), BankSerializer)
+    return page_of(request, Bank.objects.filter(benchmark=benchmark).order_by("slug"), BankSerializer)

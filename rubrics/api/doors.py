@@ -57,11 +57,13 @@ def benchmark(request: Request, slug: str) -> Response:
     """Show a benchmark, or change what describes it (admin)."""
     if request.method == "GET":
         return Response(shapes.BenchmarkSerializer(access.get_benchmark(request.user, slug)).data)
-    found = access.get_administered_benchmark(request.user, slug)
+    benchmark = access.get_administered_benchmark(request.user, slug)
     changes = valid(shapes.BenchmarkSerializer(data=request.data, partial=True))
-    standing = {name: getattr(found, name) for name in ("title", "description", "guidelines", "rule_sheet", "licence")}
-    services.update_benchmark(benchmark=found, **{**standing, **changes})
-    return Response(shapes.BenchmarkSerializer(found).data)
+    standing = {
+        name: getattr(benchmark, name) for name in ("title", "description", "guidelines", "rule_sheet", "licence")
+    }
+    services.update_benchmark(benchmark=benchmark, **{**standing, **changes})
+    return Response(shapes.BenchmarkSerializer(benchmark).data)
 
 
 CASE_FILTERS = ("q", "difficulty", "register", "language", "tag", "state", "sort")
@@ -75,14 +77,14 @@ CASE_FILTERS = ("q", "difficulty", "register", "language", "tag", "state", "sort
 @api_view(["GET"])
 def cases(request: Request, slug: str) -> Response:
     """List the cases; ``sort`` is key, difficulty, register, language, criteria or responses, or ``-key`` and so on."""
-    found = access.get_benchmark(request.user, slug)
+    benchmark = access.get_benchmark(request.user, slug)
     only(request, *CASE_FILTERS)
-    form = CaseFilters(request.query_params, benchmark=found)
+    form = CaseFilters(request.query_params, benchmark=benchmark)
     if not form.is_valid():
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
     sort = request.query_params.get("sort", "key")
     _known(sort.removeprefix("-"), lists.CASE_ORDERS, "sort")
-    narrowed = lists.narrowed(lists.listed_cases(found), form.cleaned_data)
+    narrowed = lists.narrowed(lists.listed_cases(benchmark), form.cleaned_data)
     return page_of(request, lists.in_order(narrowed, sort, lists.CASE_ORDERS, "key"), shapes.CaseSerializer)
 
 
@@ -102,17 +104,17 @@ def case(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["GET"])
 def candidates(request: Request, slug: str) -> Response:
     """List the candidates."""
-    found = access.get_benchmark(request.user, slug)
+    benchmark = access.get_benchmark(request.user, slug)
     only(request)
-    return page_of(request, lists.listed_candidates(found).order_by("name"), shapes.CandidateSerializer)
+    return page_of(request, lists.listed_candidates(benchmark).order_by("name"), shapes.CandidateSerializer)
 
 
 @extend_schema(responses=shapes.CandidateSerializer)
 @api_view(["GET"])
 def candidate(request: Request, slug: str, public_id: str) -> Response:
     """Show a candidate."""
-    found = access.get_candidate(request.user, slug, public_id)
-    return Response(shapes.CandidateSerializer(lists.listed_candidates(found.benchmark).get(pk=found.pk)).data)
+    candidate = access.get_candidate(request.user, slug, public_id)
+    return Response(shapes.CandidateSerializer(lists.listed_candidates(candidate.benchmark).get(pk=candidate.pk)).data)
 
 
 @extend_schema(
@@ -133,10 +135,10 @@ def candidate(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["GET", "POST"])
 def responses(request: Request, slug: str) -> Response:
     """List responses, or add some: all or none; a fault's line is the place in the list, from 1."""
-    found = access.get_benchmark(request.user, slug)
+    benchmark = access.get_benchmark(request.user, slug)
     if request.method == "GET":
         only(request, "candidate", "case")
-        listed = rows.Response.objects.filter(case__benchmark=found).select_related("case", "candidate")
+        listed = rows.Response.objects.filter(case__benchmark=benchmark).select_related("case", "candidate")
         for name in ("candidate", "case"):
             if value := request.query_params.get(name):
                 listed = listed.filter(**{f"{name}__public_id": value})
@@ -144,7 +146,7 @@ def responses(request: Request, slug: str) -> Response:
     asked = valid(shapes.NewResponsesSerializer(data=request.data))
     lines = "\n".join(json.dumps(row) for row in asked["responses"])
     counts = services.import_responses(
-        benchmark=found,
+        benchmark=benchmark,
         file=io.BytesIO(lines.encode()),
         options={"candidate_kind": asked.get("candidate_kind", "")},
         by=me(request),
@@ -173,13 +175,13 @@ def response(request: Request, slug: str, public_id: str) -> Response:
 @parser_classes([MultiPartParser])
 def imports(request: Request, slug: str) -> Response:
     """List the imports, or upload a file: a worker imports all of it or nothing; ask the import how far it is."""
-    found = access.get_benchmark(request.user, slug)
+    benchmark = access.get_benchmark(request.user, slug)
     if request.method == "GET":
         only(request)
-        return page_of(request, rows.ImportJob.objects.filter(benchmark=found), shapes.ImportSerializer)
+        return page_of(request, rows.ImportJob.objects.filter(benchmark=benchmark), shapes.ImportSerializer)
     asked = valid(shapes.NewImportSerializer(data=request.data))
     job = services.create_import(
-        benchmark=found,
+        benchmark=benchmark,
         kind=asked["kind"],
         file=asked["file"],
         file_name=asked["file"].name or "",

@@ -100,14 +100,14 @@ class FindingSerializer(Plain):
     field = serializers.CharField(source="place.field")
     waived = serializers.SerializerMethodField()
 
-    def get_why(self, found: PlacedFinding) -> str:
+    def get_why(self, finding: PlacedFinding) -> str:
         """In the reader's language."""
-        return said(found.finding.why)
+        return said(finding.finding.why)
 
     @extend_schema_field(serializers.CharField(allow_null=True))
-    def get_waived(self, found: PlacedFinding) -> str | None:
+    def get_waived(self, finding: PlacedFinding) -> str | None:
         """The reason why it may stay."""
-        return found.waiver.reason if found.waiver is not None else None
+        return finding.waiver.reason if finding.waiver is not None else None
 
 
 class WaiverSerializer(StrictSerializer, Plain):
@@ -177,18 +177,18 @@ def cases(request: Request, slug: str) -> Response:
 @api_view(["GET", "PATCH", "DELETE"])
 def case(request: Request, slug: str, public_id: str) -> Response:
     """Show a case as its author sees it, change it, or throw away a draft that nobody has reviewed."""
-    found = access.get_case_to_write(request.user, slug, public_id)
+    case = access.get_case_to_write(request.user, slug, public_id)
     if request.method == "GET":
-        return Response(WrittenCaseSerializer(found).data)
+        return Response(WrittenCaseSerializer(case).data)
     if request.method == "DELETE":
-        case_editing.delete_case(case=found, by=me(request))
+        case_editing.delete_case(case=case, by=me(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
     sent = valid(CaseChangeSerializer(data=request.data))
     version, client_id = sent.pop("version"), sent.pop("client_id", None)
     try:
         saved = case_editing.save_case(
-            case=found,
-            content=_content(sent, contents.content_of(found)),
+            case=case,
+            content=_content(sent, contents.content_of(case)),
             version=version,
             client_id=client_id or uuid.uuid4(),
             by=me(request),
@@ -205,12 +205,12 @@ def case(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["GET", "POST"])
 def privacy(request: Request, slug: str, public_id: str) -> Response:
     """What in a case and its draft may name a person; or say of one why it may stay. Not open: ``waived`` is set."""
-    found = access.get_case_to_write(request.user, slug, public_id)
+    case = access.get_case_to_write(request.user, slug, public_id)
     code: int = status.HTTP_200_OK
     if request.method == "POST":
-        waive_finding(case=found, by=me(request), at=timezone.now(), **valid(WaiverSerializer(data=request.data)))
+        waive_finding(case=case, by=me(request), at=timezone.now(), **valid(WaiverSerializer(data=request.data)))
         code = status.HTTP_201_CREATED
-    findings = all_findings(found, draft_items(found))
+    findings = all_findings(case, draft_items(case))
     return Response(FindingSerializer(findings, many=True).data, status=code)
 
 

@@ -106,8 +106,8 @@ def audits(request: Request, slug: str) -> Response:
     if request.method == "GET":
         benchmark = get_benchmark(request.user, slug)
         only(request)
-        found = report.counted(CaseAudit.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
-        return page_of(request, found, AuditSerializer)
+        audits = report.counted(CaseAudit.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
+        return page_of(request, audits, AuditSerializer)
     benchmark = get_administered_benchmark(request.user, slug)
     asked = dict(valid(NewAuditSerializer(data=request.data)))
     chosen = CaseFilter(**{name: asked.pop(name) for name in CaseFilter.__dataclass_fields__})

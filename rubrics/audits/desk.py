@@ -52,26 +52,26 @@ def take(request: SignedInRequest, slug: str) -> HttpResponse:
 @signed_in
 def item(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """A case with its rubric, and the form beside it."""
-    found = access.get_item(request.user, slug, public_id)
-    return render(request, "rubrics/audit_item.html", _context(found))
+    item = access.get_item(request.user, slug, public_id)
+    return render(request, "rubrics/audit_item.html", _context(item))
 
 
-def _context(found: AuditItem) -> dict[str, Any]:
-    case = found.case
+def _context(item: AuditItem) -> dict[str, Any]:
+    case = item.case
     labels, asks = report.question_labels(), _asks()
     return {
-        "benchmark": found.audit.benchmark,
-        "item": found,
+        "benchmark": item.audit.benchmark,
+        "item": item,
         "case": case,
         "turns": turns_of(case),
-        "rows": list(found.rubric.items.select_related("criterion").order_by("position")),
-        "questions": [(name, labels[name], asks[name], found.answers.get(name)) for name in QUESTIONS],
+        "rows": list(item.rubric.items.select_related("criterion").order_by("position")),
+        "questions": [(name, labels[name], asks[name], item.answers.get(name)) for name in QUESTIONS],
         "outcomes": [
             ("sound", _("Sound"), _("It may stand as it is.")),
             ("revise", _("Revise"), _("The marked criteria go to the authors with your reason.")),
             ("remove", _("Remove"), _("You propose to leave the case out; an admin decides.")),
         ],
-        "writable": found.done_at is None,
+        "writable": item.done_at is None,
     }
 
 
@@ -88,34 +88,34 @@ def _asks() -> dict[str, str]:
 @signed_in
 def save(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
     """Save what is noted so far: ``{"version", "answers", "criteria", "outcome", "comment"}``; 409 with what stands."""
-    found = access.get_item(request.user, slug, public_id)
-    return _saved(request, found, hand_in=False)
+    item = access.get_item(request.user, slug, public_id)
+    return _saved(request, item, hand_in=False)
 
 
 @require_POST
 @signed_in
 def submit(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
     """Hand the case in, with the same body; the answer says where to go next."""
-    found = access.get_item(request.user, slug, public_id)
-    return _saved(request, found, hand_in=True)
+    item = access.get_item(request.user, slug, public_id)
+    return _saved(request, item, hand_in=True)
 
 
-def _saved(request: SignedInRequest, found: AuditItem, *, hand_in: bool) -> JsonResponse:
+def _saved(request: SignedInRequest, item: AuditItem, *, hand_in: bool) -> JsonResponse:
     try:
         finding, version = _read(request.body)
     except (ValueError, KeyError, TypeError):
         return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
     try:
         if hand_in:
-            finish(item=found, auditor=request.user, finding=finding, version=version, at=timezone.now())
-            slug = found.audit.benchmark.slug
-            following = take_case(auditor=request.user, benchmark=found.audit.benchmark, at=timezone.now())
+            finish(item=item, auditor=request.user, finding=finding, version=version, at=timezone.now())
+            slug = item.audit.benchmark.slug
+            following = take_case(auditor=request.user, benchmark=item.audit.benchmark, at=timezone.now())
             if following is None:
                 messages.success(request, _("Handed in. Nothing more waits for you."))
                 return JsonResponse({"next": redirect("rubrics:audit-desk", slug).url})
             messages.success(request, _("Handed in. This is the next case."))
             return JsonResponse({"next": redirect("rubrics:audit-item", slug, following.public_id).url})
-        row = save_finding(item=found, auditor=request.user, finding=finding, version=version)
+        row = save_finding(item=item, auditor=request.user, finding=finding, version=version)
     except StaleFinding as stale:
         return JsonResponse({"detail": str(stale), "standing": _standing(stale.item)}, status=409)
     except DomainError as refused:
@@ -144,9 +144,9 @@ def _standing(row: AuditItem) -> dict[str, Any]:
 @signed_in
 def release(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Let another auditor take the case."""
-    found = access.get_item(request.user, slug, public_id)
+    item = access.get_item(request.user, slug, public_id)
     try:
-        put_back(item=found, auditor=request.user)
+        put_back(item=item, auditor=request.user)
     except DomainError as refused:
         messages.error(request, str(refused))
         return redirect("rubrics:audit-item", slug, public_id)

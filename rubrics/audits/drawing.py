@@ -28,20 +28,22 @@ class CaseFilter:
 
     def rubrics(self, benchmark: Benchmark) -> QuerySet[Rubric]:
         """The frame: the published rubric of every case that counts and fits."""
-        found = Rubric.objects.current().filter(case__benchmark=benchmark, case__excluded_at=None)
+        rubrics = Rubric.objects.current().filter(case__benchmark=benchmark, case__excluded_at=None)
         if self.tags:
-            found = found.filter(Q(case__tags__overlap=list(self.tags)) | Q(case__label_tags__overlap=list(self.tags)))
+            rubrics = rubrics.filter(
+                Q(case__tags__overlap=list(self.tags)) | Q(case__label_tags__overlap=list(self.tags))
+            )
         for field, values in (
             ("difficulty", self.difficulties),
             ("register", self.registers),
             ("language", self.languages),
         ):
             if values:
-                found = found.filter(**{f"case__{field}__in": list(values)})
+                rubrics = rubrics.filter(**{f"case__{field}__in": list(values)})
         if self.state == NEVER_AUDITED:
             read = AuditItem.objects.filter(case=OuterRef("case"), done_at__isnull=False)
-            found = found.exclude(Exists(read))
-        return found
+            rubrics = rubrics.exclude(Exists(read))
+        return rubrics
 
     def record(self) -> dict[str, object]:
         """For the frame of an audit."""

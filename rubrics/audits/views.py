@@ -101,13 +101,13 @@ def audit_draw(request: SignedInRequest, slug: str) -> HttpResponse:
 @signed_in
 def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The report of an audit, as far as it has come."""
-    found = access.get_audit(request.user, slug, public_id)
-    made = report.report_of(found)
+    audit = access.get_audit(request.user, slug, public_id)
+    made = report.report_of(audit)
     labels = {f"question:{name}": label for name, label in report.question_labels().items()}
     labels |= {"outcome:sound": _("Sound"), "outcome:revise": _("Revise"), "outcome:remove": _("Remove")}
     context = {
-        "benchmark": found.benchmark,
-        "audit": found,
+        "benchmark": audit.benchmark,
+        "audit": audit,
         "report": made,
         "tables": [
             # Slices of which no case was read yet stand in the file alone.
@@ -118,10 +118,10 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
                 (_("Defective, by slice"), "slice"),
             )
         ],
-        "defects": report.found_defects(found),
-        "progress": report.counted(CaseAudit.objects.filter(pk=found.pk)).get(),
-        "administers": is_admin(request.user, found.benchmark),
-        "auditors": _auditors(found.benchmark),
+        "defects": report.found_defects(audit),
+        "progress": report.counted(CaseAudit.objects.filter(pk=audit.pk)).get(),
+        "administers": is_admin(request.user, audit.benchmark),
+        "auditors": _auditors(audit.benchmark),
     }
     return render(request, "rubrics/audit.html", context)
 
@@ -130,28 +130,28 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 @signed_in
 def rates_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """The rates of the report with their bounds."""
-    found = access.get_audit(request.user, slug, public_id)
-    rows = report.rate_rows(report.report_of(found))
+    audit = access.get_audit(request.user, slug, public_id)
+    rows = report.rate_rows(report.report_of(audit))
     table = stream_csv(report.RATE_COLUMNS, rows, text_columns=report.RATE_TEXT)
-    return csv_response(f"{slug}-audit-{found.public_id}-rates.csv", table)
+    return csv_response(f"{slug}-audit-{audit.public_id}-rates.csv", table)
 
 
 @require_safe
 @signed_in
 def readings_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """What was found on each case."""
-    found = access.get_audit(request.user, slug, public_id)
-    table = stream_csv(report.READING_COLUMNS, report.reading_rows(found), text_columns=report.READING_TEXT)
-    return csv_response(f"{slug}-audit-{found.public_id}-readings.csv", table)
+    audit = access.get_audit(request.user, slug, public_id)
+    table = stream_csv(report.READING_COLUMNS, report.reading_rows(audit), text_columns=report.READING_TEXT)
+    return csv_response(f"{slug}-audit-{audit.public_id}-readings.csv", table)
 
 
 @require_POST
 @signed_in
 def close(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """End an audit."""
-    found = access.get_administered_audit(request.user, slug, public_id)
+    audit = access.get_administered_audit(request.user, slug, public_id)
     try:
-        close_audit(audit=found, at=timezone.now())
+        close_audit(audit=audit, at=timezone.now())
     except DomainError as refused:
         messages.error(request, str(refused))
     return redirect("rubrics:audit", slug, public_id)
@@ -161,11 +161,11 @@ def close(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 @signed_in
 def remove(request: SignedInRequest, slug: str, public_id: str, case: str) -> HttpResponse:
     """Exclude a case that an auditor proposed to remove."""
-    found = access.get_administered_audit(request.user, slug, public_id)
-    row = get_object_or_404(Case.objects.filter(benchmark=found.benchmark), public_id=case)
+    audit = access.get_administered_audit(request.user, slug, public_id)
+    row = get_object_or_404(Case.objects.filter(benchmark=audit.benchmark), public_id=case)
     try:
         confirm_removal(
-            audit=found,
+            audit=audit,
             case=row,
             reason=request.POST.get("reason", "").replace("\x00", ""),
             by=request.user,

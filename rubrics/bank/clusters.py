@@ -61,12 +61,12 @@ def with_categories(benchmark: Benchmark, entries: Iterable[BankEntry]) -> Query
 def lacks(cases: Sequence[Case], entries: Sequence[BankEntry]) -> list[Lack]:
     """For each case what is missing from the version being written, else from the published one. Three queries."""
     status, held = _held(cases, entries)
-    found = []
+    lacking = []
     for case in cases:
         own = held.get(case.pk, Held())
         missing = tuple(entry for entry in applying(entries, case.all_tags) if not own.has(entry))
-        found.append(Lack(case=case, status=status.get(case.pk, ""), missing=missing))
-    return found
+        lacking.append(Lack(case=case, status=status.get(case.pk, ""), missing=missing))
+    return lacking
 
 
 def missing_from(
@@ -111,10 +111,10 @@ def _held(cases: Sequence[Case], entries: Sequence[BankEntry]) -> tuple[dict[int
     rows: dict[int, list[tuple[str, list[str], str]]] = {}
     for rubric, name, tags, text in items.values_list("rubric_id", "bank_item", "tags", "criterion__text"):
         rows.setdefault(rubrics[rubric], []).append((name, tags, text))
-    for case, found in rows.items():
+    for case, criteria in rows.items():
         held[case] = Held(
-            names=frozenset(name for name, _tags, _text in found if name),
-            tags=frozenset(tag for _name, tags, _text in found for tag in tags),
-            texts=frozenset(text for _name, _tags, text in found),
+            names=frozenset(name for name, _tags, _text in criteria if name),
+            tags=frozenset(tag for _name, tags, _text in criteria for tag in tags),
+            texts=frozenset(text for _name, _tags, text in criteria),
         )
     return status, held

@@ -34,8 +34,8 @@ ITEM_COLUMNS = (
 
 def register_of(user_role: str, mapped: dict[str, str]) -> str:
     """The register of a case: by the benchmark's map; a role that is itself the name of a register needs none."""
-    found = mapped.get(user_role) or user_role.strip().lower()
-    return found if found in REGISTERS else ""
+    register = mapped.get(user_role) or user_role.strip().lower()
+    return register if register in REGISTERS else ""
 
 
 class CaseWriter:
@@ -185,7 +185,7 @@ class CaseWriter:
 
     def warnings(self) -> list[str]:
         """What a person should look at: user roles without a register, and rubrics by which nothing can be scored."""
-        found = []
+        messages = []
         if self.without_score:
             count, lines = len(self.without_score), ", ".join(map(str, self.without_score[:10]))
             message = ngettext(
@@ -193,10 +193,10 @@ class CaseWriter:
                 "Lines %(lines)s%(more)s, rubrics: no criterion has positive points, so these cases have no score.",
                 count,
             )
-            found.append(message % {"lines": lines, "more": " …" if count > 10 else ""})
+            messages.append(message % {"lines": lines, "more": " …" if count > 10 else ""})
         if self.unknown_roles:
-            found.append(self._unknown_roles())
-        return found
+            messages.append(self._unknown_roles())
+        return messages
 
     def _unknown_roles(self) -> str:
         roles = ", ".join(f"{role} ({count})" for role, count in self.unknown_roles.most_common(10))

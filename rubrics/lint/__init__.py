@@ -20,15 +20,15 @@ SAME, ALIKE = 0.9, 0.6
 
 def lint(criteria: Sequence[tuple[str, str, int, Sequence[str]]], *, reference_answer: str = "") -> list[Remark]:
     """Remarks on ``criteria`` (id, text, points, tags), in their order; problems of a criterion before advice."""
-    found: list[Remark] = []
+    remarks: list[Remark] = []
     for name, text, points, tags in criteria:
-        found += remarks_on(name, text, points, from_cluster=_of_a_cluster(tags))
+        remarks += remarks_on(name, text, points, from_cluster=_of_a_cluster(tags))
     # Criteria of clusters share their preamble.
     own = [(name, text) for name, text, _points, tags in criteria if text.strip() and not _of_a_cluster(tags)]
-    found += _near_duplicates(own)
-    found += _copied([(name, text) for name, text, _points, _tags in criteria], reference_answer)
+    remarks += _near_duplicates(own)
+    remarks += _copied([(name, text) for name, text, _points, _tags in criteria], reference_answer)
     place = {name: index for index, (name, *_rest) in enumerate(criteria)}
-    return sorted(found, key=lambda remark: (place[remark.item], remark.severity != PROBLEM))
+    return sorted(remarks, key=lambda remark: (place[remark.item], remark.severity != PROBLEM))
 
 
 def _of_a_cluster(tags: Sequence[str]) -> bool:

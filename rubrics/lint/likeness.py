@@ -33,8 +33,8 @@ def terms(text: str) -> list[str]:
     if is_chinese(text):
         tight = "".join(_TOKEN.findall(lower))
         return [tight[i : i + n] for n in (2, 3) for i in range(len(tight) - n + 1)]
-    found = [word for word in _TOKEN.findall(lower) if word not in _COMMON]
-    return found + [f"{one} {two}" for one, two in pairwise(found)]
+    tokens = [word for word in _TOKEN.findall(lower) if word not in _COMMON]
+    return tokens + [f"{one} {two}" for one, two in pairwise(tokens)]
 
 
 def similarities(texts: Sequence[str]) -> np.ndarray:
@@ -64,12 +64,12 @@ class Reference:
         """Where ``text`` first repeats a run of the reference answer, as far as the run goes; else None."""
         if not self._runs:
             return None
-        found = list(_TOKEN.finditer(text))
-        tokens = [match.group().lower() for match in found]
+        matches = list(_TOKEN.finditer(text))
+        tokens = [match.group().lower() for match in matches]
         for begin in range(len(tokens) - self._size + 1):
             if tuple(tokens[begin : begin + self._size]) in self._runs:
                 end = begin
                 while end + self._size < len(tokens) and tuple(tokens[end + 1 : end + 1 + self._size]) in self._runs:
                     end += 1
-                return found[begin].start(), found[end + self._size - 1].end()
+                return matches[begin].start(), matches[end + self._size - 1].end()
         return None

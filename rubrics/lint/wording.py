@@ -58,7 +58,7 @@ def is_chinese(text: str) -> bool:
 
 def without_asides(text: str) -> str:
     """The text with brackets and quotations blanked out; places stay the same."""
-    return _ASIDE.sub(lambda found: "\0" * len(found.group()), text)
+    return _ASIDE.sub(lambda match: "\0" * len(match.group()), text)
 
 
 def remarks_on(item: str, text: str, points: int, *, from_cluster: bool = False) -> Iterator[Remark]:
@@ -76,11 +76,11 @@ def remarks_on(item: str, text: str, points: int, *, from_cluster: bool = False)
 
 
 def _placeholders(item: str, text: str) -> Iterator[Remark]:
-    found = words.PLACEHOLDER.search(text)
-    if found:
+    match = words.PLACEHOLDER.search(text)
+    if match:
         yield Remark(
-            *("placeholder", PROBLEM, item, found.start(), found.end()),
-            Phrase("“%(quote)s” is a place to fill in.", quote=found.group()),
+            *("placeholder", PROBLEM, item, match.start(), match.end()),
+            Phrase("“%(quote)s” is a place to fill in.", quote=match.group()),
             Phrase("Write what it stands for in this case."),
         )
 
@@ -146,11 +146,11 @@ def _compound(item: str, text: str) -> Iterator[Remark]:
 
 
 def _vague_words(item: str, text: str) -> Iterator[Remark]:
-    found = list(_vague.finditer(without_asides(text)))
-    if found:
-        quotes = ", ".join(dict.fromkeys(f"“{one.group()}”" for one in found[:3]))
+    matches = list(_vague.finditer(without_asides(text)))
+    if matches:
+        quotes = ", ".join(dict.fromkeys(f"“{one.group()}”" for one in matches[:3]))
         yield Remark(
-            *("vague", ADVICE, item, found[0].start(), found[0].end()),
+            *("vague", ADVICE, item, matches[0].start(), matches[0].end()),
             Phrase("%(quotes)s: two physicians may draw the line at different places.", quotes=quotes),
             Phrase("Say what must be there: a drug, a dose, a number of days, a question."),
         )
@@ -161,8 +161,8 @@ def _act(item: str, text: str) -> Iterator[Remark]:
         seen = _ZH_ACT.search(text) is not None
     else:
         lead = _LEAD.match(text)
-        found = _WORD.search(text, lead.end() if lead else 0)
-        first = found.group().lower() if found else ""
+        match = _WORD.search(text, lead.end() if lead else 0)
+        first = match.group().lower() if match else ""
         base = first in words.ACTS  # an order, “Mention the dose”, is plain enough
         seen = first in words.ACTS_OF_A_RESPONSE or first in words.STATES or first.endswith("n't") or base
         seen = (

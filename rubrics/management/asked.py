@@ -9,7 +9,7 @@ from rubrics.models import Benchmark
 
 def benchmark_called(slug: str) -> Benchmark:
     """The benchmark of that short name; `CommandError` where there is none."""
-    found = Benchmark.objects.filter(slug=slug).first()
-    if found is None:
+    benchmark = Benchmark.objects.filter(slug=slug).first()
+    if benchmark is None:
         raise CommandError(f"There is no benchmark “{slug}”.")
-    return found
+    return benchmark

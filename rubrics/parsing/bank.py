@@ -114,21 +114,21 @@ def _dimension(fields: Fields) -> str:
 
 def _texts(fields: Fields, name: str, is_json: bool) -> dict[str, str]:
     """``text`` (its language is found out), ``text_en``, ``text_zh``…, or in JSON an object of languages."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     value = fields.record.get(name)
     if is_json and isinstance(value, dict):
         for language in fields.mapping(name):
-            _keep(fields, f"{name}.{language}", value[language], language, found)
+            _keep(fields, f"{name}.{language}", value[language], language, texts)
     elif value is not None:
         text = fields.text(name, required=False, longest=LONGEST_TEXT).strip()
         if text:
-            found[detect_language(text)] = text
+            texts[detect_language(text)] = text
     for column in [each for each in fields.record if each.startswith(f"{name}_")]:
-        _keep(fields, column, fields.take(column), column.removeprefix(f"{name}_"), found)
-    return found
+        _keep(fields, column, fields.take(column), column.removeprefix(f"{name}_"), texts)
+    return texts
 
 
-def _keep(fields: Fields, place: str, value: Any, language: str, found: dict[str, str]) -> None:
+def _keep(fields: Fields, place: str, value: Any, language: str, texts: dict[str, str]) -> None:
     """Note the text of one language, unless something is wrong with it."""
     if not LANGUAGE.fullmatch(language):
         fields.fault(place, Phrase("“%(name)s” is no code of a language, such as en or zh.", name=language[:20]))
@@ -138,10 +138,10 @@ def _keep(fields: Fields, place: str, value: Any, language: str, found: dict[str
         fields.fault(place, Phrase("This must be a text, not %(kind)s.", kind=kind(value)))
     elif len(value) > LONGEST_TEXT:
         fields.fault(place, Phrase("This is longer than %(longest)s characters.", longest=LONGEST_TEXT))
-    elif language in found:
+    elif language in texts:
         fields.fault(place, Phrase("There are two texts in this language."))
     elif value.strip():
-        found[language] = value.strip()
+        texts[language] = value.strip()
 
 
 def _points(fields: Fields) -> int:
@@ -159,7 +159,7 @@ def _list(fields: Fields, name: str, is_json: bool) -> tuple[str, ...]:
     value = fields.record.get(name)
     if not is_json and isinstance(value, str):
         fields.record[name] = [part.strip() for part in value.split(";") if part.strip()]
-    found = tuple(dict.fromkeys(each.strip() for each in fields.texts(name, longest=TAG_LENGTH)))
-    if len(found) > MOST_TAGS:
+    values = tuple(dict.fromkeys(each.strip() for each in fields.texts(name, longest=TAG_LENGTH)))
+    if len(values) > MOST_TAGS:
         fields.fault(name, Phrase("There are at most %(n)s of these.", n=MOST_TAGS))
-    return found
+    return values

@@ -187,9 +187,9 @@ def _plain(element: Any) -> CriterionRecord | None:
     text, points, tags = element["criterion"], element["points"], element["tags"]
     if type(text) is not str or not text.strip() or type(points) is not int or not 0 < abs(points) <= MOST_POINTS:
         return None
-    if type(tags) is not list or not {str}.issuperset(map(type, tags)) or not _sound_tags(found := tuple(tags)):
+    if type(tags) is not list or not {str}.issuperset(map(type, tags)) or not _sound_tags(tag_names := tuple(tags)):
         return None
-    return CriterionRecord(text, points, found)
+    return CriterionRecord(text, points, tag_names)
 
 
 @lru_cache(maxsize=4096)
@@ -234,13 +234,13 @@ def _completions(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[Completion
     inner = fields.within(name, value)
     if inner is None:
         return (), None
-    found = []
+    completions = []
     group = inner.text("ideal_completions_group", required=False)
     ideal = inner.text("ideal_completion", required=False)
     if ideal:
         metadata = {"ideal_completions_group": group} if group else {}
         place = f"{name}.ideal_completion"
-        found.append(CompletionRecord("physician", 0, ideal, place, WRITING_MODES.get(group, ""), metadata))
+        completions.append(CompletionRecord("physician", 0, ideal, place, WRITING_MODES.get(group, ""), metadata))
     references = inner.take("ideal_completions_ref_completions")
     if references is not None and not isinstance(references, list):
         inner.fault(
@@ -250,7 +250,7 @@ def _completions(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[Completion
     for index, text in enumerate(references or []):
         if isinstance(text, str):
             place = f"{name}.ideal_completions_ref_completions[{index}]"
-            found.append(CompletionRecord("reference", index, text, place))
+            completions.append(CompletionRecord("reference", index, text, place))
         else:
             inner.fault(
                 f"ideal_completions_ref_completions[{index}]",
@@ -260,10 +260,10 @@ def _completions(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[Completion
     rest = inner.rest()
     if group and not ideal:
         rest["ideal_completions_group"] = group
-    texts = [completion.text for completion in found if completion.by == "reference"]
+    texts = [completion.text for completion in completions if completion.by == "reference"]
     if fields.sound and value != as_imported.ideal_completions(ideal, group if ideal else "", texts, rest):
         kept[name] = value
-    return tuple(found), rest or None
+    return tuple(completions), rest or None
 
 
 def clinconsensus_case(fields: Fields) -> CaseRecord:

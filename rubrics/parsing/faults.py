@@ -40,9 +40,9 @@ class Faults:
 
     def since(self, total: int) -> Faults:
         """The faults that came after the first ``total``."""
-        found = Faults()
-        found.first, found.total = self.first[total:], self.total - total
-        return found
+        faults = Faults()
+        faults.first, faults.total = self.first[total:], self.total - total
+        return faults
 
     def absorb(self, others: Faults) -> None:
         """Note those faults as if they had been added here."""

@@ -210,7 +210,7 @@ _FINDERS: tuple[tuple[str, _Finder, Phrase], ...] = (
 
 def findings(text: str) -> list[Finding]:
     """What in ``text`` looks as if it named a person, in order; no two overlap."""
-    narrow = _RANDOM_ID.sub(lambda found: "x" * len(found[0]), text.translate(_NARROW))
+    narrow = _RANDOM_ID.sub(lambda match: "x" * len(match[0]), text.translate(_NARROW))
     taken: list[Finding] = []
     for kind, find, why in _FINDERS:
         for start, end in find(narrow):

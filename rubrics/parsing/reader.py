@@ -186,7 +186,7 @@ class RecordReader:
         decoder = json.JSONDecoder(parse_constant=lambda _text: _MARK, parse_float=fraction, parse_int=whole)
         try:
             return next(
-                (place for place, found in _texts(decoder.decode(text.strip(" \t\r")), "") if found is _MARK), ""
+                (place for place, value in _texts(decoder.decode(text.strip(" \t\r")), "") if value is _MARK), ""
             )
         except json.JSONDecodeError:
             return ""  # it breaks off behind the number
@@ -223,11 +223,11 @@ class RecordReader:
             return None
         # Both can only come from an escape, and a search for one is cheaper than a walk through every text.
         if b"\\u0000" in line or _SURROGATE_ESCAPE.search(line):
-            for place, found in _texts(record, ""):
-                if "\x00" in found:
+            for place, value in _texts(record, ""):
+                if "\x00" in value:
                     self.faults.add(number, place, Phrase("The text holds a NUL character."))
                     return None
-                if any("\ud800" <= character <= "\udfff" for character in found):
+                if any("\ud800" <= character <= "\udfff" for character in value):
                     self.faults.add(number, place, Phrase("The text holds half of a surrogate pair."))
                     return None
         return record

@@ -70,10 +70,10 @@ def self_identification(text: str, candidate: str = "") -> str:
     ``candidate`` is the author's name as imported; it is looked for where it is a model's own name rather than a word.
     """
     lowered = text.lower()
-    if any(hint in lowered for hint in _HINTS) and (found := _PATTERNS.search(text)):
-        return found.group(0)
+    if any(hint in lowered for hint in _HINTS) and (match := _PATTERNS.search(text)):
+        return match.group(0)
     name = candidate.strip()
     distinctive = len(name) >= 5 and (any(map(str.isdigit, name)) or _FAMILY.fullmatch(name) is not None)
-    if distinctive and (found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)):
-        return found.group(0)
+    if distinctive and (match := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)):
+        return match.group(0)
     return ""

@@ -55,10 +55,10 @@ class Frozen(DomainError):
 
 def why_frozen(case: Case) -> str:
     """Why the content of a case cannot change, or an empty text: ``published``, or ``in_review``."""
-    found = {rubric.status for rubric in case.rubrics.all()}
-    if found & {Status.PUBLISHED, Status.SUPERSEDED}:
+    statuses = {rubric.status for rubric in case.rubrics.all()}
+    if statuses & {Status.PUBLISHED, Status.SUPERSEDED}:
         return "published"
-    return "in_review" if Status.IN_REVIEW in found else ""
+    return "in_review" if Status.IN_REVIEW in statuses else ""
 
 
 def is_answered(case: Case) -> bool:

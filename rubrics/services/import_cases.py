@@ -77,7 +77,7 @@ def _completions(
     chunk: list[CaseRecord], ids: dict[str, int], candidates: Candidates, faults: Faults
 ) -> list[NewResponse]:
     """The answers inside case records, as responses of the candidates ``physician`` and ``reference``."""
-    found = []
+    completions = []
     for record in chunk:
         if record.key not in ids:
             continue
@@ -86,7 +86,7 @@ def _completions(
             if mismatch := candidates.mismatch(completion.by, kind):
                 faults.add(record.line, completion.field, mismatch)
                 continue
-            found.append(
+            completions.append(
                 NewResponse(
                     line=record.line,
                     place=completion.field,
@@ -98,4 +98,4 @@ def _completions(
                     metadata=dict(completion.metadata),
                 )
             )
-    return found
+    return completions

@@ -66,7 +66,7 @@ def _resolve(
     cases = dict(
         Case.objects.filter(benchmark=benchmark, key__in={record.case for record in chunk}).values_list("key", "pk")
     )
-    found = []
+    responses = []
     for record in chunk:
         case = cases.get(record.case)
         mismatch = candidates.mismatch(record.candidate, kind) if kind else ""
@@ -76,7 +76,7 @@ def _resolve(
         elif mismatch:
             faults.add(record.line, "candidate", mismatch)
         else:
-            found.append(
+            responses.append(
                 NewResponse(
                     line=record.line,
                     place=record.text_field,
@@ -90,4 +90,4 @@ def _resolve(
                     metadata=record.metadata,
                 )
             )
-    return found
+    return responses

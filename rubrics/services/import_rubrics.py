@@ -176,12 +176,12 @@ def _standing(benchmark: Benchmark, keys: Sequence[str]) -> dict[str, tuple[Case
     rows: dict[int, list[RubricItem]] = defaultdict(list)
     for item in RubricItem.objects.filter(rubric__in=published).select_related("criterion").order_by("position"):
         rows[published[item.rubric_id]].append(item)
-    found = {}
+    by_key = {}
     for pk, case in cases.items():
         rubric = open_ones.get(pk)
         items = items_of(rubric.draft.content) if rubric else from_rubric(rows[pk])
-        found[case.key] = (case, items, rubric is not None and rubric.status == Status.IN_REVIEW)
-    return found
+        by_key[case.key] = (case, items, rubric is not None and rubric.status == Status.IN_REVIEW)
+    return by_key
 
 
 def _warnings(drafts: int) -> list[str]:

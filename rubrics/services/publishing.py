@@ -62,7 +62,7 @@ def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem], *, privacy: b
     faults = [*unready(items), *broken_rules(items, rules_of(case.benchmark))]
     if privacy:
         faults += unready_content(case)
-        faults += [LineError(0, "privacy", str(found)) for found in open_findings(case, items)]
+        faults += [LineError(0, "privacy", str(finding)) for finding in open_findings(case, items)]
     before = rubric.based_on
     if not faults and before is not None:
         stood = sorted(before.items.all(), key=lambda item: item.position)  # may have been read with the rubric

@@ -78,8 +78,8 @@ def tell_of_publishing(rubrics: Sequence[Rubric], *, but: User, at: datetime) ->
 
 
 def _writers(rubrics: Sequence[Rubric]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {rubric.pk: set() for rubric in rubrics}
+    writers: dict[int, set[int]] = {rubric.pk: set() for rubric in rubrics}
     rows = RubricContributor.objects.filter(rubric__in=[rubric.pk for rubric in rubrics])
     for rubric, user in rows.values_list("rubric", "user"):
-        found[rubric].add(user)
-    return found
+        writers[rubric].add(user)
+    return writers

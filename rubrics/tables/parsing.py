@@ -142,14 +142,14 @@ def read_table(
     exact: bool = False,
 ) -> Pasted:
     """As `read_pasted`, for rows of cells, of which no more are taken than a rubric and its heading have."""
-    found = list(islice(table, MOST_ITEMS + 2))
-    if len(found) > MOST_ITEMS + 1:
+    records = list(islice(table, MOST_ITEMS + 2))
+    if len(records) > MOST_ITEMS + 1:
         faults.add(0, "", Phrase("A rubric has at most %(n)s criteria.", n=MOST_ITEMS))
         return Pasted([], has_heading=False, rows=[])
-    headings = [column_of(text_of(cell)) for cell in found[0][1]] if found else []
+    headings = [column_of(text_of(cell)) for cell in records[0][1]] if records else []
     has_heading = "criterion" in headings or "points" in headings
-    width = max((len(cells) for _line, cells in found), default=0)
-    body = found[1:] if has_heading else found
+    width = max((len(cells) for _line, cells in records), default=0)
+    body = records[1:] if has_heading else records
     if columns is None:
         sample = [cells for _line, cells in body[:SAMPLE]]
         guessed = _completed(_unique(headings), sample) if has_heading else _guess(sample, width)

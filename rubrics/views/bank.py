@@ -64,10 +64,10 @@ def bank(request: SignedInRequest, slug: str) -> HttpResponse:
     entries, banks = catalogue.catalogue(benchmark), catalogue.own_banks(benchmark)
     form = BankFilters(request.GET, entries=entries, banks=banks)
     asked = form.asked()
-    found = catalogue.matching(entries, asked) if asked else []
+    matches = catalogue.matching(entries, asked) if asked else []
     order = list(catalogue.SECTIONS)
-    found.sort(key=lambda entry: order.index(entry.section) if entry.section in order else len(order))
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    matches.sort(key=lambda entry: order.index(entry.section) if entry.section in order else len(order))
+    page = Paginator(matches, PER_PAGE).get_page(request.GET.get("page"))
     used, language = usage(benchmark), _language(request)
     return render(
         request,
@@ -143,9 +143,9 @@ def bank_search(request: SignedInRequest, slug: str) -> HttpResponse:
     entries = catalogue.catalogue(benchmark)
     form = BankFilters(request.GET, entries=entries, banks=catalogue.own_banks(benchmark))
     asked = form.asked()
-    found = catalogue.matching(entries, asked) if asked else []
-    applies = {entry.name for entry in catalogue.applying(found, case.all_tags)} if case else set()
-    found.sort(key=lambda entry: entry.name not in applies)
+    matches = catalogue.matching(entries, asked) if asked else []
+    applies = {entry.name for entry in catalogue.applying(matches, case.all_tags)} if case else set()
+    matches.sort(key=lambda entry: entry.name not in applies)
     language = (case.language if case else "") or _language(request)
     lines = [
         {
@@ -153,13 +153,13 @@ def bank_search(request: SignedInRequest, slug: str) -> HttpResponse:
             "item": json.dumps(insertable(entry, language), ensure_ascii=False),
             "applies": entry.name in applies,
         }
-        for entry in found[:MOST_FOUND]
+        for entry in matches[:MOST_FOUND]
     ]
     context = {
         "benchmark": benchmark,
         "lines": lines,
         "held": _held(case) if case else set(),
-        "more": max(0, len(found) - MOST_FOUND),
+        "more": max(0, len(matches) - MOST_FOUND),
         "language": language,
     }
     return render(request, "rubrics/bank_search.html", context)
@@ -224,8 +224,8 @@ def _banks_page(
 def bank_use(request: SignedInRequest, slug: str, bank: str) -> HttpResponse:
     """Take a bank out of use, or back (``active``: 1)."""
     benchmark = access.get_written_benchmark(request.user, slug)
-    found = access.get_bank(benchmark, bank)
-    services.set_bank_in_use(bank=found, active=request.POST.get("active") == "1")
+    chosen_bank = access.get_bank(benchmark, bank)
+    services.set_bank_in_use(bank=chosen_bank, active=request.POST.get("active") == "1")
     return redirect("rubrics:banks", slug)
 
 

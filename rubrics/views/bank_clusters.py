@@ -61,10 +61,10 @@ def _say(request: SignedInRequest, added: Added) -> None:
 def _lacking(benchmark: Benchmark, entries: list[BankEntry]) -> list[Lack]:
     """All cases that lack something; texts of cases are not read."""
     cases = list(with_categories(benchmark, entries))
-    found: list[Lack] = []
+    lacking: list[Lack] = []
     for start in range(0, len(cases), LOOKED_AT_ONCE):
-        found += [lack for lack in lacks(cases[start : start + LOOKED_AT_ONCE], entries) if lack.missing]
-    return found
+        lacking += [lack for lack in lacks(cases[start : start + LOOKED_AT_ONCE], entries) if lack.missing]
+    return lacking
 
 
 def _page(

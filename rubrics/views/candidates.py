@@ -34,9 +34,9 @@ def candidates(request: SignedInRequest, slug: str) -> HttpResponse:
 @signed_in
 def candidate(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """A candidate's responses."""
-    found = access.get_candidate(request.user, slug, public_id)
+    candidate = access.get_candidate(request.user, slug, public_id)
     only_flagged = request.GET.get("flagged") == "1"
-    rows = lists.listed_responses(found)
+    rows = lists.listed_responses(candidate)
     if only_flagged:
         rows = rows.filter(metadata__has_key="self_identification")
     sort = request.GET.get("sort", "")
@@ -45,11 +45,11 @@ def candidate(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
         request,
         "rubrics/candidate.html",
         {
-            "benchmark": found.benchmark,
-            "candidate": found,
+            "benchmark": candidate.benchmark,
+            "candidate": candidate,
             "page_obj": Paginator(ordered, PER_PAGE).get_page(request.GET.get("page")),
             "sort": sort if sort.removeprefix("-") in lists.RESPONSE_ORDERS else "case",
             "only_flagged": only_flagged,
-            "counts": lists.listed_candidates(found.benchmark).get(pk=found.pk),
+            "counts": lists.listed_candidates(candidate.benchmark).get(pk=candidate.pk),
         },
     )

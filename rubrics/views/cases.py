@@ -84,12 +84,12 @@ def cases_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
 @signed_in
 def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """A case as a conversation, its rubric, and what candidates answered."""
-    found = access.get_case(request.user, slug, public_id)
+    case = access.get_case(request.user, slug, public_id)
     items_with_texts = Prefetch("items", RubricItem.objects.select_related("criterion").order_by("position"))
-    rubrics = list(found.rubrics.prefetch_related(items_with_texts).order_by("track", "-version"))
+    rubrics = list(case.rubrics.prefetch_related(items_with_texts).order_by("track", "-version"))
     current = next((each for each in rubrics if each.status == Rubric.Status.PUBLISHED and each.track == "gold"), None)
     responses = list(
-        Response.objects.filter(case=found)
+        Response.objects.filter(case=case)
         .select_related("candidate")
         .order_by("candidate__kind", "candidate__name", "sample", "pk")[: MOST_RESPONSES + 1]
     )
@@ -98,17 +98,17 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         request,
         "rubrics/case.html",
         {
-            "benchmark": found.benchmark,
-            "case": found,
-            "turns": turns_of(found),
-            "errata": found.errata.order_by("pk"),
+            "benchmark": case.benchmark,
+            "case": case,
+            "turns": turns_of(case),
+            "errata": case.errata.order_by("pk"),
             "rubric": current,
             "items": items,
             "positive_points": sum(item.points for item in items if item.points > 0),
             "other_rubrics": [each for each in rubrics if each is not current],
             "responses": responses[:MOST_RESPONSES],
             "more_responses": len(responses) > MOST_RESPONSES,
-            "exclusions": record_of(found),
-            "administers": access.is_admin(request.user, found.benchmark),
+            "exclusions": record_of(case),
+            "administers": access.is_admin(request.user, case.benchmark),
         },
     )

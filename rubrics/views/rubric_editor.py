@@ -57,7 +57,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "missing": stands["missing"],
             "columns": COLUMNS,
             "returned": returned,
-            "evidence": [found for founds in evidence.values() for found in founds],
+            "evidence": [entry for founds in evidence.values() for entry in founds],
             "start": {
                 **stands,
                 "who": opaque_name(request.user),
@@ -65,7 +65,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
                 "rules": rules.as_json(),
                 "axes": editing.AXES,
                 "comments": returned.item_comments if returned else {},
-                "evidence": {str(key): [found.reason for found in founds] for key, founds in evidence.items()},
+                "evidence": {str(key): [entry.reason for entry in founds] for key, founds in evidence.items()},
             },
         },
     )
@@ -168,19 +168,19 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     columns = asked.split(",") if asked else None
     upload = request.FILES.get("file")
     if upload is None:
-        found = read_pasted(request.POST.get("text", ""), faults, columns=columns)
+        table = read_pasted(request.POST.get("text", ""), faults, columns=columns)
     elif (upload.size or 0) > MOST_UPLOADED:
         faults.add(0, "", _("The file is larger than %(n)s MiB.") % {"n": MOST_UPLOADED >> 20})
-        found = read_table([], faults)
+        table = read_table([], faults)
     else:
         exact = upload.read(4) == ZIP
         upload.seek(0)
-        found = read_table(rows_of_file(cast(BinaryIO, upload), faults), faults, columns=columns, exact=exact)
+        table = read_table(rows_of_file(cast(BinaryIO, upload), faults), faults, columns=columns, exact=exact)
     return JsonResponse(
         {
-            "columns": found.columns,
-            "has_heading": found.has_heading,
-            "rows": [row.as_json() for row in found.rows],
+            "columns": table.columns,
+            "has_heading": table.has_heading,
+            "rows": [row.as_json() for row in table.rows],
             "faults": _told(sorted(faults.first, key=lambda one: one.line)),
             "fault_total": faults.total,
         }

@@ -41,7 +41,7 @@ def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Two versions side by side; by default the newest and the one before it."""
     case = access.get_case_to_write(request.user, slug, public_id)
     before, after, every = _chosen(request, case)
-    found = versions.difference(before, after)
+    difference = versions.difference(before, after)
     only = request.GET.get("show") == "changes"
     runs = Benchmark.objects.run_by(request.user).filter(pk=case.benchmark_id).exists()
     counts = after.status in (Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED)
@@ -51,10 +51,10 @@ def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "before": before,
         "after": after,
         "every": every,
-        "diff": found,
+        "diff": difference,
         "lines": [
             {"line": line, "word": versions.kind_words()[line.kind]}
-            for line in (found.differing if only else found.lines)
+            for line in (difference.differing if only else difference.lines)
         ],
         "only": only,
         "kinds": Kind,

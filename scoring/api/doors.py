@@ -41,10 +41,10 @@ class _Cursor(CursorPagination):
 
 
 def _paged(
-    request: Request, found: QuerySet[Any], serializer: type[shapes.Plain], pages: BasePagination | None = None
+    request: Request, queryset: QuerySet[Any], serializer: type[shapes.Plain], pages: BasePagination | None = None
 ) -> Response:
     pages = pages or Pages()
-    page = pages.paginate_queryset(found, request) or []
+    page = pages.paginate_queryset(queryset, request) or []
     return pages.get_paginated_response(serializer(page, many=True).data)
 
 
@@ -78,8 +78,8 @@ def judges(request: Request, slug: str) -> Response:
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         _only(request, "offset")
-        found = screens.judges_on(request.user, benchmark).order_by("name", "-version", "pk")
-        return _paged(request, found, shapes.JudgeSerializer)
+        judges = screens.judges_on(request.user, benchmark).order_by("name", "-version", "pk")
+        return _paged(request, judges, shapes.JudgeSerializer)
     asked = valid(shapes.NewJudgeSerializer(data=request.data))
     try:
         if asked["kind"] == Judge.Kind.CHAT:
@@ -111,8 +111,8 @@ def judges(request: Request, slug: str) -> Response:
 @api_view(["GET"])
 def judge(request: Request, slug: str, public_id: str) -> Response:
     """Show a judge, with its model card if it is a trained one."""
-    _benchmark, found = access.get_judge(request.user, slug, public_id)
-    return Response(shapes.JudgeSerializer(found).data)
+    _benchmark, judge = access.get_judge(request.user, slug, public_id)
+    return Response(shapes.JudgeSerializer(judge).data)
 
 
 @extend_schema(
@@ -166,8 +166,8 @@ def run(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["POST"])
 def run_cancel(request: Request, slug: str, public_id: str) -> Response:
     """Stop a run; what was written stays."""
-    found = access.get_run(request.user, slug, public_id)
-    run_services.cancel_run(run=found, at=timezone.now())
+    run = access.get_run(request.user, slug, public_id)
+    run_services.cancel_run(run=run, at=timezone.now())
     return _detail(access.get_run(request.user, slug, public_id))
 
 
@@ -177,9 +177,9 @@ def run_cancel(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["POST"])
 def run_resume(request: Request, slug: str, public_id: str) -> Response:
     """Go on with what is missing of a run that was cancelled, is paused, could not finish or failed."""
-    found = access.get_run(request.user, slug, public_id)
+    run = access.get_run(request.user, slug, public_id)
     asked = valid(shapes.ResumedRunSerializer(data=request.data))
-    run_services.resume_run(run=found, at=timezone.now(), budget=asked.get("budget"))
+    run_services.resume_run(run=run, at=timezone.now(), budget=asked.get("budget"))
     return _detail(access.get_run(request.user, slug, public_id))
 
 
@@ -191,9 +191,9 @@ def run_resume(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["POST"])
 def run_continue(request: Request, slug: str, public_id: str) -> Response:
     """Go on with a finished run on newer versions of its rubrics: a new run with all verdicts that still stand."""
-    found = access.get_run(request.user, slug, public_id)
+    run = access.get_run(request.user, slug, public_id)
     asked = valid(shapes.ResumedRunSerializer(data=request.data))
-    made = continue_run(run=found, by=_me(request), at=timezone.now(), budget=asked.get("budget"))
+    made = continue_run(run=run, by=_me(request), at=timezone.now(), budget=asked.get("budget"))
     body = _detail(access.get_run(request.user, slug, made.public_id))
     return Response(body.data, status=status.HTTP_201_CREATED)
 
@@ -211,13 +211,13 @@ def run_continue(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["GET"])
 def verdicts(request: Request, slug: str, public_id: str) -> Response:
     """List the verdicts of a run in the order in which they were written."""
-    found = access.get_run(request.user, slug, public_id)
+    run = access.get_run(request.user, slug, public_id)
     _only(request, "cursor", "outcome", "candidate")
     outcome, candidate = (request.query_params.get(name, "") for name in ("outcome", "candidate"))
     if outcome and outcome not in Verdict.Outcome.values:
         raise ValidationError({"outcome": [_("One of: %(names)s.") % {"names": ", ".join(Verdict.Outcome.values)}]})
-    if candidate and not screens.candidates_of(found).filter(public_id=candidate).exists():
+    if candidate and not screens.candidates_of(run).filter(public_id=candidate).exists():
         raise Http404
-    rows = screens.verdicts_of(found, outcome=outcome, candidate=candidate)
+    rows = screens.verdicts_of(run, outcome=outcome, candidate=candidate)
     rows = rows.select_related("response__case", "response__candidate", "criterion")
     return _paged(request, rows, shapes.VerdictSerializer, _Cursor())

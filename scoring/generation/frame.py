@@ -49,10 +49,10 @@ def cases_in(benchmark: Benchmark, frame: CaseFrame) -> list[int]:
     """
     chosen = {name: getattr(frame, name) for name in FILTERS}
     rows = narrowed(Case.objects.filter(benchmark=benchmark).included(), chosen).values_list("key", "pk")
-    found = sorted(rows)
+    ordered_rows = sorted(rows)
     if not frame.cases:
-        return [pk for _key, pk in found]
-    drawn = sorted(found, key=lambda row: hashlib.sha256(f"{frame.seed}\x1f{row[0]}".encode()).digest())
+        return [pk for _key, pk in ordered_rows]
+    drawn = sorted(ordered_rows, key=lambda row: hashlib.sha256(f"{frame.seed}\x1f{row[0]}".encode()).digest())
     return [pk for _key, pk in drawn[: frame.cases]]
 
 

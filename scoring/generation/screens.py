@@ -63,11 +63,11 @@ def runs_on(benchmark: Benchmark) -> QuerySet[GenerationRun]:
 
 def counts_of(runs: Collection[GenerationRun]) -> dict[int, Counts]:
     """The counts of each run, by its pk; one query."""
-    found: dict[int, dict[str, int]] = {run.pk: {} for run in runs}
-    rows = GenerationItem.objects.filter(run__in=found).order_by().values_list("run", "status").annotate(n=Count("pk"))
+    counts: dict[int, dict[str, int]] = {run.pk: {} for run in runs}
+    rows = GenerationItem.objects.filter(run__in=counts).order_by().values_list("run", "status").annotate(n=Count("pk"))
     for run, status, number in rows:
-        found[run][status] = number
-    return {run.pk: Counts(**found[run.pk]) for run in runs}
+        counts[run][status] = number
+    return {run.pk: Counts(**counts[run.pk]) for run in runs}
 
 
 def progress_of(run: GenerationRun, *, at: datetime) -> Progress:

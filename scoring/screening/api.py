@@ -110,8 +110,8 @@ def screenings(request: Request, slug: str) -> Response:
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         only(request)
-        found = screen.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
-        return page_of(request, found, ScreeningSerializer)
+        screenings = screen.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
+        return page_of(request, screenings, ScreeningSerializer)
     terms = ScreeningTerms(**valid(NewScreeningSerializer(data=request.data)))
     made = create_screening(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
     return Response(_shown(made), status=status.HTTP_201_CREATED)
@@ -132,21 +132,21 @@ def screening(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["GET"])
 def screened_cases(request: Request, slug: str, public_id: str) -> Response:
     """List the cases of a screening, flagged first, the highest score first."""
-    found = get_screening(cast("User", request.user), slug, public_id)
+    screening = get_screening(cast("User", request.user), slug, public_id)
     only(request, "show")
     show = request.query_params.get("show", "all")
     if show not in screen.SHOWS:
         raise ValidationError({"show": [", ".join(screen.SHOWS)]})
-    return page_of(request, screen.shown_cases(found, show), ScreenedCaseSerializer)
+    return page_of(request, screen.shown_cases(screening, show), ScreenedCaseSerializer)
 
 
 @extend_schema(request=ScreeningDecisionSerializer, responses=ScreenedCaseSerializer(many=True))
 @api_view(["POST"])
 def screening_decide(request: Request, slug: str, public_id: str) -> Response:
     """Keep or exclude cases, or undo that while the screening is open: all of them or none."""
-    found = get_screening(cast("User", request.user), slug, public_id)
+    screening = get_screening(cast("User", request.user), slug, public_id)
     asked = valid(ScreeningDecisionSerializer(data=request.data))
-    rows = decide(screening=found, by=cast("User", request.user), at=timezone.now(), **asked)
+    rows = decide(screening=screening, by=cast("User", request.user), at=timezone.now(), **asked)
     return Response(ScreenedCaseSerializer(rows, many=True).data)
 
 
@@ -154,6 +154,6 @@ def screening_decide(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["POST"])
 def screening_close(request: Request, slug: str, public_id: str) -> Response:
     """Close a screening: what was decided stands."""
-    found = get_screening(cast("User", request.user), slug, public_id)
-    close_screening(screening=found, at=timezone.now())
-    return Response(_shown(found))
+    screening = get_screening(cast("User", request.user), slug, public_id)
+    close_screening(screening=screening, at=timezone.now())
+    return Response(_shown(screening))

@@ -122,7 +122,7 @@ def raters_on_offer(benchmark: Benchmark) -> list[tuple[str, str]]:
         JudgeRun.objects.graded().filter(benchmark=benchmark).select_related("judge").defer("snapshot").order_by("-pk")
     )
     judges = run_sets(benchmark)
-    found = [
+    choices = [
         (
             name,
             _("%(judge)s (judge, newest run)") % {"judge": name}
@@ -132,17 +132,17 @@ def raters_on_offer(benchmark: Benchmark) -> list[tuple[str, str]]:
         for name, of_judge in judges.items()
     ]
     for jury in Judge.objects.filter(benchmark=benchmark, kind=Judge.Kind.JURY).order_by("name", "-version"):
-        if set(jury.config["members"]) <= set(judges) and jury.name not in dict(found):
-            found.append((jury.name, _("%(jury)s (jury)") % {"jury": jury.name}))
+        if set(jury.config["members"]) <= set(judges) and jury.name not in dict(choices):
+            choices.append((jury.name, _("%(jury)s (jury)") % {"jury": jury.name}))
     handed_in = Assignment.objects.filter(
         batch__group__benchmark=benchmark, submitted_at__isnull=False, purpose=Assignment.Purpose.WORK
     ).exclude(status=Assignment.Status.RELEASED)
     groups = ExpertGroup.objects.filter(pk__in=handed_in.values("batch__group")).order_by("name")
-    found += [
+    choices += [
         (f"group:{group.name}@checked", _("%(group)s (expert group, checked)") % {"group": group.name})
         for group in groups
     ]
-    return found + [
+    return choices + [
         (
             f"run:{run.public_id}",
             _("%(judge)s, run of %(date)s") % {"judge": run.judge.name, "date": run_date(run)},

@@ -76,19 +76,19 @@ def _form(request: SignedInRequest, benchmark: Benchmark, form: ScreeningForm, s
 @signed_in
 def screening(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The cases of a screening, flagged first, and what was decided."""
-    found = get_screening(request.user, slug, public_id)
+    screening = get_screening(request.user, slug, public_id)
     show = _show(request.GET.get("show", ""))
-    page = Paginator(screen.shown_cases(found, show), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(screen.shown_cases(screening, show), PER_PAGE).get_page(request.GET.get("page"))
     for row in page:
         row.by_candidate = sorted(row.scores.items())
-    bins = screen.distribution(found)
+    bins = screen.distribution(screening)
     title = _("Scores of the cases")
     context = {
-        **_counts(found),
+        **_counts(screening),
         "show": show,
         "page_obj": page,
         "figure_title": title,
-        "svg": inline_svg(screen.drawing_of(found, bins), title=title),
+        "svg": inline_svg(screen.drawing_of(screening, bins), title=title),
         "bins": [(f"{low:.2f}–{high:.2f}", n) for low, high, n in bins],
     }
     return render(request, PAGE, context)
@@ -98,8 +98,8 @@ def _show(given: str) -> str:
     return given if given in screen.SHOWS else "flagged"
 
 
-def _counts(found: Screening) -> dict[str, Any]:
-    tally = screen.tally_of(found)
+def _counts(screening: Screening) -> dict[str, Any]:
+    tally = screen.tally_of(screening)
     labels = {
         "flagged": _("Flagged"),
         "undecided": _("Undecided"),
@@ -109,11 +109,11 @@ def _counts(found: Screening) -> dict[str, Any]:
         "all": _("All"),
     }
     return {
-        "benchmark": found.benchmark,
-        "screening": found,
+        "benchmark": screening.benchmark,
+        "screening": screening,
         "tally": tally,
         "shows": [(name, label, getattr(tally, name)) for name, label in labels.items()],
-        "is_open": found.status == Screening.Status.OPEN,
+        "is_open": screening.status == Screening.Status.OPEN,
     }
 
 
@@ -121,18 +121,18 @@ def _counts(found: Screening) -> dict[str, Any]:
 @signed_in
 def screening_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """Every case with its scores and what was decided."""
-    found = get_screening(request.user, slug, public_id)
-    pieces = stream_csv(screen.csv_columns(found), screen.csv_rows(found), text_columns=screen.CSV_TEXT)
-    return _file(pieces, f"{slug}-screening-{found.public_id}.csv")
+    screening = get_screening(request.user, slug, public_id)
+    pieces = stream_csv(screen.csv_columns(screening), screen.csv_rows(screening), text_columns=screen.CSV_TEXT)
+    return _file(pieces, f"{slug}-screening-{screening.public_id}.csv")
 
 
 @require_safe
 @signed_in
 def distribution_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """The table behind the figure."""
-    found = get_screening(request.user, slug, public_id)
-    pieces = stream_csv(("score_from", "score_to", "n_cases"), screen.distribution(found), text_columns=())
-    return _file(pieces, f"{slug}-screening-{found.public_id}-distribution.csv")
+    screening = get_screening(request.user, slug, public_id)
+    pieces = stream_csv(("score_from", "score_to", "n_cases"), screen.distribution(screening), text_columns=())
+    return _file(pieces, f"{slug}-screening-{screening.public_id}-distribution.csv")
 
 
 def _file(pieces: Any, name: str) -> StreamingHttpResponse:
@@ -145,12 +145,12 @@ def _file(pieces: Any, name: str) -> StreamingHttpResponse:
 @signed_in
 def screening_decide(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Keep, exclude or undo: one case (htmx asks for its row alone), or several with one reason."""
-    found = get_screening(request.user, slug, public_id)
+    screening = get_screening(request.user, slug, public_id)
     cases = [value.replace("\x00", "") for value in request.POST.getlist("case")]
     decision = request.POST.get("decision", "")
     try:
         rows = decide(
-            screening=found,
+            screening=screening,
             cases=cases,
             decision=decision,
             reason=request.POST.get("reason", "").replace("\x00", ""),
@@ -162,32 +162,32 @@ def screening_decide(request: SignedInRequest, slug: str, public_id: str) -> Htt
             answer = HttpResponse(status=204)
             return trigger_client_event(answer, "toast", {"text": str(refused), "level": "error"})
         messages.error(request, str(refused))
-        return redirect(_place(request, found))
+        return redirect(_place(request, screening))
     if request.htmx and len(rows) == 1:
         rows[0].by_candidate = sorted(rows[0].scores.items())
         show = _show(request.POST.get("show", ""))
-        context = {**_counts(found), "row": rows[0], "show": show, "swapped": True}
+        context = {**_counts(screening), "row": rows[0], "show": show, "swapped": True}
         return render(request, "scoring/screening/_case.html", context)
     if decision != UNDO:
         said = _("%(n)s cases excluded.") if decision == "exclude" else _("%(n)s cases kept.")
         messages.success(request, said % {"n": len(rows)})
-    return redirect(_place(request, found))
+    return redirect(_place(request, screening))
 
 
-def _place(request: SignedInRequest, found: Screening) -> str:
+def _place(request: SignedInRequest, screening: Screening) -> str:
     """The list as the reader had it."""
     page = request.POST.get("page", "")
     query = {"show": _show(request.POST.get("show", "")), **({"page": page} if page.isdecimal() else {})}
-    return f"{reverse('scoring:screening', args=[found.benchmark.slug, found.public_id])}?{urlencode(query)}"
+    return f"{reverse('scoring:screening', args=[screening.benchmark.slug, screening.public_id])}?{urlencode(query)}"
 
 
 @require_POST
 @signed_in
 def screening_close(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """End a screening."""
-    found = get_screening(request.user, slug, public_id)
+    screening = get_screening(request.user, slug, public_id)
     try:
-        close_screening(screening=found, at=timezone.now())
+        close_screening(screening=screening, at=timezone.now())
     except DomainError as refused:
         messages.error(request, str(refused))
     return redirect("scoring:screening", slug, public_id)

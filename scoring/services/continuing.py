@@ -198,11 +198,11 @@ Row = tuple[int, str, int]  # criterion, text, points
 
 
 def _texts(rubrics: set[int]) -> dict[int, list[Row]]:
-    found: dict[int, list[Row]] = {}
+    rows_by_rubric: dict[int, list[Row]] = {}
     rows = RubricItem.objects.filter(rubric__in=rubrics).order_by("rubric", "position")
     for rubric, criterion, text, points in rows.values_list("rubric_id", "criterion_id", "criterion__text", "points"):
-        found.setdefault(rubric, []).append((criterion, text, points))
-    return found
+        rows_by_rubric.setdefault(rubric, []).append((criterion, text, points))
+    return rows_by_rubric
 
 
 def _reads_points(run: JudgeRun) -> bool:

@@ -72,10 +72,10 @@ def plan_measurement(
     if not 0 <= seed < 2**31:
         raise DomainError(_("A seed is a whole number from 0 to 2147483647."))
     chosen = reference_or_default(benchmark, judge, reference)
-    found = failing_pairs(benchmark, chosen)
-    if not len(found):
+    failures = failing_pairs(benchmark, chosen)
+    if not len(failures):
         raise DomainError(_("By “%(rater)s” no response fails a criterion of a current rubric.") % {"rater": chosen})
-    return MeasurementPlan(chosen, len(found), draw(found, pairs, np.random.default_rng(seed)))
+    return MeasurementPlan(chosen, len(failures), draw(failures, pairs, np.random.default_rng(seed)))
 
 
 @transaction.atomic

@@ -69,8 +69,8 @@ def normal(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Sentences and list items of a text in `normal` form; at least one, at most `MOST_SENTENCES`."""
-    found = [part.strip(" \t-*#•·") for part in _SENTENCE_END.split(text)]
-    return [part for part in found if len(part) > 1][:MOST_SENTENCES] or [text or " "]
+    parts = [part.strip(" \t-*#•·") for part in _SENTENCE_END.split(text)]
+    return [part for part in parts if len(part) > 1][:MOST_SENTENCES] or [text or " "]
 
 
 def words(text: str) -> list[str]:
@@ -156,8 +156,8 @@ class FeatureMaker:
         passages: list[str] = []
         for _, group in groupby(range(len(pairs)), key=lambda i: (pairs[i].response, pairs[i].prompt)):
             where = list(group)
-            made[where], found = self._of_response([pairs[i] for i in where])
-            passages += found
+            made[where], group_passages = self._of_response([pairs[i] for i in where])
+            passages += group_passages
         return made, passages
 
     def _cosine(self, counts: Any) -> Any:

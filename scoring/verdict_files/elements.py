@@ -110,15 +110,15 @@ class Cursor:
 
     def take(self, wanted: bytes) -> bytes:
         """Pass one of the bytes ``wanted``, after white space; `Broken` at anything else."""
-        found = self.peek()
-        if not found or found not in wanted:
+        next_byte = self.peek()
+        if not next_byte or next_byte not in wanted:
             names = ", ".join(f"“{chr(byte)}”" for byte in wanted)
-            if not found:
+            if not next_byte:
                 raise Broken(self.line, Phrase("The file ends where one of %(names)s is due.", names=names))
-            message = Phrase("“%(found)s” stands where one of %(names)s is due.", found=_shown(found), names=names)
+            message = Phrase("“%(found)s” stands where one of %(names)s is due.", found=_shown(next_byte), names=names)
             raise Broken(self.line, message)
         self._at += 1
-        return found
+        return next_byte
 
     def value(self, longest: int) -> bytes | None:
         """The next value as it stands, or None where it is longer than ``longest`` bytes; it is passed either way."""
@@ -266,15 +266,15 @@ class ElementReader:
         if level == len(self.path):
             yield from self._elements(cursor)
             return
-        found = False
+        exists = False
         if cursor.peek() == b"{":
             for name in cursor.names():
                 if name == self.path[level]:
-                    found = True
+                    exists = True
                     yield from self._descend(cursor, level + 1)
                 else:
                     cursor.value(0)
-        if not found:
+        if not exists:
             place = ".".join(self.path)
             raise Broken(cursor.line, Phrase("The file has no %(place)s.", place=place))
 

@@ -60,10 +60,10 @@ def open_log(file: BinaryIO, folder: str, *, limits: Limits | None = None) -> Pl
 
     def samples() -> Iterator[dict[str, Any]]:
         # Attachments are long texts that the log keeps apart; resolved, they stand where they belong.
-        found = read_eval_log_samples(copy, all_samples_required=False, resolve_attachments=True, format="eval")
+        log_samples = read_eval_log_samples(copy, all_samples_required=False, resolve_attachments=True, format="eval")
         while True:
             try:
-                sample = next(found, None)
+                sample = next(log_samples, None)
             except Exception as error:
                 raise UnsoundLog(str(error)[:300]) from error
             if sample is None:
@@ -118,13 +118,13 @@ def examples_of(
     for sample in samples:
         name = f"{str(sample.get('id'))[:80]}/{sample.get('epoch', 1)}"
         placed.place = f"samples[{name}]"
-        found = _grades(sample, placed)
-        if found is None:
+        grading = _grades(sample, placed)
+        if grading is None:
             if ungraded is not None:
                 ungraded(name)
             continue
         graded += 1
-        example = parser.parse(0, json.dumps(_example(model, sample, *found)).encode())
+        example = parser.parse(0, json.dumps(_example(model, sample, *grading)).encode())
         if example is not None:
             yield 0, placed.place, example
     if not graded and not faults.total:
@@ -133,18 +133,18 @@ def examples_of(
 
 def _grades(sample: dict[str, Any], faults: Faults) -> tuple[dict[str, Any], list[Any]] | None:
     """The score that keeps grades, and the grades; None where none does, and a fault where several do."""
-    found = []
+    gradings = []
     for scorer, score in (sample.get("scores") or {}).items():
         metadata = score.get("metadata") or {}
         grades: list[Any] = next((metadata[name] for name in GRADES if isinstance(metadata.get(name), list)), [])
         if grades and all(isinstance(grade, dict) and "criterion" in grade for grade in grades):
-            found.append((scorer, score, grades))
-    if not found:
+            gradings.append((scorer, score, grades))
+    if not gradings:
         return None
-    if len(found) > 1:
-        names = ", ".join(str(scorer) for scorer, _score, _grades in found)
+    if len(gradings) > 1:
+        names = ", ".join(str(scorer) for scorer, _score, _grades in gradings)
         faults.add(0, "scores", Phrase("Several scorers keep grades: %(names)s.", names=names))
-    return found[0][1], found[0][2]
+    return gradings[0][1], gradings[0][2]
 
 
 def _example(model: str, sample: dict[str, Any], score: dict[str, Any], grades: list[dict[str, Any]]) -> dict[str, Any]:

@@ -138,17 +138,17 @@ def judge(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 
 
 def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainError | None = None) -> HttpResponse:
-    benchmark, found = access.get_judge(request.user, slug, public_id)
-    if found.kind == Judge.Kind.JURY:
+    benchmark, judge = access.get_judge(request.user, slug, public_id)
+    if judge.kind == Judge.Kind.JURY:
         return jury_page(request, slug, public_id)
-    versions = access.judges_for(request.user).filter(benchmark=found.benchmark_id, name=found.name)
+    versions = access.judges_for(request.user).filter(benchmark=judge.benchmark_id, name=judge.name)
     runs = Paginator(screens.runs_on(benchmark).filter(judge__in=versions), RUNS_PER_PAGE)
     page = runs.get_page(request.GET.get("page"))
-    config = found.config
-    if found.kind == Judge.Kind.CHAT:  # settings that are newer than the judge have their defaults
+    config = judge.config
+    if judge.kind == Judge.Kind.CHAT:  # settings that are newer than the judge have their defaults
         config = {name: field.default for name, field in ChatConfig.model_fields.items()} | config
     context = {
-        **_training(benchmark, found),
+        **_training(benchmark, judge),
         "config": config,
         "template": TEMPLATES.get(str(config.get("prompt"))),
         "versions": versions.order_by("-version"),
@@ -156,23 +156,23 @@ def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainEr
         "runs": screens.run_rows(list(page)),
         "refused": refused,
         **beside(screens.newest_settled(versions, benchmark)),
-        "susceptibility": susceptibility_screen(benchmark, found),
+        "susceptibility": susceptibility_screen(benchmark, judge),
     }
-    if found.kind == Judge.Kind.CHAT:
+    if judge.kind == Judge.Kind.CHAT:
         number = request.GET.get("item", "0")
-        context["preview"] = preview_of(found, benchmark, _number(number))
+        context["preview"] = preview_of(judge, benchmark, _number(number))
     return render(request, "scoring/judge.html", context, status=refused.status_code if refused else 200)
 
 
-def _training(benchmark: Benchmark, found: Judge) -> dict[str, Any]:
-    model = getattr(found, "trained_model", None)
+def _training(benchmark: Benchmark, judge: Judge) -> dict[str, Any]:
+    model = getattr(judge, "trained_model", None)
     return {
         "benchmark": benchmark,
-        "judge": found,
+        "judge": judge,
         "model": model,
         "training": model is not None and model.status in ("pending", "running"),
         "card": card_of(model) if model is not None and model.status == "done" else None,
-        "can_run": found.kind == Judge.Kind.CHAT or (model is not None and model.status == "done"),
+        "can_run": judge.kind == Judge.Kind.CHAT or (model is not None and model.status == "done"),
     }
 
 
@@ -191,11 +191,11 @@ def judge_training(request: SignedInRequest, slug: str, public_id: str) -> HttpR
 @signed_in
 def judge_train_again(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Fit a judge again whose fitting failed."""
-    _benchmark, found = access.get_judge(request.user, slug, public_id)
-    if found.kind != Judge.Kind.TRAINED:
+    _benchmark, judge = access.get_judge(request.user, slug, public_id)
+    if judge.kind != Judge.Kind.TRAINED:
         raise Http404
     try:
-        services.train_again(judge=found, at=timezone.now())
+        services.train_again(judge=judge, at=timezone.now())
     except DomainError as error:
         return _page(request, slug, public_id, error)
     return redirect("scoring:judge", slug, public_id)

@@ -53,10 +53,10 @@ def new_jury(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _jury(request: SignedInRequest, slug: str, public_id: str) -> tuple[Benchmark, Judge]:
     """A jury at home in the benchmark; its members' runs are there and nowhere else."""
-    benchmark, found = access.get_judge(request.user, slug, public_id)
-    if found.kind != Judge.Kind.JURY or found.benchmark_id != benchmark.pk:
+    benchmark, jury = access.get_judge(request.user, slug, public_id)
+    if jury.kind != Judge.Kind.JURY or jury.benchmark_id != benchmark.pk:
         raise Http404
-    return benchmark, found
+    return benchmark, jury
 
 
 def jury_page(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:

@@ -15,8 +15,8 @@ from scoring.presentation import CARD_COLUMNS, CARD_TEXT, card_rows, curve_drawi
 
 def _trained(request: SignedInRequest, slug: str, public_id: str) -> TrainedModel:
     """The fitted model of a judge; 404 where it has none."""
-    _benchmark, found = access.get_judge(request.user, slug, public_id)
-    model: TrainedModel | None = getattr(found, "trained_model", None)
+    _benchmark, judge = access.get_judge(request.user, slug, public_id)
+    model: TrainedModel | None = getattr(judge, "trained_model", None)
     if model is None or model.status != "done":
         raise Http404
     return model

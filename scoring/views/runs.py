@@ -82,16 +82,16 @@ def run_size(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "scoring/runs/_size.html", context)
 
 
-def _context(found: JudgeRun) -> dict[str, Any]:
+def _context(run: JudgeRun) -> dict[str, Any]:
     return {
-        "benchmark": found.benchmark,
-        "run": found,
-        "progress": screens.progress_of(found, at=timezone.now()),
-        "spending": spending_of([found])[found.pk],
-        "resumable": found.status in services.RESUMABLE and not found.imported,
-        "cancellable": found.status in (JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING, JudgeRun.Status.PAUSED),
-        "tried_again": services.tried_again_at(found),
-        "reference": reference_label(found.benchmark_id, str(found.frame.get("reference", ""))),
+        "benchmark": run.benchmark,
+        "run": run,
+        "progress": screens.progress_of(run, at=timezone.now()),
+        "spending": spending_of([run])[run.pk],
+        "resumable": run.status in services.RESUMABLE and not run.imported,
+        "cancellable": run.status in (JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING, JudgeRun.Status.PAUSED),
+        "tried_again": services.tried_again_at(run),
+        "reference": reference_label(run.benchmark_id, str(run.frame.get("reference", ""))),
     }
 
 
@@ -102,18 +102,18 @@ def run(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     return _page(request, access.get_run(request.user, slug, public_id))
 
 
-def _page(request: SignedInRequest, found: JudgeRun, refused: DomainError | None = None) -> HttpResponse:
-    visible = access.judges_for(request.user).filter(pk=found.judge_id).exists()
+def _page(request: SignedInRequest, run: JudgeRun, refused: DomainError | None = None) -> HttpResponse:
+    visible = access.judges_for(request.user).filter(pk=run.judge_id).exists()
     context = {
-        **_context(found),
-        "frame": screens.frame_words(found),
-        "steadiness": screens.steadiness_of(found),
-        "resume_form": ResumeForm(initial={"budget": found.budget}),
+        **_context(run),
+        "frame": screens.frame_words(run),
+        "steadiness": screens.steadiness_of(run),
+        "resume_form": ResumeForm(initial={"budget": run.budget}),
         "judge_visible": visible,
         "refused": refused,
-        "newer": continuing.newer_versions(found),
-        "continued_by": found.continued_by.order_by("-pk").first(),
-        **beside(found, request.GET.get("with", "")),
+        "newer": continuing.newer_versions(run),
+        "continued_by": run.continued_by.order_by("-pk").first(),
+        **beside(run, request.GET.get("with", "")),
     }
     return render(request, "scoring/run.html", context, status=refused.status_code if refused else 200)
 
@@ -122,10 +122,10 @@ def _page(request: SignedInRequest, found: JudgeRun, refused: DomainError | None
 @signed_in
 def run_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The part that moves; it asks for itself again while the run lives. At another status the page is loaded anew."""
-    found = access.get_run(request.user, slug, public_id)
-    context = _context(found)
+    run = access.get_run(request.user, slug, public_id)
+    context = _context(run)
     response = render(request, "scoring/runs/_progress.html", context)
-    if not context["progress"].live or request.GET.get("status", found.status) != found.status:
+    if not context["progress"].live or request.GET.get("status", run.status) != run.status:
         response["HX-Refresh"] = "true"
     return response
 
@@ -134,7 +134,7 @@ def run_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
 @signed_in
 def run_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Stop; what was written stays."""
-    return _switch(request, slug, public_id, lambda found, at: services.cancel_run(run=found, at=at))
+    return _switch(request, slug, public_id, lambda run, at: services.cancel_run(run=run, at=at))
 
 
 @require_POST
@@ -143,35 +143,33 @@ def run_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     """Go on with what is missing."""
     form = ResumeForm(request.POST)
     if not form.is_valid():
-        found = access.get_run(request.user, slug, public_id)
-        return _page(request, found, DomainError(" ".join(str(error) for error in form.errors["budget"])))
+        run = access.get_run(request.user, slug, public_id)
+        return _page(request, run, DomainError(" ".join(str(error) for error in form.errors["budget"])))
     budget = form.cleaned_data["budget"]
-    return _switch(request, slug, public_id, lambda found, at: services.resume_run(run=found, at=at, budget=budget))
+    return _switch(request, slug, public_id, lambda run, at: services.resume_run(run=run, at=at, budget=budget))
 
 
 @require_POST
 @signed_in
 def run_continue(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Go on with a finished run on newer versions of its rubrics, as a run of its own."""
-    found = access.get_run(request.user, slug, public_id)
+    run = access.get_run(request.user, slug, public_id)
     form = ResumeForm(request.POST)
     if not form.is_valid():
-        return _page(request, found, DomainError(" ".join(str(error) for error in form.errors["budget"])))
+        return _page(request, run, DomainError(" ".join(str(error) for error in form.errors["budget"])))
     try:
-        made = continuing.continue_run(
-            run=found, by=request.user, at=timezone.now(), budget=form.cleaned_data["budget"]
-        )
+        made = continuing.continue_run(run=run, by=request.user, at=timezone.now(), budget=form.cleaned_data["budget"])
     except DomainError as refused:
-        return _page(request, found, refused)
+        return _page(request, run, refused)
     return redirect("scoring:run", slug, made.public_id)
 
 
 def _switch(
     request: SignedInRequest, slug: str, public_id: str, change: Callable[[JudgeRun, datetime], None]
 ) -> HttpResponse:
-    found = access.get_run(request.user, slug, public_id)
+    run = access.get_run(request.user, slug, public_id)
     try:
-        change(found, timezone.now())
+        change(run, timezone.now())
     except DomainError as refused:
         return _page(request, access.get_run(request.user, slug, public_id), refused)
     return redirect("scoring:run", slug, public_id)

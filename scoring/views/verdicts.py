@@ -27,8 +27,8 @@ def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpRespons
     candidates = list(screens.candidates_of(run))
     form = VerdictFilters(request.GET, candidates=candidates)
     chosen = form.cleaned_data if form.is_valid() else {}
-    found = screens.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    verdicts = screens.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
+    page = Paginator(verdicts, PER_PAGE).get_page(request.GET.get("page"))
     shown = page.object_list
     about = next((one for one in candidates if one.public_id == chosen.get("candidate")), None)
     context = {
@@ -56,8 +56,8 @@ def verdicts_csv(request: SignedInRequest, slug: str, public_id: str) -> Streami
     run = access.get_run(request.user, slug, public_id)
     form = VerdictFilters(request.GET, candidates=list(screens.candidates_of(run)))
     chosen = form.cleaned_data if form.is_valid() else {}
-    found = screens.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
-    pieces = stream_csv(screens.csv_columns(run), screens.csv_rows(run, found), text_columns=screens.CSV_TEXT)
+    verdicts = screens.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
+    pieces = stream_csv(screens.csv_columns(run), screens.csv_rows(run, verdicts), text_columns=screens.CSV_TEXT)
     response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-run-{run.public_id}-verdicts.csv"'
     return response

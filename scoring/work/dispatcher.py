@@ -139,11 +139,11 @@ class Dispatcher(Generic[Request, Found]):
 
     def found(self) -> list[Found]:
         """What was found out, even where the loop has failed since."""
-        found = []
+        findings = []
         while self._found:
-            found.append(self._found.popleft())
-        self._outstanding -= len(found)
-        return found
+            findings.append(self._found.popleft())
+        self._outstanding -= len(findings)
+        return findings
 
     def written(self, answers: int) -> None:
         """So many answers of the collected findings are written."""

@@ -118,8 +118,8 @@ def _window(run: JudgeRun, number: int, slices: int, item: int, end: int) -> int
             """,
             [run.pk, slices, number, item, end, WINDOW],
         )
-        found = cursor.fetchone()[0]
-    return None if found is None else int(found)
+        value = cursor.fetchone()[0]
+    return None if value is None else int(value)
 
 
 def _questions(rows: list[tuple[int, ...]], texts: Callable[[str, int], str]) -> list[Question]:

@@ -53,11 +53,11 @@ def test_no_page_has_a_violation_in_any_theme_or_language(new_page: NewPage, liv
         page.add_init_script(path=SCRIPT)
         for one in listed:
             try:
-                found = looks[turn % len(looks)](page, f"{live_server.url}{one.url}")
+                findings = looks[turn % len(looks)](page, f"{live_server.url}{one.url}")
             except NoDocument:
                 continue
             turn += 1
-            faults += [f"{one.name} as {role} ({how}): {line}" for how, line in found]
+            faults += [f"{one.name} as {role} ({how}): {line}" for how, line in findings]
     assert turn > 75
     assert not faults, "\n" + "\n".join(faults)
 
@@ -103,15 +103,15 @@ def in_the_dark(page: Page, url: str) -> list[tuple[str, str]]:
 
 def in_chinese(page: Page, url: str) -> list[tuple[str, str]]:
     read_in(page, "zh-hans", url)
-    found = [("Chinese", line) for line in [*axe_violations(page, rules=OF_THE_WORDS), *too_wide(page)]]
+    findings = [("Chinese", line) for line in [*axe_violations(page, rules=OF_THE_WORDS), *too_wide(page)]]
     if page.locator("html").get_attribute("lang") != "zh-hans":
-        found.append(("Chinese", "does not say that it is in Chinese"))
-    return found
+        findings.append(("Chinese", "does not say that it is in Chinese"))
+    return findings
 
 
 def everything(page: Page, url: str) -> list[tuple[str, str]]:
     """Both languages, both themes, two widths, and every dialog."""
-    found = []
+    findings = []
     for language in ("en", "zh-hans"):
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
@@ -119,9 +119,9 @@ def everything(page: Page, url: str) -> list[tuple[str, str]]:
             for theme in ("light", "dark"):
                 wear(page, theme)
                 place = f"{language}, {theme}, {width}"
-                found += [(place, line) for line in [*axe_violations(page), *too_wide(page)]]
+                findings += [(place, line) for line in [*axe_violations(page), *too_wide(page)]]
                 for dialog in page.evaluate("[...document.querySelectorAll('dialog[id]')].map(one => one.id)"):
                     page.evaluate("id => document.getElementById(id).showModal()", dialog)
-                    found += [(f"{place}, #{dialog}", line) for line in axe_violations(page, within=f"#{dialog}")]
+                    findings += [(f"{place}, #{dialog}", line) for line in axe_violations(page, within=f"#{dialog}")]
                     page.evaluate("id => document.getElementById(id).close()", dialog)
-    return found
+    return findings

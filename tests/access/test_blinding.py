@@ -114,13 +114,13 @@ def test_no_canary_in_any_answer(role: str, world: World, canaries: dict[str, st
     user = world.users[role]
     assert user is not None
     client.force_login(user)
-    found, seen = [], 0
+    leaks, seen = [], 0
     for what, response in answers(client, world, role):
         text = text_of(response)
         seen += response.status_code == 200
-        found += [f"{what}: {fact}" for fact in HIDDEN[role] if canaries[fact].lower() in text]
+        leaks += [f"{what}: {fact}" for fact in HIDDEN[role] if canaries[fact].lower() in text]
     assert seen > 3, "the role got into almost nothing, so this test looked at almost nothing"
-    assert not found, "\n" + "\n".join(sorted(set(found)))
+    assert not leaks, "\n" + "\n".join(sorted(set(leaks)))
 
 
 def test_the_canaries_are_there_for_those_who_may_see_them(world: World) -> None:

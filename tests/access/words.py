@@ -76,12 +76,12 @@ def texts_in(value: Any) -> Iterator[str]:
 
 def stored_texts() -> list[str]:
     """Every text of the database: what people wrote is in their own language on every page."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for model in apps.get_models():
         if model._meta.app_label in translations.APPS and model._meta.managed:
             for row in model._default_manager.values():
-                found.update(" ".join(text.split()) for text in texts_in(list(row.values())))
-    return sorted((text for text in found if " " in text), key=len, reverse=True)
+                texts.update(" ".join(text.split()) for text in texts_in(list(row.values())))
+    return sorted((text for text in texts if " " in text), key=len, reverse=True)
 
 
 def english_in(answer: Any, stored: list[str], *, beside: Iterable[str] = ()) -> set[str]:
@@ -90,12 +90,12 @@ def english_in(answer: Any, stored: list[str], *, beside: Iterable[str] = ()) ->
         return set()
     html = answer["Content-Type"].startswith("text/html")
     texts = words_of(answer.content.decode()) if html else [answer.content.decode(errors="replace")]
-    found = set()
+    sentences = set()
     for text in [*texts, answer.headers.get("HX-Trigger", ""), *beside]:
         if not ENGLISH.search(text):
             continue  # thousands of texts need not be looked for in it
         for known in stored:
             text = text.replace(known, " · ")
         if ENGLISH.search(text):
-            found.add(text[:300])
-    return found
+            sentences.add(text[:300])
+    return sentences

@@ -48,8 +48,8 @@ def add(admin: Client, group: str, email: str = "bo@example.org", role: str = "a
 
 def link() -> str:
     """The path of the link in the last mail."""
-    (found,) = re.findall(r"http://localhost:8000(/welcome/\S+)", mail.outbox[-1].body)
-    return str(found)
+    (path,) = re.findall(r"http://localhost:8000(/welcome/\S+)", mail.outbox[-1].body)
+    return str(path)
 
 
 def test_an_unknown_address_gets_a_mail_that_says_who_what_and_how_long(admin: Client, group: str, commit: Any) -> None:

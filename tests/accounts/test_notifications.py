@@ -192,9 +192,9 @@ def test_the_bell_costs_the_same_however_many_there_are(client: Client) -> None:
     client.force_login(user)
 
     def queries() -> int:
-        with CaptureQueriesContext(connection) as found:
+        with CaptureQueriesContext(connection) as captured_queries:
             client.get("/notifications/")
-        return len(found)
+        return len(captured_queries)
 
     tell(user)
     before = queries()

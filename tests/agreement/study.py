@@ -41,11 +41,11 @@ class Study:
     @cached_property
     def criteria(self) -> dict[int, list[int]]:
         """Ids of the criteria of each case, in the order of its rubric."""
-        found: dict[int, list[int]] = {}
+        ids_by_case: dict[int, list[int]] = {}
         items = RubricItem.objects.filter(rubric__case__benchmark=self.benchmark).order_by("rubric", "position")
         for case, criterion in items.values_list("rubric__case", "criterion"):
-            found.setdefault(case, []).append(criterion)
-        return found
+            ids_by_case.setdefault(case, []).append(criterion)
+        return ids_by_case
 
     def responses(self) -> list[Response]:
         """All responses, in order."""

@@ -87,8 +87,8 @@ def test_every_figure_is_that_of_the_definition(study: Study, client: Client) ->
     said = panel(study)
     report = ask(study)
     assert report.status == "done", report.error
-    found = {row["physician"]: row for row in table_of(report, "physicians").dicts()}
-    assert found.keys() == said.keys() and len(said) == 3
+    rows_by_physician = {row["physician"]: row for row in table_of(report, "physicians").dicts()}
+    assert rows_by_physician.keys() == said.keys() and len(said) == 3
     judge, p = study.said["echo"], {}
     for name, own in said.items():
         d, ahead = [], []
@@ -100,7 +100,7 @@ def test_every_figure_is_that_of_the_definition(study: Study, client: Client) ->
             ahead.append(s_f >= s_h)
             d.append(int(s_h >= s_f) - int(s_f >= s_h))
         p[name] = ttest_1samp(d, 0.2, alternative="less").pvalue
-        row = found[name]
+        row = rows_by_physician[name]
         assert (row["n_instances"], row["test"]) == (len(d), "t")
         assert row["rho_judge"] == pytest.approx(np.mean(ahead), abs=1e-12)
         assert row["difference"] == pytest.approx(-np.mean(d), abs=1e-12)
@@ -108,8 +108,8 @@ def test_every_figure_is_that_of_the_definition(study: Study, client: Client) ->
         assert row["rho_judge_low"] < row["rho_judge"] < row["rho_judge_high"]
     adjusted = dict(zip(p, false_discovery_control(list(p.values()), method="by"), strict=True))
     for name, value in adjusted.items():
-        assert found[name]["p_adjusted"] == pytest.approx(value, rel=1e-9)
-        assert found[name]["wins"] is bool(value <= 0.05)
+        assert rows_by_physician[name]["p_adjusted"] == pytest.approx(value, rel=1e-9)
+        assert rows_by_physician[name]["wins"] is bool(value <= 0.05)
     summary = table_of(report, "summary").dicts()[0]
     rate = sum(value <= 0.05 for value in adjusted.values()) / 3
     assert summary["winning_rate"] == pytest.approx(rate) and summary["passes"] is bool(rate >= 0.5)
@@ -121,7 +121,7 @@ def test_every_figure_is_that_of_the_definition(study: Study, client: Client) ->
     assert "ahead by less than ε = 0.2" in " ".join(page.content.decode().split())
     first = page.context["physicians"][0]
     behind = client.get(first["url"])
-    assert sum(behind.context["counts"].values()) == found[first["physician"]]["n_instances"]
+    assert sum(behind.context["counts"].values()) == rows_by_physician[first["physician"]]["n_instances"]
     assert client.get(first["url"].partition("&side")[0] + "&side=nobody").status_code == 404
     assert any("Calderon" in sentence for sentence in kind_of(report).methods(report))
 

@@ -86,7 +86,7 @@ def by_hand(study: Study, pairs: list[Pair], case_of: dict[int, int]) -> dict[st
 
 def test_every_figure_is_that_of_other_libraries_on_the_shared_pairs(study: Study) -> None:
     report = ask(study)
-    found = {row["slice"]: row for name in ("comparison", "slices") for row in table_of(report, name).dicts()}
+    rows_by_slice = {row["slice"]: row for name in ("comparison", "slices") for row in table_of(report, name).dicts()}
     responses = {one.pk: one for one in study.responses()}
     case_of = {pk: one.case_id for pk, one in responses.items()}
     shared = [pair for pair, said in study.said["A"].items() if said != "cannot_assess"]
@@ -95,14 +95,14 @@ def test_every_figure_is_that_of_other_libraries_on_the_shared_pairs(study: Stud
         expected[f"candidate:{name}"] = [pair for pair in shared if responses[pair[0]].candidate.name == name]
     expected["difficulty:low"] = [pair for pair in shared if responses[pair[0]].case.difficulty == "low"]
     expected["theme:odd"] = [pair for pair in shared if "theme:odd" in responses[pair[0]].case.tags]
-    assert expected.keys() <= found.keys()
+    assert expected.keys() <= rows_by_slice.keys()
     for name, pairs in expected.items():
         for column, value in by_hand(study, pairs, case_of).items():
             if value is None:
-                assert found[name][column] is None and "of the 10 cases needed" in found[name]["note"]
+                assert rows_by_slice[name][column] is None and "of the 10 cases needed" in rows_by_slice[name]["note"]
             else:
-                assert found[name][column] == pytest.approx(value, abs=1e-12), (name, column)
-    overall = found["all"]
+                assert rows_by_slice[name][column] == pytest.approx(value, abs=1e-12), (name, column)
+    overall = rows_by_slice["all"]
     assert overall["difference_low"] < overall["difference"] < overall["difference_high"]
     assert overall["difference_low"] > 0
     cells = [overall[name] for name in ("both_right", "only_a_right", "only_b_right", "both_wrong")]

@@ -70,8 +70,8 @@ NUMBERS = ("n_annotators", "n_checkers", "n_responses", "n_decisions")
 
 
 def test_each_group_has_its_own_rows(report: Report, admin: Client) -> None:
-    found = {(row["group"], row["slice"]): tuple(int(row[name]) for name in NUMBERS) for row in rows_of(admin, report)}
-    assert found == {
+    counts = {(row["group"], row["slice"]): tuple(int(row[name]) for name in NUMBERS) for row in rows_of(admin, report)}
+    assert counts == {
         ("", "all"): (3, 4, 4, 18),
         ("", "candidate:alpha"): (3, 4, 3, 15),
         ("", "candidate:beta"): (1, 0, 1, 3),

@@ -57,12 +57,12 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
     expected = {"all": common}
     for name in ("one", "two", "three", "four"):
         expected[f"candidate:{name}"] = [pair for pair in common if names[pair[0]] == name]
-    found = {row["slice"]: row for row in rows(report, "fidelity")}
-    assert found.keys() == expected.keys()
+    rows_by_slice = {row["slice"]: row for row in rows(report, "fidelity")}
+    assert rows_by_slice.keys() == expected.keys()
     responses = {one.pk: one.case for one in study.responses()}
     expected["difficulty:low"] = [pair for pair in common if responses[pair[0]].difficulty == "low"]
     expected["theme:odd"] = [pair for pair in common if "theme:odd" in responses[pair[0]].tags]
-    found |= {row["slice"]: row for row in rows(report, "fidelity_slices")}
+    rows_by_slice |= {row["slice"]: row for row in rows(report, "fidelity_slices")}
     for name, pairs in expected.items():
         a, b = ([CODES[study.said[group][pair]] for pair in pairs] for group in ("A", "B"))
         judged = [study.said["echo"][pair] for pair in pairs]
@@ -76,7 +76,7 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
         }
         values["mean"] = (values["judge_a"] + values["judge_b"]) / 2
         values["gap"] = values["mean"] - values["ceiling"]
-        row = found[name]
+        row = rows_by_slice[name]
         assert row["n_pairs"] == len(pairs)
         assert row["n_invalid"] == judged.count("invalid")
         for key, value in values.items():

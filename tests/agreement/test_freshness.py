@@ -157,9 +157,9 @@ def test_what_has_changed_is_counted_by_kind_and_what_changes_no_figure_is_not(s
     work = Assignment.objects.filter(batch__group__name="B").first()
     Check.objects.create(assignment=work, round=1, checker=study.admin, result="accepted", created_at=timezone.now())
     Case.objects.filter(key__in=["case-00", "case-01"]).update(label_tags=["theme:new"])
-    found = freshness_of(report)
-    assert found.fresh is False
-    assert [(change.what, change.n, change.in_words) for change in found.changes] == [
+    freshness = freshness_of(report)
+    assert freshness.fresh is False
+    assert [(change.what, change.n, change.in_words) for change in freshness.changes] == [
         ("decisions_changed", 2, "2 decisions changed"),
         ("checks", 1, "1 check added"),
         ("labels", 2, "labels of 2 cases changed"),
@@ -196,9 +196,9 @@ def test_a_final_ruling_that_is_changed_is_a_change_and_one_that_is_not_final_is
     rule(second, "faulty", "Two readings.")
     assert freshness_of(report).fresh is True
     rule(first, "met", "")
-    found = freshness_of(report)
-    assert found.fresh is False
-    assert [(change.what, change.n) for change in found.changes] == [("rulings", 1)]
+    freshness = freshness_of(report)
+    assert freshness.fresh is False
+    assert [(change.what, change.n) for change in freshness.changes] == [("rulings", 1)]
 
 
 def test_what_other_raters_do_leaves_a_report_fresh(study: Study) -> None:
@@ -223,8 +223,8 @@ def test_of_a_very_large_study_the_record_alone_is_asked(study: Study, monkeypat
     monkeypatch.setattr("agreement.freshness.MOST_HASHED", 98)
     assert (freshness_of(report).fresh, freshness_of(report).digest) == (True, "")
     Decision.objects.filter(pk=Decision.objects.earliest("pk").pk).update(outcome="cannot_assess")
-    found = freshness_of(report)
-    assert (found.fresh, [change.what for change in found.changes]) == (None, ["decisions_changed"])
+    freshness = freshness_of(report)
+    assert (freshness.fresh, [change.what for change in freshness.changes]) == (None, ["decisions_changed"])
     monkeypatch.setattr("agreement.freshness.MOST_HASHED", 99)
     assert freshness_of(report).fresh is False
 
@@ -232,9 +232,9 @@ def test_of_a_very_large_study_the_record_alone_is_asked(study: Study, monkeypat
 def test_a_report_whose_rater_is_gone_says_so(study: Study) -> None:
     report = ask(study, "scores")
     JudgeRun.objects.update(status="cancelled")
-    found = freshness_of(report)
-    assert (found.fresh, found.digest) == (False, "")
-    assert "echo" in found.reason
+    freshness = freshness_of(report)
+    assert (freshness.fresh, freshness.digest) == (False, "")
+    assert "echo" in freshness.reason
     client = Client()
     client.force_login(study.admin)
     behind = client.get(f"{place(report)}decisions/", follow=True)

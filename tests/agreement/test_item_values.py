@@ -85,9 +85,9 @@ def test_the_figure_has_the_same_labels_in_the_same_order(report: Report, shown:
     drawn = svg_file(figure.drawing)
     whole = 0
     for attribute in ("response_length", "difficulty", "points"):
-        found = [drawn.find(f": {label}<") for label in shown[attribute]]
-        if -1 not in found:
-            assert found == sorted(found), attribute
+        positions = [drawn.find(f": {label}<") for label in shown[attribute]]
+        if -1 not in positions:
+            assert positions == sorted(positions), attribute
             whole += 1
     assert whole
     assert not re.search(r">[^<]*\d-\d[^<]*</text>", drawn), "a range with a hyphen"

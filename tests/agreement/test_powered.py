@@ -78,8 +78,8 @@ def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study)
     assert {key[2] for key in rows} == set(MEASURES)
     for candidate in ("alpha", "beta"):
         row = rows[candidate, "overall_score", "rubric_accuracy"]
-        found = (row["value"], row["physicians"], row["judge"])
-        assert found == pytest.approx(by_hand(study, candidate), abs=1e-9)
+        values = (row["value"], row["physicians"], row["judge"])
+        assert values == pytest.approx(by_hand(study, candidate), abs=1e-9)
         assert row["low"] < row["value"] < row["high"]
         n = graded(study, candidate)
         assert 10 <= n < CASES
@@ -264,9 +264,9 @@ def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> No
         if pairs[0] in study.said["A"]:
             shares[response.candidate.name][response.case_id] = 25 * sum(study.said["A"][one] == "met" for one in pairs)
     apart = [shares["alpha"][case] - shares["beta"][case] for case in shares["alpha"] if case in shares["beta"]]
-    found = answer["detectable"][0]
-    assert found["difference"] == pytest.approx(np.mean(apart), abs=1e-9)
-    assert found["spread"] == pytest.approx(np.std(apart, ddof=1), abs=1e-9)
+    effect = answer["detectable"][0]
+    assert effect["difference"] == pytest.approx(np.mean(apart), abs=1e-9)
+    assert effect["spread"] == pytest.approx(np.std(apart, ddof=1), abs=1e-9)
 
 
 def test_a_plan_that_cannot_be_made_says_why(study: Study, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_every_row_pair_by_pair(tables):
         width = max(map(len, paired))
         table = np.array([[float(x) for x in labels] + [np.nan] * (width - len(labels)) for labels in paired]).T
         assert float(row["alpha"]) == pytest.approx(krippendorff.alpha(table, level_of_measurement="nominal"), abs=1e-9)
-    found = {(row["physician"], row["slice"]): row for row in made["physicians"]}
-    assert found.keys() == physicians.keys()
-    for place, row in found.items():
+    physician_rows = {(row["physician"], row["slice"]): row for row in made["physicians"]}
+    assert physician_rows.keys() == physicians.keys()
+    for place, row in physician_rows.items():
         same(row, physicians[place])

@@ -50,10 +50,10 @@ def result(study: Study, also: tuple[str, ...] = ("J", "group:B")) -> Result:
 
 def hits(study: Study, rater: str) -> dict[int, int]:
     """How many criteria of each response ``rater`` said are met."""
-    found: dict[int, int] = {}
+    hits_by_response: dict[int, int] = {}
     for (response, _criterion), said in study.said[rater].items():
-        found[response] = found.get(response, 0) + (said == "met")
-    return found
+        hits_by_response[response] = hits_by_response.get(response, 0) + (said == "met")
+    return hits_by_response
 
 
 def figures(given: list[int]) -> dict[str, float]:
@@ -73,8 +73,8 @@ def of(study: Study, candidate: str, inside: Callable[[Case], bool] = lambda cas
 
 
 def row(rows: list[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
-    (found,) = [one for one in rows if all(one[name] == value for name, value in wanted.items())]
-    return found
+    (match,) = [one for one in rows if all(one[name] == value for name, value in wanted.items())]
+    return match
 
 
 def test_every_slice_has_its_figures(study: Study) -> None:

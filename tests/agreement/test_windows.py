@@ -101,9 +101,9 @@ def test_a_thousand_orders_of_the_rows_are_one_report() -> None:
 
 def test_windows_hold_whole_responses_and_leave_none_out() -> None:
     ids, sizes = np.array([3, 4, 9, 20, 21]), np.array([2, 2, 5, 1, 1])
-    found = list(windows(ids, sizes, 4))
+    spans = list(windows(ids, sizes, 4))
     # 2 + 2, then the response of 5 that is larger than a window, then 1 + 1; both ends are open.
-    assert found == [(Span(0, 4), 4 / 11), (Span(5, 9), 9 / 11), (Span(10, 2**63 - 1), 1.0)]
+    assert spans == [(Span(0, 4), 4 / 11), (Span(5, 9), 9 / 11), (Span(10, 2**63 - 1), 1.0)]
     assert list(windows(ids, sizes, 11)) == [(None, 1.0)]
     assert list(windows(ids[:0], sizes[:0], 11)) == [(None, 1.0)]
 

@@ -157,7 +157,9 @@ def test_capacities_are_kept_where_any_allocation_keeps_them(
         for teams in product(*(list(combinations(who, per_item)) for who in free))
     ]
     kept = [
-        found for found in every if all(n <= max(0, capacity[p] - held[p]) for n, p in zip(found, people, strict=True))
+        counts
+        for counts in every
+        if all(n <= max(0, capacity[p] - held[p]) for n, p in zip(counts, people, strict=True))
     ]
     plan = {
         "per_item": per_item,
@@ -205,9 +207,11 @@ def test_specialists_get_the_cases_of_their_field() -> None:
     items = [Item(n, n // 5) for n in range(20)]  # cases 0 and 1 are of one field, 2 and 3 of another
     matches = {(0, 1), (1, 1), (0, 2), (1, 2), (2, 3), (3, 3), (2, 4), (3, 4)}
     for seed, by_case in product(range(10), (True, False)):
-        found = allocate(items, [1, 2, 3, 4], per_item=1, seed=seed, by_case=by_case, check_fraction=0, matches=matches)
-        assert found.load == {1: 5, 2: 5, 3: 5, 4: 5}
-        assert all((slot.response // 5, slot.annotator) in matches for slot in found.slots)
+        allocation = allocate(
+            items, [1, 2, 3, 4], per_item=1, seed=seed, by_case=by_case, check_fraction=0, matches=matches
+        )
+        assert allocation.load == {1: 5, 2: 5, 3: 5, 4: 5}
+        assert all((slot.response // 5, slot.annotator) in matches for slot in allocation.slots)
 
 
 def test_specialties_are_compared_through_the_map_without_regard_to_capitals() -> None:

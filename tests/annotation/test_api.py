@@ -106,9 +106,9 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     client.post(f"{API}/work/checks/{back.public_id}/claim/")
     client.post(f"{API}/work/checks/{back.public_id}/accept/")
     judge = door(workshop.adjudicator)
-    found = judge.get(f"{API}/work/adjudications/").json()["results"]
-    assert [(row["conflicts"], row["held"]) for row in found] == [(2, False)]  # the amended one agrees now
-    conflict = judge.post(f"{API}/work/adjudications/{found[0]['id']}/claim/").json()
+    conflicts = judge.get(f"{API}/work/adjudications/").json()["results"]
+    assert [(row["conflicts"], row["held"]) for row in conflicts] == [(2, False)]  # the amended one agrees now
+    conflict = judge.post(f"{API}/work/adjudications/{conflicts[0]['id']}/claim/").json()
     url = f"{API}/work/adjudications/{conflict['id']}/"
     assert judge.post(f"{url}finish/").status_code == 422
     for row in conflict["rows"]:

@@ -106,13 +106,13 @@ def answers(user: User) -> Iterator[tuple[str, Any, str]]:
         yield url, answer, body
         if answer.status_code != 200:
             continue
-        found = {
+        links = {
             link for link in re.findall(r'(?:href|action|data-url|hx-get)="(/[^"#]*)"', body) if "/static/" not in link
         }
-        found |= set(re.findall(r'href="(\?[^"]+)"', body))
+        links |= set(re.findall(r'href="(\?[^"]+)"', body))
         for public_id in re.findall(r'"id": ?"(\w+)"', body):
-            found |= {f"{url.split('?')[0]}{public_id}/"} if url.startswith("/api/") and url.count("/") == 5 else set()
-        for link in found:
+            links |= {f"{url.split('?')[0]}{public_id}/"} if url.startswith("/api/") and url.count("/") == 5 else set()
+        for link in links:
             link = f"{url.split('?')[0]}{link}" if link.startswith("?") else link
             if link not in seen and not link.startswith(("/accounts/logout", "/i18n")):
                 seen.add(link)

@@ -36,9 +36,9 @@ def checked() -> Workshop:
 def take(workshop: Workshop, client: Client) -> Assignment:
     """Claim the next check as the page's button does."""
     answer = client.post("/work/checks/next/")
-    found = re.fullmatch(r"/work/checks/(\w+)/", answer["Location"])
-    assert found, answer["Location"]
-    return Assignment.objects.get(public_id=found[1])
+    match = re.fullmatch(r"/work/checks/(\w+)/", answer["Location"])
+    assert match, answer["Location"]
+    return Assignment.objects.get(public_id=match[1])
 
 
 def test_accept_makes_the_work_count(checked: Workshop) -> None:
@@ -288,9 +288,9 @@ def test_closing_a_batch_opens_the_conflicts_that_waited_for_unfinished_work() -
 
 def claim_adjudication(workshop: Workshop, client: Client) -> Adjudication:
     answer = client.post("/work/adjudications/next/")
-    found = re.fullmatch(r"/work/adjudications/(\w+)/", answer["Location"])
-    assert found
-    return Adjudication.objects.get(public_id=found[1])
+    match = re.fullmatch(r"/work/adjudications/(\w+)/", answer["Location"])
+    assert match
+    return Adjudication.objects.get(public_id=match[1])
 
 
 def test_rulings_settle_the_group_and_finish_refuses_until_all_are_made(twice: Workshop) -> None:

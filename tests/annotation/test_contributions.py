@@ -83,10 +83,10 @@ def test_writing_and_reviewing_count_by_case_and_on_the_first_day(benchmark: Ben
         )
         case.rubrics.filter(pk=rubric.pk).update(status="superseded")
     AuthoringTime.objects.create(case=case, user=author, activity="write", seconds=5400, reported_at=AT)
-    found = {person.name: person.work for person in contributors(benchmark)}
-    assert found["Author"]["author"].items == found["Reviewer"]["reviewer"].items == 1
-    assert found["Author"]["author"].hours == Decimal("1.50")
-    assert found["Reviewer"]["reviewer"].hours is None
+    work_by_name = {person.name: person.work for person in contributors(benchmark)}
+    assert work_by_name["Author"]["author"].items == work_by_name["Reviewer"]["reviewer"].items == 1
+    assert work_by_name["Author"]["author"].hours == Decimal("1.50")
+    assert work_by_name["Reviewer"]["reviewer"].hours is None
     # Handed in a minute before April in UTC: the last day of March has it, and April has nothing.
     assert len(contributors(benchmark, Period(date(2026, 3, 31), date(2026, 3, 31)))) == 2
     assert contributors(benchmark, Period(since=date(2026, 4, 1))) == []

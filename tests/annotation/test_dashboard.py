@@ -227,8 +227,10 @@ def test_days_are_those_of_the_reader(desk: Workshop) -> None:
     def last_two(zone: str) -> list[str]:
         User.objects.filter(pk=desk.admin.pk).update(time_zone=zone)
         rows = table(signed_in(desk.admin), f"/b/{desk.benchmark.slug}/progress/days.csv")
-        found = {row["day"]: row["handed_in"] for row in rows}
-        return [found.get(day.isoformat(), "") for day in (yesterday.date(), yesterday.date() + timedelta(days=1))]
+        counts_by_day = {row["day"]: row["handed_in"] for row in rows}
+        return [
+            counts_by_day.get(day.isoformat(), "") for day in (yesterday.date(), yesterday.date() + timedelta(days=1))
+        ]
 
     assert last_two("UTC") == ["1", "0"]
     assert last_two("Asia/Tokyo") == ["0", "1"]

@@ -244,17 +244,17 @@ def test_filters_choose_responses() -> None:
         ResponseFactory(case=case, candidate=model)
         ResponseFactory(case=case, candidate=writer)
 
-    def found(**filters: Any) -> set[str]:
+    def select_responses(**filters: Any) -> set[str]:
         rows = services.ResponseFilter(**filters).responses(group).values_list("case__key", "candidate__name")
         return {f"{key}{name}" for key, name in rows}
 
-    assert found() == {"am", "aw", "bm", "bw"}
-    assert found(candidates=[model.public_id]) == {"am", "bm"}
-    assert found(kinds=["physician"]) == {"aw", "bw"}
-    assert found(difficulties=["high"], registers=["professional"]) == {"bm", "bw"}
-    assert found(languages=["en"]) == {"am", "aw"}
-    assert found(tags=["theme:hedging", "theme:none"]) == {"am", "aw"}
-    assert found(cases=["b"], kinds=["model"]) == {"bm"}
+    assert select_responses() == {"am", "aw", "bm", "bw"}
+    assert select_responses(candidates=[model.public_id]) == {"am", "bm"}
+    assert select_responses(kinds=["physician"]) == {"aw", "bw"}
+    assert select_responses(difficulties=["high"], registers=["professional"]) == {"bm", "bw"}
+    assert select_responses(languages=["en"]) == {"am", "aw"}
+    assert select_responses(tags=["theme:hedging", "theme:none"]) == {"am", "aw"}
+    assert select_responses(cases=["b"], kinds=["model"]) == {"bm"}
 
 
 def test_a_physician_never_gets_a_response_of_their_own() -> None:

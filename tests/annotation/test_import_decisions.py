@@ -89,11 +89,11 @@ def refused(path: Path, group: str = "A") -> list[str]:
 
 def ratings(group: str = "A", stage: str = "checked") -> list[tuple[str, int, int]]:
     """(case, position, outcome code) of what the group decided."""
-    found = group_ratings(ExpertGroup.objects.get(name=group), stage)
+    ratings = group_ratings(ExpertGroup.objects.get(name=group), stage)
     names = {}
     for decision in Decision.objects.select_related("assignment__case").prefetch_related("criterion__items"):
         names[decision.criterion_id] = (decision.assignment.case.key, decision.criterion.items.all()[0].position)
-    return sorted((*names[c], o) for c, o in zip(found.criterion.tolist(), found.outcome.tolist(), strict=True))
+    return sorted((*names[c], o) for c, o in zip(ratings.criterion.tolist(), ratings.outcome.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("write", [as_csv, as_jsonl])

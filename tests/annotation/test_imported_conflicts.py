@@ -72,8 +72,8 @@ def load(path: Path, decisions: list[Row], group: str = "A") -> str:
 
 def queue() -> dict[str, list[int]]:
     """By case the positions of the criteria in conflict within a group."""
-    found = Adjudication.objects.filter(other_group=None, status="open").select_related("response__case")
-    return {row.response.case.key: positions(row) for row in found}
+    adjudications = Adjudication.objects.filter(other_group=None, status="open").select_related("response__case")
+    return {row.response.case.key: positions(row) for row in adjudications}
 
 
 def positions(row: Adjudication) -> list[int]:

@@ -73,9 +73,9 @@ def signed_in(user: User) -> Client:
 def previewed(client: Client, path: str, form: Mapping[str, Any]) -> str:
     """The digest that the preview puts into the form."""
     page = client.get(path, form).content.decode()
-    found = re.search(r'name="digest" value="(\w+)"', page)
-    assert found is not None, page
-    return found[1]
+    match = re.search(r'name="digest" value="(\w+)"', page)
+    assert match is not None, page
+    return match[1]
 
 
 def test_50_at_once_make_one_batch_from_one_preview(port: int, group: ExpertGroup) -> None:

@@ -92,10 +92,10 @@ def test_the_figures_are_those_counted_by_hand() -> None:
 
     scene = Scene()
     scene.grade_and_check()
-    found = scene.csv()
+    lines_by_figure = scene.csv()
 
     def value(part: str, figure: str) -> tuple[float, float, float, int, int]:
-        line = found[part, figure]
+        line = lines_by_figure[part, figure]
         return (float(line["value"]), float(line["low"]), float(line["high"]), int(line["n"]), int(line["responses"]))
 
     # 20 pairs: 17 met by both, 3 met by the annotator and not met in the end. F1 of met 34/37, of not met 0.
@@ -145,15 +145,15 @@ def test_a_rate_unlike_that_of_peers_is_marked_only_beyond_chance() -> None:
         odd = (row.position + alike.index(row.annotator)) % 2 if row.annotator in alike else row.position % 4
         decide(row, "met" if odd else "not_met")
     people = [unlike.pk, *(person.pk for person in alike)]
-    found = annotator_figures(benchmark, people)
+    figures = annotator_figures(benchmark, people)
     # The peers' rate on each criterion is 1/2; 3/4 − 1/2.
-    assert found[unlike.pk].positive.figure.value == pytest.approx(0.25)
-    assert found[alike[0].pk].positive.figure.value == pytest.approx(0.5 - 0.625)
-    assert not any(row.differs for row in found.values())
+    assert figures[unlike.pk].positive.figure.value == pytest.approx(0.25)
+    assert figures[alike[0].pk].positive.figure.value == pytest.approx(0.5 - 0.625)
+    assert not any(row.differs for row in figures.values())
     for row in Assignment.objects.filter(annotator=unlike):
         row.decisions.update(outcome="met")
-    found = annotator_figures(benchmark, people)
-    assert [found[user].differs for user in people] == [True, False, False]
+    figures = annotator_figures(benchmark, people)
+    assert [figures[user].differs for user in people] == [True, False, False]
 
 
 def test_a_physician_sees_their_own_figures_without_gold_and_only_of_closed_batches() -> None:

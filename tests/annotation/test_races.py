@@ -146,10 +146,10 @@ def test_two_adjudicators_never_hold_one_conflict() -> None:
 def test_whoever_finds_the_last_slot_locked_waits_for_what_becomes_of_it(kept: bool) -> None:
     workshop = build_workshop(strategy="pool", responses=1)
     one, two = workshop.people()
-    found: list[object] = []
+    claims: list[object] = []
 
     def claim() -> None:
-        found.extend(at_once(lambda: slots.claim_next(annotator=two, batch=workshop.batch, at=timezone.now())))
+        claims.extend(at_once(lambda: slots.claim_next(annotator=two, batch=workshop.batch, at=timezone.now())))
 
     thread = Thread(target=claim)
     with transaction.atomic():
@@ -159,7 +159,7 @@ def test_whoever_finds_the_last_slot_locked_waits_for_what_becomes_of_it(kept: b
         if not kept:
             transaction.set_rollback(True)  # the first claim comes to nothing
     thread.join(30)
-    (row,) = found
+    (row,) = claims
     assert (row is None) if kept else isinstance(row, Assignment)
     assert Assignment.objects.get().annotator_id == (one if kept else two).pk
 
@@ -187,13 +187,13 @@ def test_a_save_and_the_end_of_a_lease_never_both_win() -> None:
 
 def test_two_tabs_of_one_annotator_get_the_same_response() -> None:
     workshop = build_workshop(strategy="pool", responses=5)
-    found = at_once(
+    claims = at_once(
         *(
             lambda: slots.claim_next(annotator=workshop.annotator, batch=workshop.batch, at=timezone.now())
             for _ in range(4)
         )
     )
-    assert len({row.pk for row in found if isinstance(row, Assignment)}) == Assignment.objects.count() == 1
+    assert len({row.pk for row in claims if isinstance(row, Assignment)}) == Assignment.objects.count() == 1
 
 
 def test_whoever_is_stopped_while_they_take_work_keeps_none() -> None:

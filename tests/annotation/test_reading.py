@@ -12,9 +12,9 @@ from annotation.reading import Block, Piece, blocks
 MARKUP = st.text(alphabet=st.sampled_from(list("ab1 \t\r\n#*_`>|-.)（。𝒳é\u2028")), max_size=120)
 
 
-def pieces(found: list[Block]) -> list[Piece]:
+def pieces(blocks: list[Block]) -> list[Piece]:
     out = []
-    for block in found:
+    for block in blocks:
         out += [block.marker] if block.marker else []
         out += [piece for line in block.lines for piece in line]
     return out
@@ -38,18 +38,21 @@ def test_markup_is_set_and_its_marks_are_no_part_of_the_pieces() -> None:
         "## Now\r\nPress **firmly**, not *hard*.\r\n\r\n1. cloth\n   - clean\n> wait\n\n"
         "| a | b |\n|---|---|\n| 1 | 2 |\n---\n```\nx = 1\n```"
     )
-    found = blocks(text)
-    assert [block.kind for block in found] == ["heading", "p", "item", "item", "quote", "table", "rule", "code"]
-    assert found[0].lines == ((Piece("Now", 3),),)
-    assert found[1].lines[0] == (
+    parsed_blocks = blocks(text)
+    assert [block.kind for block in parsed_blocks] == ["heading", "p", "item", "item", "quote", "table", "rule", "code"]
+    assert parsed_blocks[0].lines == ((Piece("Now", 3),),)
+    assert parsed_blocks[1].lines[0] == (
         Piece("Press ", 8),
         Piece("firmly", 16, "strong"),
         Piece(", not ", 24),
         Piece("hard", 31, "em"),
         Piece(".", 36),
     )
-    assert [(block.marker and block.marker.text, block.level) for block in found[2:4]] == [("1.", 0), ("-", 1)]
-    assert [["".join(p.text for p in cell) for cell in row] for row in found[5].rows] == [["a", "b"], ["1", "2"]]
+    assert [(block.marker and block.marker.text, block.level) for block in parsed_blocks[2:4]] == [("1.", 0), ("-", 1)]
+    assert [["".join(p.text for p in cell) for cell in row] for row in parsed_blocks[5].rows] == [
+        ["a", "b"],
+        ["1", "2"],
+    ]
 
 
 def test_arithmetic_is_not_italic() -> None:

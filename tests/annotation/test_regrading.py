@@ -56,9 +56,9 @@ def test_exactly_reworded_criteria_of_graded_responses_lack_a_decision(group: Ex
     assert lacking_in(group) == []
     rubric = reword(case, 1)
     fresh = rubric.items.get(position=2).criterion_id
-    found = lacking_in(group)
-    assert {row.response for row in found} == set(case.responses.values_list("pk", flat=True))
-    assert {row.criteria for row in found} == {(fresh,)} and {row.rubric for row in found} == {rubric.pk}
+    gaps = lacking_in(group)
+    assert {row.response for row in gaps} == set(case.responses.values_list("pk", flat=True))
+    assert {row.criteria for row in gaps} == {(fresh,)} and {row.rubric for row in gaps} == {rubric.pk}
     after = group_ratings(group)  # without the two decisions on what no published rubric holds any more
     assert len(before) == 9 and len(after) == 7 and set(after.keys()) < set(before.keys())
     (told,) = consequences(case, rubric)

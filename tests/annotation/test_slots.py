@@ -539,8 +539,8 @@ def test_asking_what_is_left_costs_the_same_for_any_number_of_batches() -> None:
         make_batch(workshop.group, strategy="pool", skip_given=False, seed=seed)
         batches = list(Batch.objects.select_related("group__benchmark"))
         with CaptureQueriesContext(connection) as queries:
-            found = slots.available_in(annotator=workshop.annotator, batches=batches)
-        assert set(found.values()) == {3}
+            counts_by_batch = slots.available_in(annotator=workshop.annotator, batches=batches)
+        assert set(counts_by_batch.values()) == {3}
         counts.append(len(queries))
     assert counts[0] == counts[1]
     assert slots.available_in(annotator=UserFactory(), batches=batches) == {}

@@ -50,8 +50,8 @@ Word = tuple[str, bool, str]  # outcome, borderline, note
 
 def stored(row: Assignment) -> dict[int, Word]:
     """What the database holds."""
-    found = Decision.objects.filter(assignment=row, round=1).values_list("criterion", "outcome", "borderline", "note")
-    return {criterion: (outcome or "", borderline, note) for criterion, outcome, borderline, note in found}
+    rows = Decision.objects.filter(assignment=row, round=1).values_list("criterion", "outcome", "borderline", "note")
+    return {criterion: (outcome or "", borderline, note) for criterion, outcome, borderline, note in rows}
 
 
 @dataclass
@@ -220,14 +220,14 @@ def test_a_lost_connection(workshop: Workshop, new_page: NewPage, watch: Watch) 
     page = new_page(workshop.annotator)
     for desk, _run in desks(workshop):
         lost = desk.rng.randrange(ACTS)
-        found = desk.rng.randrange(lost, ACTS)
+        restored_at = desk.rng.randrange(lost, ACTS)
         open_work(page, desk.row)
         for number in range(ACTS):
             if number == lost:
                 page.context.set_offline(True)
             desk.act(page)
             desk.look(page)
-            if number == found:
+            if number == restored_at:
                 page.context.set_offline(False)
         desk.all_saved(page)
 
@@ -249,14 +249,14 @@ def test_two_tabs(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
             open_work(tab, desk.row)
         late = desk.rng.choice(tabs)
         lost = desk.rng.randrange(ACTS)
-        found = desk.rng.randrange(lost, ACTS)
+        restored_at = desk.rng.randrange(lost, ACTS)
         for number in range(ACTS):
             if number == lost:
                 late.route("**/work/**", cut)
             tab = desk.rng.choice(tabs)
             tab.bring_to_front()
             desk.act(tab)
-            if number == found:
+            if number == restored_at:
                 late.unroute("**/work/**", cut)
         for tab in tabs:
             tab.bring_to_front()

@@ -445,14 +445,14 @@ class Workflow(RuleBasedStateMachine):
             ("first", [row for row in counts if row.submitted_at]),
             ("checked", [row for row in counts if row.status == "accepted"]),
         ):
-            found = group_ratings(self.world.group, stage)
+            ratings = group_ratings(self.world.group, stage)
             expected = {
                 (row.response_id, one.criterion_id)
                 for row in rows
                 for one in self.decided[row.pk]
                 if one.outcome and one.round == (1 if stage == "first" else row.round)
             }
-            assert set(zip(found.response.tolist(), found.criterion.tolist(), strict=True)) == expected
+            assert set(zip(ratings.response.tolist(), ratings.criterion.tolist(), strict=True)) == expected
         for batch, progress in progress_of(self.world.batches).items():
             of_batch = Counter(row.status for row in counts if row.batch_id == batch)
             assert {status: n for status, n in progress.by_status.items() if n} == of_batch
@@ -473,16 +473,16 @@ class Workflow(RuleBasedStateMachine):
                 by_response[row.response_id].append(row)
         assert not set(opened) - set(by_response)
         for response, team in by_response.items():
-            found = opened.get(response)
+            adjudication = opened.get(response)
             waiting = free[response] or any(r.status != "accepted" and r.batch.status != "closed" for r in team)
             if waiting or sum(row.status == "accepted" for row in team) < 2:
-                assert found is None
+                assert adjudication is None
                 continue
             votes = accepted_votes(response=team[0].response, rubric=team[0].rubric, group=self.world.group)
             conflicts = sorted(key for key, cast in votes.items() if len({vote.outcome for vote in cast}) > 1)
-            assert (found.criteria if found else []) == conflicts
-            if found and found.status == "done":
-                assert set(found.rulings.values_list("criterion_id", flat=True)) >= set(conflicts)
+            assert (adjudication.criteria if adjudication else []) == conflicts
+            if adjudication and adjudication.status == "done":
+                assert set(adjudication.rulings.values_list("criterion_id", flat=True)) >= set(conflicts)
 
 
 SLOTS: dict[int, int] = {}

@@ -59,7 +59,7 @@ def open_quietly(new_page: NewPage, user: User | None, scheme: str, width: int) 
 
 
 def faults(page: Page, addresses: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    faults_by_address: dict[str, Any] = {}
     for address in addresses:
         page.goto(address)
         wrong = axe_violations(page)
@@ -67,8 +67,8 @@ def faults(page: Page, addresses: list[str]) -> dict[str, Any]:
         if wider > 0:
             wrong.append(f"scrolls sideways by {wider} px")
         if wrong:
-            found[address] = wrong
-    return found
+            faults_by_address[address] = wrong
+    return faults_by_address
 
 
 def test_pages_are_accessible_and_fit(new_page: NewPage, watch: Any, ana: User) -> None:

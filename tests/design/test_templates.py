@@ -29,12 +29,12 @@ FORBIDDEN = {
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_templates_hold_nothing_that_the_browser_would_refuse(what: str) -> None:
     pattern = re.compile(FORBIDDEN[what])
-    found = [
+    faults = [
         f"{path.relative_to(ROOT)}: {match[0][:80]}"
         for path in TEMPLATES
         for match in pattern.finditer(path.read_text())
     ]
-    assert found == []
+    assert faults == []
 
 
 def test_every_template_compiles() -> None:

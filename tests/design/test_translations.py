@@ -193,10 +193,10 @@ def test_scripts_take_their_words_from_the_page() -> None:
     """A script's own words would be in one language: pages give them in ``{% script_words %}``."""
     sentence = re.compile(r"""(["'`])(?:[A-Z][a-z]+(?: [a-z]+)+|[^"'`\n]*[一-鿿])[^"'`\n]*\1|lang\.startsWith""")
     wrong = [
-        f"{path.name}:{number}: {found[0]}"
+        f"{path.name}:{number}: {match[0]}"
         for path in sorted((ROOT / "static" / "js").rglob("*.js"))
         for number, line in enumerate(path.read_text().splitlines(), start=1)
-        if (found := sentence.search(line)) and not line.lstrip().startswith(("//", "*", "/*")) and "Error(" not in line
+        if (match := sentence.search(line)) and not line.lstrip().startswith(("//", "*", "/*")) and "Error(" not in line
     ]
     assert wrong == []
 

@@ -184,7 +184,7 @@ def test_names_beside_crowded_dots_do_not_lie_on_each_other() -> None:
     root = parsed(str(inline_svg(dots, title="Figure")))
     places = {}
     for element in root.iter(f"{SVG}text"):
-        found = re.match(r"translate\(([\d.]+),([\d.]+)\)", element.get("transform", ""))
-        if element.text in ("one", "two") and found:
-            places[element.text] = float(found[2])
+        match = re.match(r"translate\(([\d.]+),([\d.]+)\)", element.get("transform", ""))
+        if element.text in ("one", "two") and match:
+            places[element.text] = float(match[2])
     assert abs(places["one"] - places["two"]) >= 12

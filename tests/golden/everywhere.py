@@ -20,7 +20,7 @@ from tests.golden.renders import out_folder, rendered_twice
 def _templates_of_before(request: pytest.FixtureRequest) -> Iterator[None]:
     with rendered_twice() as pairs:
         yield
-    different = {f"{pair.template}: {found}" for pair in pairs if (found := difference(pair.before, pair.now))}
+    different = {f"{pair.template}: {change}" for pair in pairs if (change := difference(pair.before, pair.now))}
     if different:
         process = os.environ.get("PYTEST_XDIST_WORKER", "main")
         with (out_folder() / f"differences-{process}.txt").open("a") as out:

@@ -34,9 +34,9 @@ def test_every_page_has_the_tags_and_texts_of_before(world: World, language: str
         n_pages += 1
         name = f"{page.name.replace(':', '_')}-{page.role}-{language}"
         for pair in pairs:
-            found = difference(pair.before, pair.now)
-            if found:
-                different.append(f"{page.name} as {page.role}, {pair.template}:\n{found}")
+            change = difference(pair.before, pair.now)
+            if change:
+                different.append(f"{page.name} as {page.role}, {pair.template}:\n{change}")
             elif moved := new_spaces(pair.before, pair.now):
                 spaces[f"{name} {pair.template}"] = moved
         for side in ("before", "now"):

@@ -145,9 +145,9 @@ class Visitor:
 
     def token(self, path: str) -> str:
         page = self.ask("GET", path).text
-        found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
-        assert found is not None, page[:500]
-        return found[1]
+        match = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+        assert match is not None, page[:500]
+        return match[1]
 
     def sign_in(self, user: User) -> None:
         fields = {"login": user.email, "password": PASSWORD, "csrfmiddlewaretoken": self.token(SIGN_IN)}

@@ -9,13 +9,13 @@ def directives(answer):
 
 
 def test_pages_allow_nothing_inline_and_nothing_from_elsewhere(client, db):
-    found = directives(client.get("/accounts/login/"))
-    assert found["default-src"] == "'none'"
-    assert re.fullmatch(r"'self'( 'nonce-[\w+/=-]+')?", found["script-src"])
-    assert (found["style-src"], found["img-src"]) == ("'self'", "'self' data:")
-    assert (found["frame-ancestors"], found["base-uri"], found["form-action"]) == ("'none'", "'none'", "'self'")
-    assert "unsafe" not in str(found)
-    assert "http" not in str(found)
+    policy = directives(client.get("/accounts/login/"))
+    assert policy["default-src"] == "'none'"
+    assert re.fullmatch(r"'self'( 'nonce-[\w+/=-]+')?", policy["script-src"])
+    assert (policy["style-src"], policy["img-src"]) == ("'self'", "'self' data:")
+    assert (policy["frame-ancestors"], policy["base-uri"], policy["form-action"]) == ("'none'", "'none'", "'self'")
+    assert "unsafe" not in str(policy)
+    assert "http" not in str(policy)
 
 
 def test_pages_cannot_be_framed_and_types_are_not_guessed(client, db):

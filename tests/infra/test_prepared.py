@@ -38,13 +38,13 @@ def test_rows_objects_and_numbers_are_those_of_the_query(two, django_assert_num_
     )
     for benchmark, keys in ((one, ["a", "b"]), (other, ["c"]), (keyed(0), [])):
         with django_assert_num_queries(1):
-            found = cases.objects(benchmark=benchmark.pk)
-        assert [case.key for case in found] == keys
-        assert [case.loud for case in found] == [key.upper() for key in keys]
-        assert found == list(Case.objects.filter(benchmark=benchmark.pk).order_by("key"))
+            fetched_cases = cases.objects(benchmark=benchmark.pk)
+        assert [case.key for case in fetched_cases] == keys
+        assert [case.loud for case in fetched_cases] == [key.upper() for key in keys]
+        assert fetched_cases == list(Case.objects.filter(benchmark=benchmark.pk).order_by("key"))
         assert cases.count(benchmark=benchmark.pk) == len(keys)
         assert cases.exists(benchmark=benchmark.pk) is bool(keys)
-        assert cases.first(benchmark=benchmark.pk) == next(iter(found), None)
+        assert cases.first(benchmark=benchmark.pk) == next(iter(fetched_cases), None)
     assert cases.objects(benchmark=one.pk)[0].tags == ["x", "y"]
 
 
@@ -150,5 +150,7 @@ def test_web_processes_keep_plans_unless_told_otherwise(asked: dict[str, str], k
     )
     environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "x" * 50, "CONSILIUM_HOME": str(tmp_path), **asked}
     environment |= {"DJANGO_SETTINGS_MODULE": "consilium.settings", "CONSILIUM_WEB": "1"}
-    found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == kept
+    process = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == kept

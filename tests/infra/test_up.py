@@ -34,7 +34,7 @@ def processes_naming(text):
     listed = subprocess.run(
         ["ps", "-A", "-ww", "-e", "-o", "pid=,stat="], capture_output=True, text=True, check=True
     ).stdout
-    found = []
+    pids = []
     for line in listed.splitlines():
         number, state = line.split()[:2]
         if state.startswith("Z"):
@@ -42,8 +42,8 @@ def processes_naming(text):
         with contextlib.suppress(OSError):
             process = Path("/proc", number)
             if text.encode() in process.joinpath("cmdline").read_bytes() + process.joinpath("environ").read_bytes():
-                found.append(int(number))
-    return found
+                pids.append(int(number))
+    return pids
 
 
 def children_of(parent):

@@ -150,7 +150,7 @@ def all_said(text: str) -> list[tuple[str, bool]] | None:
     value = plainly(fenced[1] if fenced else text, parse_constant=no_constant)
     if not isinstance(value, dict) or list(value) != ["verdicts"] or not isinstance(value["verdicts"], list):
         return None
-    found = {}
+    verdicts_by_number = {}
     for entry in value["verdicts"]:
         if not isinstance(entry, dict) or entry.keys() != {"number", "explanation", "criteria_met"}:
             return None
@@ -158,9 +158,9 @@ def all_said(text: str) -> list[tuple[str, bool]] | None:
         one = said(json.dumps(entry))
         if type(number) is not int or one is None:
             return None
-        found[number] = one
-    complete = found.keys() == {1, 2, 3} and len(value["verdicts"]) == 3
-    return [found[number] for number in (1, 2, 3)] if complete else None
+        verdicts_by_number[number] = one
+    complete = verdicts_by_number.keys() == {1, 2, 3} and len(value["verdicts"]) == 3
+    return [verdicts_by_number[number] for number in (1, 2, 3)] if complete else None
 
 
 def test_ten_thousand_answers_about_three_criteria() -> None:

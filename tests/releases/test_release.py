@@ -159,15 +159,19 @@ def test_nothing_that_was_not_asked_for_is_in_it(study: Study, tmp_path: Path) -
     everything = {"responses": True, "decisions": True, "verdicts": True, "reference_answers": True}
     built(study.benchmark, tmp_path / "asked", **everything)
     files = bytes_of(tmp_path / "asked")
-    found = {name for name, secret in SECRETS.items() if any(secret.encode() in part for part in files.values())}
-    assert found == {"reference answer", "response", "explanation of a judge"}
+    disclosed_names = {
+        name for name, secret in SECRETS.items() if any(secret.encode() in part for part in files.values())
+    }
+    assert disclosed_names == {"reference answer", "response", "explanation of a judge"}
     for hidden in study.ids:  # public ids of rows, which would lead back into the house
         assert hidden.encode() not in content
     assert study.pseudonym in files["decisions.csv"].decode()
     built(study.benchmark, tmp_path / "notes", **everything, notes=True, names=True)
     files = bytes_of(tmp_path / "notes")
-    found = {name for name, secret in SECRETS.items() if any(secret.encode() in part for part in files.values())}
-    assert found == {
+    disclosed_names = {
+        name for name, secret in SECRETS.items() if any(secret.encode() in part for part in files.values())
+    }
+    assert disclosed_names == {
         "reference answer", "response", "explanation of a judge", "note of a physician", "name to be thanked by",
     }  # fmt: skip
 

@@ -36,7 +36,7 @@ points = st.integers(-10, 10).filter(bool)
 
 def beside(known: str) -> Any:
     """Unknown fields, none called like a known one."""
-    return extras.map(lambda found: {name: value for name, value in found.items() if name not in known.split()})
+    return extras.map(lambda fields: {name: value for name, value in fields.items() if name not in known.split()})
 
 
 turns = st.builds(
@@ -68,7 +68,7 @@ healthbench_rows = st.builds(
             "rubrics": st.lists(criteria, min_size=1, max_size=3),
         },
         optional={
-            "example_tags": st.none() | tags | tags.map(lambda found: found * 2),
+            "example_tags": st.none() | tags | tags.map(lambda labels: labels * 2),
             "ideal_completions_data": st.none() | completions,
             "canary": st.none() | texts,
         },
@@ -94,7 +94,7 @@ clinconsensus_rows = st.builds(
             "task": texts,
             "task_labels": tags,
             "subject": texts,
-            "subject_labels": tags.map(lambda found: found * 2),
+            "subject_labels": tags.map(lambda labels: labels * 2),
             "user_role": texts,
             "clinical_context": texts,
             "user_request": filled,

@@ -51,11 +51,11 @@ def reseal(root: Path) -> None:
 
 
 def test_a_folder_and_its_zip_hold(release: Path, tmp_path: Path) -> None:
-    found = verify(release)
-    assert (found.problems, found.counts["cases"], found.version) == ([], 2, "1.0")
+    result = verify(release)
+    assert (result.problems, result.counts["cases"], result.version) == ([], 2, "1.0")
     write_zip(release, tmp_path / "made.zip", top="hb-1.0")
     packed = verify(tmp_path / "made.zip")
-    assert (packed.problems, packed.digest) == ([], found.digest)
+    assert (packed.problems, packed.digest) == ([], result.digest)
     out, _err = command("verify_release", str(release))
     assert "Everything holds." in out and "criteria 6" in out
     # Each line is also what the schema says to any other reader.
@@ -144,8 +144,8 @@ def link(name: str) -> zipfile.ZipInfo:
 def test_a_hostile_archive_is_named_and_not_followed(
     tmp_path: Path, info: zipfile.ZipInfo, content: bytes, why: str
 ) -> None:
-    found = verify(packed(tmp_path / "evil.zip", [(copy.copy(info), content)]))
-    assert any(why in problem for problem in found.problems), found.problems
+    result = verify(packed(tmp_path / "evil.zip", [(copy.copy(info), content)]))
+    assert any(why in problem for problem in result.problems), result.problems
     assert {path.name for path in tmp_path.iterdir()} == {"evil.zip"}
 
 

@@ -177,16 +177,16 @@ def test_a_case_is_handed_in_whole_and_its_criteria_are_asked_to_be_reworded(
     second = auditor_of(benchmark)
     other = AuditItem.objects.get(case=item.case, auditor=None)
     AuditItem.objects.filter(pk=other.pk).update(auditor=second)
-    found = Finding({**SOUND, "correctness": False}, [faulty], "revise", "And the dose.")
-    finish(item=other, auditor=second, finding=found, version=1, at=AT)
+    finding = Finding({**SOUND, "correctness": False}, [faulty], "revise", "And the dose.")
+    finish(item=other, auditor=second, finding=finding, version=1, at=AT)
     request.refresh_from_db()
     assert request.reason == "Senior audit: Names a drug withdrawn.\n\nSenior audit: And the dose."
 
 
 def test_removal_is_proposed_and_an_admin_confirms_it(desk: tuple[Benchmark, AuditItem, Client]) -> None:
     benchmark, item, client = desk
-    found = {"answers": {**SOUND, "correctness": False}, "outcome": "remove", "comment": "=No such disease."}
-    send(client, item, "submit", **found)
+    finding = {"answers": {**SOUND, "correctness": False}, "outcome": "remove", "comment": "=No such disease."}
+    send(client, item, "submit", **finding)
     assert Case.objects.included().count() == 2
     admin = Client()
     admin.force_login(benchmark.roles.get().user)

@@ -128,8 +128,8 @@ def test_search_finds_words_of_either_language_and_filters() -> None:
 
 def read(data: str | bytes) -> tuple[list[BankEntry], list[LineError]]:
     faults = Faults()
-    found = list(read_bank(io.BytesIO(data.encode() if isinstance(data, str) else data), faults))
-    return [entry for _line, entry in found], faults.first
+    entries = list(read_bank(io.BytesIO(data.encode() if isinstance(data, str) else data), faults))
+    return [entry for _line, entry in entries], faults.first
 
 
 def test_csv_and_jsonl_say_the_same_and_what_is_written_is_read_again() -> None:

@@ -154,8 +154,8 @@ def test_cluster_criteria_are_added_once_and_counted_where_they_are_used(author,
 
     page = author.get(f"/b/bench/bank/items/consensus/{TWO[0]}/").content.decode()
     assert page.count("version ") == 2
-    found = author.get("/api/v1/benchmarks/bench/bank/", {"only": "cluster", "q": TWO[0]}).json()["results"]
-    assert [(row["key"], row["used"]) for row in found] == [(TWO[0], {"published": 0, "drafts": 2})]
+    rows = author.get("/api/v1/benchmarks/bench/bank/", {"only": "cluster", "q": TWO[0]}).json()["results"]
+    assert [(row["key"], row["used"]) for row in rows] == [(TWO[0], {"published": 0, "drafts": 2})]
     assert author.get("/api/v1/benchmarks/bench/bank/", {"colour": "red"}).status_code == 400
     assert TWO[0] in CLUSTERS
 

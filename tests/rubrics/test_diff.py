@@ -30,21 +30,21 @@ def test_each_criterion_is_found_again() -> None:
         item("Names the daily dose of paracetamol", 2),
         item("Mentions fluids", None),
     ]
-    found = compare(OLD, new)
-    assert [(line.kind, line.old_place, line.new_place, line.moved) for line in found.lines] == [
+    comparison = compare(OLD, new)
+    assert [(line.kind, line.old_place, line.new_place, line.moved) for line in comparison.lines] == [
         (Kind.SAME, 3, 1, True),
         (Kind.CHANGED, 1, 2, False),
         (Kind.REWORDED, 2, 3, False),
         (Kind.NEW, None, 4, False),
         (Kind.REMOVED, 4, None, False),
     ]
-    assert found.lines[1].fields == ("points", "tags") and found.lines[1].added_tags == ["axis:safety"]
-    assert [(piece.text, piece.mark) for piece in found.lines[2].pieces] == [
+    assert comparison.lines[1].fields == ("points", "tags") and comparison.lines[1].added_tags == ["axis:safety"]
+    assert [(piece.text, piece.mark) for piece in comparison.lines[2].pieces] == [
         ("Names the", ""),
         (" daily", "ins"),
         (" dose of paracetamol", ""),
     ]
-    assert found.asked_again == 2
+    assert comparison.asked_again == 2
     cited = dataclasses.replace(OLD[0], source="Guideline 7")
     assert compare(OLD, [cited, *OLD[1:]]).lines[0].grounds == [("source", "", "Guideline 7")]
 
@@ -71,10 +71,10 @@ texts = st.text(alphabet="ab 中’-\n_", max_size=30)
 @given(st.lists(texts, max_size=6, unique=True), st.lists(texts, max_size=6, unique=True))
 def test_nothing_is_lost_and_both_texts_can_be_read_from_the_marks(old: list[str], new: list[str]) -> None:
     before = [item(text, place) for place, text in enumerate(old, start=1)]
-    found = compare(before, [item(text) for text in new])
-    assert [line.new.text for line in found.lines if line.new] == new
-    assert sorted(line.old_place for line in found.lines if line.old_place) == list(range(1, len(old) + 1))
-    for line in found.lines:
+    comparison = compare(before, [item(text) for text in new])
+    assert [line.new.text for line in comparison.lines if line.new] == new
+    assert sorted(line.old_place for line in comparison.lines if line.old_place) == list(range(1, len(old) + 1))
+    for line in comparison.lines:
         if line.kind is Kind.REWORDED and line.old and line.new:
             assert "".join(piece.text for piece in line.pieces if piece.mark != "ins") == line.old.text
             assert "".join(piece.text for piece in line.pieces if piece.mark != "del") == line.new.text

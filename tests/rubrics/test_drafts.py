@@ -48,8 +48,8 @@ def test_a_gap_that_the_bank_left_is_not_ready() -> None:
 def test_rules_of_the_benchmark_name_the_criterion() -> None:
     items = [DraftItem("a", "Names the dose", -3), DraftItem("b", "Names the drug", 9, ("axis:safety",))]
     rules = AuthoringRules(only_positive=True, highest=5, fewest=3, safety=2)
-    found = [(fault.line, fault.field) for fault in broken_rules(items, rules)]
-    assert found == [(1, "points"), (2, "points"), (0, "items"), (0, "tags")]
+    faults = [(fault.line, fault.field) for fault in broken_rules(items, rules)]
+    assert faults == [(1, "points"), (2, "points"), (0, "items"), (0, "tags")]
 
 
 def test_ids_of_the_browser_are_no_part_of_what_is_approved() -> None:

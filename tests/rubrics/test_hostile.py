@@ -25,10 +25,10 @@ SILENT = {"contenttypes", "sessions", "django_celery_beat"}
 
 @pytest.fixture
 def benchmark() -> Benchmark:
-    found = BenchmarkFactory(slug="bench")
-    send(found, "cases", io.BytesIO(base()), {})
-    send(found, "responses", io.BytesIO(base_responses()), {})
-    return found
+    benchmark = BenchmarkFactory(slug="bench")
+    send(benchmark, "cases", io.BytesIO(base()), {})
+    send(benchmark, "responses", io.BytesIO(base_responses()), {})
+    return benchmark
 
 
 def send(benchmark: Benchmark, kind: str, file: BinaryIO, options: Mapping[str, str]) -> dict[str, Any]:

@@ -47,10 +47,10 @@ def test_rows_of_every_spelling_arrive(tmp_path, benchmark) -> None:
     out, _err = run(write(tmp_path / "r.jsonl", rows))
     assert "candidates: 2 created, 0 unchanged" in out
     assert "responses: 3 created, 0 unchanged" in out
-    found = Response.objects.order_by("pk").values_list(
+    stored_rows = Response.objects.order_by("pk").values_list(
         "case__key", "candidate__name", "sample", "text", "setting", "external_id", "metadata"
     )
-    assert list(found) == [
+    assert list(stored_rows) == [
         ("a", "m1", 0, "One.", "chat", "", {}),
         ("b", "m1", 0, "Two.", "chat", "", {}),
         ("a", "m2", 3, "", "tools", "17", {"temperature": 0.5, "seed": 4}),

@@ -132,10 +132,10 @@ def test_what_an_author_saves_while_the_file_is_read_is_not_written_over(
     typed = [DraftItem("a", "Typed meanwhile", 4)]
 
     def as_they_stood(*asked: Any) -> Any:
-        found = _standing(*asked)
+        cases_by_key = _standing(*asked)
         rubric = open_draft(case=case, by=author, at=timezone.now())
         save_draft(rubric=rubric, items=typed, version=1, client_id=None, by=author, at=timezone.now())
-        return found
+        return cases_by_key
 
     monkeypatch.setattr(sys.modules["rubrics.services.import_rubrics"], "_standing", as_they_stood)
     path = tmp_path / "rubrics.csv"

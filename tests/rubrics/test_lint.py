@@ -96,8 +96,8 @@ def test_near_duplicates_name_the_earlier_one() -> None:
         ("e", "建议患者每天监测血糖两次", 5, ()),
         ("f", "建议患者每天监测血糖三次", 5, ()),
     ]
-    found = [(one.item, one.other, one.severity) for one in lint(criteria) if one.rule == "duplicate"]
-    assert found == [("c", "a", "advice"), ("d", "b", "problem"), ("f", "e", "advice")]
+    findings = [(one.item, one.other, one.severity) for one in lint(criteria) if one.rule == "duplicate"]
+    assert findings == [("c", "a", "advice"), ("d", "b", "problem"), ("f", "e", "advice")]
 
 
 def test_what_is_copied_from_the_reference_answer_is_marked() -> None:

@@ -98,9 +98,9 @@ def test_the_check_digit_of_the_standards_own_example() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet=st.sampled_from("0123456789-/. ()+@aZJ年月日号路患者张伟男：，\n"), max_size=300))
 def test_findings_are_parts_of_the_text_in_order_and_never_overlap(text: str) -> None:
-    found = findings(text)
-    assert all(one.quote == text[one.start : one.end] != "" for one in found)
-    assert all(first.end <= second.start for first, second in pairwise(found))
+    matches = findings(text)
+    assert all(one.quote == text[one.start : one.end] != "" for one in matches)
+    assert all(first.end <= second.start for first, second in pairwise(matches))
 
 
 def test_a_long_text_of_one_kind_of_character_takes_no_time() -> None:

@@ -149,9 +149,9 @@ def test_what_is_half_done_against_the_rules_or_the_same_is_refused_with_its_pla
     assert [(fault.line, fault.field) for fault in same.value.errors] == [(0, "items")]
     Benchmark.objects.update(authoring={"only_positive": True})
     write(rubric, [items[0], replace(items[1], text=" "), items[2]], writer)
-    with pytest.raises(NotReady) as found:
+    with pytest.raises(NotReady) as excinfo:
         send(rubric, writer, note="")
-    assert [(fault.line, fault.field) for fault in found.value.errors] == [(2, "text"), (3, "points"), (0, "note")]
+    assert [(fault.line, fault.field) for fault in excinfo.value.errors] == [(2, "text"), (3, "points"), (0, "note")]
     rubric.refresh_from_db()
     assert rubric.status == "draft"
 
@@ -194,8 +194,8 @@ def test_requests_are_answered_where_their_criterion_is_gone(case: Case) -> None
     write(rubric, [replace(items[0], text="Clearer"), *items[1:]], writer)
     send(rubric, writer)
     agree(rubric, reviewer)
-    found = dict(RevisionRequest.objects.values_list("criterion__items__position", "status"))
-    assert found == {1: "done", 2: "open"}
+    statuses = dict(RevisionRequest.objects.values_list("criterion__items__position", "status"))
+    assert statuses == {1: "done", 2: "open"}
     assert RevisionRequest.objects.get(status="done").taken_up_in == rubric
 
 

@@ -39,8 +39,8 @@ def test_rows_come_in_order_and_faults_with_the_chunk_in_which_they_stand() -> N
 
 
 def test_heavy_rows_come_in_smaller_chunks() -> None:
-    found = read_ahead(lambda _heard: iter(range(6)), Faults(), rows=100, weight=4, weigh=lambda _row: 2)
-    assert list(found) == [[0, 1], [2, 3], [4, 5]]
+    chunks = read_ahead(lambda _heard: iter(range(6)), Faults(), rows=100, weight=4, weigh=lambda _row: 2)
+    assert list(chunks) == [[0, 1], [2, 3], [4, 5]]
     assert list(weighed_chunks(range(7), 3, weight=5, weigh=lambda row: row)) == [[0, 1, 2], [3, 4], [5], [6]]
 
 
@@ -81,5 +81,5 @@ def test_texts_of_an_array_arrive_as_they_are() -> None:
 
 def test_the_first_chunks_are_short_and_each_is_twice_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead, "FIRST", 2)
-    found = read_ahead(lambda _heard: iter(range(24)), Faults(), rows=8, weight=100, weigh=lambda _row: 1)
-    assert [len(chunk) for chunk in found] == [2, 4, 8, 8, 2]
+    chunks = read_ahead(lambda _heard: iter(range(24)), Faults(), rows=8, weight=100, weigh=lambda _row: 1)
+    assert [len(chunk) for chunk in chunks] == [2, 4, 8, 8, 2]

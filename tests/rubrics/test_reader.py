@@ -271,8 +271,8 @@ def test_tables_that_cannot_be_read(data, line, words) -> None:
 )
 def test_the_column_is_named_in_which_a_table_breaks(data: str | bytes, line: int, field: str, words: str) -> None:
     _rows, faults, _reader = decisions(b"case,candidate,note\n" + (data.encode() if isinstance(data, str) else data))
-    found = [(fault.line, fault.field, words in fault.message) for fault in faults.first]
-    assert found == [(line, field, True)], faults.first
+    errors = [(fault.line, fault.field, words in fault.message) for fault in faults.first]
+    assert errors == [(line, field, True)], faults.first
 
 
 @given(st.lists(st.text('a",;\n ', max_size=8), min_size=1, max_size=6))
@@ -311,8 +311,8 @@ def test_criteria_seen_at_a_glance_are_those_that_are_read_field_by_field(rubric
 
     def read_once() -> tuple[Any, ...]:
         faults = Faults()
-        found = list(read_cases(io.BytesIO(json.dumps(line).encode()), faults))
-        return found, [(fault.line, fault.field, str(fault.message)) for fault in faults.first]
+        cases = list(read_cases(io.BytesIO(json.dumps(line).encode()), faults))
+        return cases, [(fault.line, fault.field, str(fault.message)) for fault in faults.first]
 
     at_a_glance = read_once()
     with pytest.MonkeyPatch.context() as patch:

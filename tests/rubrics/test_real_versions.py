@@ -95,8 +95,8 @@ def test_exactly_the_reworded_criteria_of_one_case_are_asked_again() -> None:
     assert list(Decision.objects.order_by("pk").values()) == decisions
 
     second = versions.versions_of(chosen).get(version=2)
-    found = versions.difference(versions.versions_of(chosen).get(version=1), second)
-    assert (found.reworded, found.changed, found.new, found.removed, found.moved) == (
+    difference = versions.difference(versions.versions_of(chosen).get(version=1), second)
+    assert (difference.reworded, difference.changed, difference.new, difference.removed, difference.moved) == (
         REWORDED,
         second.items.count() - REWORDED,
         *(0, 0, 0),

@@ -55,11 +55,13 @@ def test_a_table_gives_back_the_criteria_it_was_made_of(
 ) -> None:
     faults = Faults()
     file = write(rows)
-    found = list(
+    parsed_rows = list(
         rows_with_heading(rows_of_file(io.BytesIO(file), faults), faults, with_case=False, exact=file.startswith(b"PK"))
     )
     assert not faults.first
-    read = [DraftItem("a", r.text, r.points, tuple(r.tags), r.source, r.element, r.expectation, r.bank) for r in found]
+    read = [
+        DraftItem("a", r.text, r.points, tuple(r.tags), r.source, r.element, r.expectation, r.bank) for r in parsed_rows
+    ]
     assert read == rows
 
 
@@ -168,17 +170,17 @@ def test_what_is_pasted_is_understood(
     pasted: str, columns: list[str], expected: list[tuple[str, int, list[str]]]
 ) -> None:
     faults = Faults()
-    found = read_pasted(pasted, faults)
+    table = read_pasted(pasted, faults)
     assert not faults.first
-    assert found.columns == columns
-    assert [(row.text, row.points, row.tags) for row in found.rows] == expected
+    assert table.columns == columns
+    assert [(row.text, row.points, row.tags) for row in table.rows] == expected
 
 
 def test_somebody_may_say_what_the_columns_are() -> None:
     faults = Faults()
-    found = read_pasted(
+    table = read_pasted(
         "Long words of a guideline, page 5\tNames it\t3", faults, columns=["source", "criterion", "points"]
     )
-    assert [(row.text, row.source) for row in found.rows] == [("Names it", "Long words of a guideline, page 5")]
+    assert [(row.text, row.source) for row in table.rows] == [("Names it", "Long words of a guideline, page 5")]
     read_pasted("Names it\tfive", faults, columns=["criterion", "points"])
     assert [(fault.line, fault.field) for fault in faults.first] == [(1, "points")]

@@ -40,9 +40,14 @@ def test_a_case_is_begun_changed_and_thrown_away(author: Caller, benchmark: Benc
     assert (stale.status_code, stale.json()["case"]["tags"]) == (409, ["theme:hedging"])
     assert author.send(url, {"version": 2, "excluded_at": None}, "patch").status_code == 400
     assert author.send(url, {"version": 2, "register": "both"}, "patch").status_code == 400
-    (found,) = author.get(f"{url}privacy/").json()
-    assert (found["kind"], found["part"], found["start"], found["waived"]) == ("phone", "conversation", 14, None)
-    waived = author.send(f"{url}privacy/", {"kind": "phone", "quote": found["quote"], "reason": "made up"})
+    (finding,) = author.get(f"{url}privacy/").json()
+    assert (finding["kind"], finding["part"], finding["start"], finding["waived"]) == (
+        "phone",
+        "conversation",
+        14,
+        None,
+    )
+    waived = author.send(f"{url}privacy/", {"kind": "phone", "quote": finding["quote"], "reason": "made up"})
     assert (waived.status_code, waived.json()[0]["waived"]) == (201, "made up")
     assert [row["key"] for row in author.get("b/write/").json()["results"]] == ["case-1"]
     assert author.send(url, {}, "delete").status_code == 204

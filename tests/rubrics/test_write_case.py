@@ -187,13 +187,13 @@ def test_key_and_tags_are_looked_through_for_persons_too(
     said = [{"role": "user", "content": "I cough."}]
     named = {"key": "MRN 00482913", "tags": ["theme:hedging", "患者李小明，男，45岁"], "conversation": said}
     case = CaseFactory(benchmark=benchmark, rubric=0, **named)
-    found = open_findings(case, [])
-    assert [(one.kind, one.place.part, one.place.number, one.quote) for one in found] == [
+    findings = open_findings(case, [])
+    assert [(one.kind, one.place.part, one.place.number, one.quote) for one in findings] == [
         ("record", "key", 0, "00482913"),
         ("name", "tags", 2, "李小明"),
     ]
     with translation.override(language):
-        assert [one.where for one in found] == places
+        assert [one.where for one in findings] == places
     page = " ".join(client.get(f"/b/b/write/{case.public_id}/").content.decode().split())
     assert 'data-find-part="key"' in page and 'data-find-part="tags" data-find-number="2"' in page
     # What is published is public, but tags may change after that.
@@ -230,11 +230,11 @@ def test_the_desk_says_what_waits_for_whom(client: Client, author: User, benchma
     names = {name: [row.key for row in page.context[name]] for name in ("returned", "drafts", "reviews")}
     assert names == {"returned": [], "drafts": ["mine"], "reviews": ["theirs"]}
     assert [case.key for case in page.context["begun"]] == ["begun"]
-    found = {
+    keys_by_state = {
         state: [case.key for case in client.get(f"/b/b/write/?state={state}").context["page_obj"]]
         for state in ("none", "draft", "in_review", "published", "excluded")
     }
-    assert found == {
+    assert keys_by_state == {
         "none": ["begun"],
         "draft": ["mine"],
         "in_review": ["sent", "theirs"],

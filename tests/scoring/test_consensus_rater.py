@@ -119,15 +119,15 @@ def test_a_consensus_and_groups_with_plus_signs_sit_in_a_jury(answered: Benchmar
 
 
 def test_menus_and_the_api_offer_every_pair(three: Benchmark, client: Client) -> None:
-    found = {offer.rater: offer.label for offer in offers(three) if offer.kind == "consensus"}
-    assert found == {
+    labels = {offer.rater: offer.label for offer in offers(three) if offer.kind == "consensus"}
+    assert labels == {
         "consensus:A+B": "Consensus of A and B",
         "consensus:A+C": "Consensus of A and C",
         "consensus:B+C": "Consensus of B and C",
     }
     client.force_login(BenchmarkRoleFactory(benchmark=three, role="admin").user)
     rows = client.get("/api/v1/benchmarks/answered/raters/").json()
-    assert {row["rater"] for row in rows if row["kind"] == "consensus"} == set(found)
+    assert {row["rater"] for row in rows if row["kind"] == "consensus"} == set(labels)
     for row in rows:
         assert resolve_rater(three, row["rater"]).label
 

@@ -111,8 +111,8 @@ def test_what_cannot_be_exported_leaves_no_file(answered: Benchmark, run: JudgeR
 
 
 def verdicts(judge: str) -> set[tuple[Any, ...]]:
-    found = Verdict.objects.filter(run__judge__name=judge)
-    return set(found.values_list("response_id", "criterion_id", "outcome", "explanation"))
+    rows = Verdict.objects.filter(run__judge__name=judge)
+    return set(rows.values_list("response_id", "criterion_id", "outcome", "explanation"))
 
 
 def test_what_goes_out_comes_in_again(answered: Benchmark, run: JudgeRun, tmp_path: Path) -> None:

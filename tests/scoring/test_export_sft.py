@@ -77,8 +77,10 @@ def decided(slug: str = "sft") -> Benchmark:
 
 
 def of(benchmark: Benchmark, key: str, candidate: str) -> list[Assignment]:
-    found = Assignment.objects.filter(case__benchmark=benchmark, case__key=key, response__candidate__name=candidate)
-    return list(found.order_by("submitted_at", "pk").select_related("response", "rubric", "batch__group"))
+    assignments = Assignment.objects.filter(
+        case__benchmark=benchmark, case__key=key, response__candidate__name=candidate
+    )
+    return list(assignments.order_by("submitted_at", "pk").select_related("response", "rubric", "batch__group"))
 
 
 def criterion_of(assignment: Assignment, place: int) -> Criterion:

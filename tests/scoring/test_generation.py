@@ -109,13 +109,13 @@ def test_what_is_cut_refused_or_names_its_maker_is_kept_and_marked(cases: Benchm
     refused = work(start(cases, loopback, "refusal", candidate="refused", frame=one))
     named = work(start(cases, loopback, "prose-maker", candidate="named", frame=one))
     assert {run.status for run in (cut, refused, named)} == {"finished"}
-    found = {row.candidate.name: row for row in Response.objects.select_related("candidate")}
-    assert found["cut"].metadata["generation"]["truncated"] is True
-    assert found["cut"].metadata["generation"]["finish_reason"] == "length"
-    assert found["refused"].text == "I cannot help with that."
-    assert found["refused"].metadata["generation"]["refused"] is True
-    assert found["named"].metadata["self_identification"] == "trained by OpenAI"
-    assert "truncated" not in found["named"].metadata["generation"]
+    responses = {row.candidate.name: row for row in Response.objects.select_related("candidate")}
+    assert responses["cut"].metadata["generation"]["truncated"] is True
+    assert responses["cut"].metadata["generation"]["finish_reason"] == "length"
+    assert responses["refused"].text == "I cannot help with that."
+    assert responses["refused"].metadata["generation"]["refused"] is True
+    assert responses["named"].metadata["self_identification"] == "trained by OpenAI"
+    assert "truncated" not in responses["named"].metadata["generation"]
 
 
 @pytest.mark.parametrize(
@@ -187,8 +187,8 @@ def test_settings_that_must_not_be_sent(loopback: Loopback, name: str, value: An
 
 def test_the_draw_goes_by_keys(cases: Benchmark) -> None:
     def keys(frame: CaseFrame) -> list[str]:
-        found = Case.objects.in_bulk(cases_in(cases, frame))
-        return [found[pk].key for pk in cases_in(cases, frame)]
+        cases_by_id = Case.objects.in_bulk(cases_in(cases, frame))
+        return [cases_by_id[pk].key for pk in cases_in(cases, frame)]
 
     assert len(keys(CaseFrame(cases=2, seed=5))) == 2
     assert keys(CaseFrame()) == ["case-0", "case-1", "case-2", "case-3"]

@@ -31,8 +31,8 @@ def element(number: int, *met: object) -> Row:
 
 
 def outcomes(case: str) -> list[str]:
-    found = Verdict.objects.filter(response__case__key=case).order_by("criterion__items__position")
-    return list(found.values_list("outcome", flat=True))
+    verdicts = Verdict.objects.filter(response__case__key=case).order_by("criterion__items__position")
+    return list(verdicts.values_list("outcome", flat=True))
 
 
 def test_a_list_becomes_a_run_of_one_candidate(answered: Benchmark, tmp_path: Path) -> None:

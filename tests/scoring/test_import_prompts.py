@@ -116,7 +116,7 @@ def test_any_conversation_is_the_prompt_wherever_the_reply_stands(
     }[way]
     faults = Faults()
     records = [(1, "", row(prompt=conversation, **beside))]
-    (found,) = graded_responses(records, faults, Shape.GRADED_RESPONSES)
+    (response,) = graded_responses(records, faults, Shape.GRADED_RESPONSES)
     assert not faults.total
-    assert found.case is not None
-    assert (list(found.case.conversation), found.text) == (conversation, reply)
+    assert response.case is not None
+    assert (list(response.case.conversation), response.text) == (conversation, reply)

@@ -68,8 +68,8 @@ def test_files_are_replicates_in_their_order(answered: Benchmark, tmp_path: Path
     assert "runs: 1 created" in said
     assert "verdicts: 9 created" in said
     assert JudgeRun.objects.get().replicates == 3
-    found = Verdict.objects.order_by("criterion", "replicate").values_list("replicate", "outcome")
-    assert list(found) == [(n, ANSWERS[n][place]) for place in range(3) for n in range(3)]
+    verdicts = Verdict.objects.order_by("criterion", "replicate").values_list("replicate", "outcome")
+    assert list(verdicts) == [(n, ANSWERS[n][place]) for place in range(3) for n in range(3)]
     assert outcomes(answered) == MAJORITY
     assert "runs: 0 created, 1 unchanged" in command(files(tmp_path), replicates=True)
 

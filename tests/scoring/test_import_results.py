@@ -88,8 +88,8 @@ def test_every_row_has_the_score_that_it_carries(db: None, tmp_path: Path) -> No
         sample = seen[pair] = seen.get(pair, -1) + 1  # by the order of the file
         met = [grade["response_dict"]["criteria_met"] for grade in row["responses"]]
         exact = score_of(row["rubrics"], met)
-        found = ours[*pair, sample]
-        assert found == "" if exact is None else abs(Fraction(float(found)) - exact) <= Fraction(1, 10**9)
+        score = ours[*pair, sample]
+        assert score == "" if exact is None else abs(Fraction(float(score)) - exact) <= Fraction(1, 10**9)
     assert "" in ours.values()  # rubrics without a positive point have none
     again = load(put_lines(tmp_path / "b.jsonl", rows), "fresh")
     assert "runs: 0 created, 1 unchanged" in again

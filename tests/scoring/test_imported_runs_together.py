@@ -93,10 +93,10 @@ def test_four_files_for_four_candidates_make_one_scoreboard(four: Benchmark, tmp
     said = command(paths)
     assert "runs: 4 created, 0 unchanged" in said
     assert "verdicts: 48 created, 0 unchanged" in said
-    found = scores(tmp_path)
-    assert {name: float(row["rubric_score"]) for name, row in found.items()} == pytest.approx(SHARES)
-    assert {row["n_missing"] for row in found.values()} == {"0"}
-    assert not any("older runs" in row["note"] for row in found.values())
+    rows_by_candidate = scores(tmp_path)
+    assert {name: float(row["rubric_score"]) for name, row in rows_by_candidate.items()} == pytest.approx(SHARES)
+    assert {row["n_missing"] for row in rows_by_candidate.values()} == {"0"}
+    assert not any("older runs" in row["note"] for row in rows_by_candidate.values())
     raters = table(tmp_path, "scores_raters.csv")
     assert {row["run"] for row in raters} == set(JudgeRun.objects.values_list("public_id", flat=True))
     again = command(paths)
@@ -222,9 +222,9 @@ def test_a_run_made_here_stands_alone_and_the_older_one_that_holds_more_is_named
     shrunk: Benchmark, tmp_path: Path
 ) -> None:
     note = OLDER.format(n="21 more pairs", day=f"{timezone.now() - timedelta(days=9):%Y-%m-%d}")
-    found = scores(tmp_path, "J")
-    assert set(found) == {"alpha"}
-    assert found["alpha"]["note"].endswith(note)
+    rows_by_candidate = scores(tmp_path, "J")
+    assert set(rows_by_candidate) == {"alpha"}
+    assert rows_by_candidate["alpha"]["note"].endswith(note)
     older = JudgeRun.objects.earliest("finished_at")
     by_id = scores(tmp_path / "run", f"run:{older.public_id}")
     assert set(by_id) == {"alpha", "beta"}
@@ -393,8 +393,8 @@ def test_any_runs_give_what_a_plain_count_gives(answered: Benchmark, seed: int) 
     rater = resolve_rater(answered, "elsewhere")
     ratings = rater.ratings()
     pairs = zip(ratings.response.tolist(), ratings.criterion.tolist(), strict=True)
-    found = dict(zip(pairs, ratings.outcome.tolist(), strict=True))
-    assert found == expected
+    outcomes = dict(zip(pairs, ratings.outcome.tolist(), strict=True))
+    assert outcomes == expected
     counted = rater.judges[0].verdicts().values_list("response_id", "criterion_id", "replicate", "outcome")
     assert {tuple(row[:3]): row[3] for row in counted} == newest
     middle = sorted(response.pk for response, _criterion in items)[len(items) // 2]

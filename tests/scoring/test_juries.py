@@ -103,9 +103,9 @@ def test_a_jury_that_is_kept_is_a_rater_by_its_name(three: Benchmark) -> None:
     panel, written = resolve_rater(three, "Panel"), resolve_rater(three, "jury:A+B+C")
     assert panel.ratings().outcome.tolist() == written.ratings().outcome.tolist()
     assert (panel.is_judge, len(panel.runs), panel.members) == (True, 3, ("A", "B", "C"))
-    found = {offer.rater: offer for offer in offers(three)}
-    assert (found["Panel"].kind, found["Panel"].is_judge) == ("jury", True)
-    assert found["Panel"].label == "Panel (jury of A, B, C)"
+    offers_by_rater = {offer.rater: offer for offer in offers(three)}
+    assert (offers_by_rater["Panel"].kind, offers_by_rater["Panel"].is_judge) == ("jury", True)
+    assert offers_by_rater["Panel"].label == "Panel (jury of A, B, C)"
     # A new version holds from then on, and a new run of a member speaks for it.
     create_jury(benchmark=three, name="Panel", config={"members": ["A", "B"], "rule": "unanimous"}, by=None)
     assert resolve_rater(three, "Panel").rule == "unanimous"
@@ -453,11 +453,11 @@ def test_menus_say_which_run_a_judge_stands_for(split: Benchmark) -> None:
     JudgeRunItem.objects.create(run=tiny, response=item.response, rubric=item.rubric)
     broken_off = judged(split, {("case-0", "alpha"): ["met", "", ""]}, "C")
     JudgeRun.objects.filter(pk=broken_off.pk).update(status="incomplete", expected=3)
-    found = {offer.rater: offer for offer in offers(split)}
-    assert found["A"].label == "A"
-    assert found["A"].choice.endswith(", 1 response")
-    assert found["Panel"].behind == "its members’ runs have 1, 3 responses"
-    assert found[f"run:{broken_off.public_id}"].behind == "incomplete, 1 of 3 verdicts"
+    offers_by_rater = {offer.rater: offer for offer in offers(split)}
+    assert offers_by_rater["A"].label == "A"
+    assert offers_by_rater["A"].choice.endswith(", 1 response")
+    assert offers_by_rater["Panel"].behind == "its members’ runs have 1, 3 responses"
+    assert offers_by_rater[f"run:{broken_off.public_id}"].behind == "incomplete, 1 of 3 verdicts"
     day = date_format(timezone.localtime(tiny.created_at), "DATE_FORMAT")
     assert display_name(f"run:{tiny.public_id}") == f"A (run of {day})"
     assert display_name(f"jury:run:{tiny.public_id}+B") == f"jury of A (run of {day}), B"

@@ -41,7 +41,7 @@ aiohttp.ClientSession._request = fail
 
 def tables_that_hold(text: str) -> list[str]:
     """Every table of the database in which some row, written as text, holds ``text``."""
-    found = []
+    tables = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(
@@ -49,8 +49,8 @@ def tables_that_hold(text: str) -> list[str]:
                 [text],
             )
             if cursor.fetchone()[0]:
-                found.append(table)
-    return found
+                tables.append(table)
+    return tables
 
 
 def test_the_key_is_nowhere(

@@ -84,11 +84,13 @@ def test_four_published_files_give_one_scoreboard_with_four_candidates(tmp_path:
     assert Verdict.objects.count() == sum(len(row["rubrics"]) for row in rows)
     command("scores", rater="grader", k=5, out=tmp_path / "scores")
     with (tmp_path / "scores" / "scores.csv").open(encoding="utf-8") as file:
-        found = {row["candidate"]: row for row in csv.DictReader(file) if row["slice"] == "overall_score"}
-    assert {name: int(row["n"]) for name, row in found.items()} == {name: len(made[1]) for name, made in files.items()}
+        rows_by_candidate = {row["candidate"]: row for row in csv.DictReader(file) if row["slice"] == "overall_score"}
+    assert {name: int(row["n"]) for name, row in rows_by_candidate.items()} == {
+        name: len(made[1]) for name, made in files.items()
+    }
     for name, (_path, of_candidate) in files.items():
         expected = min(1.0, max(0.0, fmean(row["score"] for row in of_candidate)))
-        assert float(found[name]["rubric_score"]) == pytest.approx(expected, abs=1e-12)
+        assert float(rows_by_candidate[name]["rubric_score"]) == pytest.approx(expected, abs=1e-12)
     again = command("import_verdicts", *(path for path, _rows in files.values()), judge="grader")
     assert f"runs: 0 created, {len(files)} unchanged" in again
 
@@ -103,11 +105,11 @@ def test_three_answers_of_the_judge_count_by_their_majority(tmp_path: Path) -> N
     assert JudgeRun.objects.get().replicates == 3
     command("scores", rater="grader", k=5, out=tmp_path / "scores")
     with (tmp_path / "scores" / "responses.csv").open(encoding="utf-8") as file:
-        found = {row["case"]: float(row["rubric_score"]) for row in csv.DictReader(file)}
+        scores = {row["case"]: float(row["rubric_score"]) for row in csv.DictReader(file)}
     for same in zip(*(rows for _path, rows in made), strict=True):
         answers = [[one["response_dict"]["criteria_met"] for one in row["responses"]] for row in same]
         majority = [sum(votes) >= 2 for votes in zip(*answers, strict=True)]
-        assert found[same[0]["prompt_id"]] == pytest.approx(score_of(same[0]["rubrics"], majority), abs=1e-12)
+        assert scores[same[0]["prompt_id"]] == pytest.approx(score_of(same[0]["rubrics"], majority), abs=1e-12)
 
 
 def test_two_physicians_with_34_ties_make_34_conflicts(tmp_path: Path) -> None:

@@ -61,9 +61,9 @@ def judged(benchmark: Benchmark, said: dict[tuple[str, str], list[str]], name: s
 
 
 def row_of(rows: list[dict[str, str]], **wanted: str) -> dict[str, str]:
-    found = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
-    assert len(found) == 1, wanted
-    return found[0]
+    matches = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    assert len(matches) == 1, wanted
+    return matches[0]
 
 
 def test_figures_by_hand(answered: Benchmark, tmp_path: Path) -> None:

@@ -94,10 +94,10 @@ def test_a_screening_flags_and_a_person_decides(client: Client, bench: Benchmark
     send("easy", "keep")  # decided by now
     send("edge", "keep", "a classic that must stay")
     table = b"".join(client.get(f"{place}cases.csv").streaming_content).decode()
-    found = {row["case"]: row for row in csv.DictReader(io.StringIO(table))}
-    assert (found["easy"]["decision"], found["easy"]["reason"]) == ("exclude", "every model solves it")
-    assert (found["edge"]["decision"], found["hard"]["decision"]) == ("keep", "")
-    assert found["easy"]["score:m2"] == "0.75" and found["alone"]["score"] == ""
+    rows_by_case = {row["case"]: row for row in csv.DictReader(io.StringIO(table))}
+    assert (rows_by_case["easy"]["decision"], rows_by_case["easy"]["reason"]) == ("exclude", "every model solves it")
+    assert (rows_by_case["edge"]["decision"], rows_by_case["hard"]["decision"]) == ("keep", "")
+    assert rows_by_case["easy"]["score:m2"] == "0.75" and rows_by_case["alone"]["score"] == ""
 
     send("easy", "undo")
     assert Case.objects.included().count() == 4

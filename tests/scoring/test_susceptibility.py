@@ -256,9 +256,9 @@ def test_a_draw_covers_responses_then_cases_before_it_repeats_one() -> None:
 
 
 def test_failing_pairs_are_those_that_cost_points(graded: Benchmark) -> None:
-    found = failing_pairs(graded, "group:A@checked")
-    assert sorted(found.points.tolist()) == [-4, 3, 3, 5, 5]
-    assert len(set(found.response.tolist())) == 3
+    pairs = failing_pairs(graded, "group:A@checked")
+    assert sorted(pairs.points.tolist()) == [-4, 3, 3, 5, 5]
+    assert len(set(pairs.response.tolist())) == 3
 
 
 # A measurement, from end to end -----------------------------------------------------------------------------------

@@ -403,9 +403,9 @@ def test_platt_finds_the_function_that_made_the_outcomes() -> None:
     rng = np.random.default_rng(0)
     scores = rng.uniform(0.02, 0.98, 60_000)
     truth = 1 / (1 + np.exp(-(1.7 * np.log(scores / (1 - scores)) - 0.4)))
-    found = fit_platt(scores, (rng.random(len(scores)) < truth).astype(int))
-    assert found.slope == pytest.approx(1.7, abs=0.05)
-    assert found.intercept == pytest.approx(-0.4, abs=0.05)
+    calibration = fit_platt(scores, (rng.random(len(scores)) < truth).astype(int))
+    assert calibration.slope == pytest.approx(1.7, abs=0.05)
+    assert calibration.intercept == pytest.approx(-0.4, abs=0.05)
 
 
 def test_the_card_says_which_decisions_taught(taught: Benchmark) -> None:

@@ -41,7 +41,7 @@ def run(labels: Labels, judge: dict[str, int], *, case: dict[str, str] | None = 
 
 def by_the_paper(labels: Labels, judge: dict[str, int], epsilon: float, minimum: int, by_t: int = 30) -> dict:
     """Calderon, Reichart and Dror 2025, section 3, label by label."""
-    found, p = {}, {}
+    figures, p = {}, {}
     for j in sorted(labels):
         scored = []
         for i, own in labels[j].items():
@@ -59,9 +59,9 @@ def by_the_paper(labels: Labels, judge: dict[str, int], epsilon: float, minimum:
             if len(d) >= by_t
             else wilcoxon(d - epsilon, alternative="less", method="approx", correction=False).pvalue
         )
-        found[j] = (len(d), w_f.mean(), w_h.mean(), d.mean())
+        figures[j] = (len(d), w_f.mean(), w_h.mean(), d.mean())
     adjusted = dict(zip(p, false_discovery_control(list(p.values()), method="by"), strict=True)) if p else {}
-    return {"found": found, "p": p, "adjusted": adjusted}
+    return {"found": figures, "p": p, "adjusted": adjusted}
 
 
 def drawn(seed: int, *, annotators: int, instances: int, each: float, judge_noise: float) -> tuple[Labels, dict]:

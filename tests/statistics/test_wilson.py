@@ -35,9 +35,9 @@ def test_wilson_agrees_with_scipy_and_mirrors() -> None:
 
 def test_a_share_of_nothing_is_undefined() -> None:
     assert proportion(0, 0, empty="no checks") == Undefined("no checks")
-    found = proportion(3, 12)
-    assert isinstance(found, Estimate)
-    assert (found.value, found.n) == (0.25, 12)
+    share = proportion(3, 12)
+    assert isinstance(share, Estimate)
+    assert (share.value, share.n) == (0.25, 12)
     with pytest.raises(ValueError, match="4 of 3"):
         wilson_interval(4, 3)
 
@@ -45,7 +45,7 @@ def test_a_share_of_nothing_is_undefined() -> None:
 def test_the_median_lies_between_the_order_statistics_of_the_table() -> None:
     # Ranks of the 95% interval of a median, as printed in Conover 1999 and the Geigy tables.
     assert [interval_rank(n) for n in (5, 6, 8, 9, 10, 20, 50, 100)] == [0, 1, 1, 2, 2, 6, 18, 40]
-    found = median_figure(range(10, 0, -1))
-    assert found == Estimate(5.5, 10, 2.0, 9.0)
+    median = median_figure(range(10, 0, -1))
+    assert median == Estimate(5.5, 10, 2.0, 9.0)
     assert median_figure([3.0]) == Estimate(3.0, 1)
     assert isinstance(median_figure([]), Undefined)

@@ -75,12 +75,12 @@ class Command(BaseCommand):
             self.stdout.write(f"Written to {options['out']}: {n} files, inputs {report.input_digest[:12]}")
 
     def _existing(self, benchmark: Benchmark, public_id: str) -> Report:
-        found = Report.objects.select_related("benchmark").filter(benchmark=benchmark, public_id=public_id).first()
-        if found is None:
+        report = Report.objects.select_related("benchmark").filter(benchmark=benchmark, public_id=public_id).first()
+        if report is None:
             raise CommandError(f"There is no report “{public_id}” on this benchmark.")
-        if found.status != JobStatus.DONE:
-            raise CommandError(f"The report “{public_id}” is not done: {found.error or found.status}")
-        return found
+        if report.status != JobStatus.DONE:
+            raise CommandError(f"The report “{public_id}” is not done: {report.error or report.status}")
+        return report
 
     def _computed(self, benchmark: Benchmark, kind: str, given: list[str], seed: int) -> Report:
         try:
@@ -99,12 +99,14 @@ class Command(BaseCommand):
             raise CommandError(report.error)
         return report
 
-    def _say_whether_fresh(self, found: Freshness) -> None:
-        if found.fresh:
+    def _say_whether_fresh(self, freshness: Freshness) -> None:
+        if freshness.fresh:
             self.stdout.write("Up to date: its inputs are as they were.")
             return
-        said = [change.in_words for change in found.changes] or [found.reason or "something the record does not name"]
-        self.stdout.write(f"{'May be stale' if found.fresh is None else 'Stale'}: {', '.join(said)}.")
+        said = [change.in_words for change in freshness.changes] or [
+            freshness.reason or "something the record does not name"
+        ]
+        self.stdout.write(f"{'May be stale' if freshness.fresh is None else 'Stale'}: {', '.join(said)}.")
 
 
 def _parameter(given: str) -> tuple[str, Any]:
@@ -123,8 +125,8 @@ def _refuse_other_files(report: Report, out: Path) -> None:
     if out.suffix == ".zip" or not there.exists():
         return
     try:
-        found = json.loads(there.read_text(encoding="utf-8"))
-        same = (found["kind"], found["parameters"]) == (report.kind, report.parameters)
+        description = json.loads(there.read_text(encoding="utf-8"))
+        same = (description["kind"], description["parameters"]) == (report.kind, report.parameters)
     except (OSError, ValueError, LookupError, TypeError):
         same = False
     if not same:

@@ -111,11 +111,11 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
     fits = None
     if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
         fits = _matches(batch, people)
-    found = []
+    stuck = []
     for slot in rows:
         response = slot.item.response
         if response.case.excluded_at is not None:
-            found.append(StuckSlot(slot, response, (_("The case is excluded."),)))
+            stuck.append(StuckSlot(slot, response, (_("The case is excluded."),)))
             continue
         why: Counter[str] = Counter()
         for user in people:
@@ -134,8 +134,8 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
             else:
                 break
         else:
-            found.append(StuckSlot(slot, response, _in_words(why)))
-    return found
+            stuck.append(StuckSlot(slot, response, _in_words(why)))
+    return stuck
 
 
 def refusals(

@@ -26,21 +26,21 @@ class Command(BaseCommand):
         """Print what it is, then everything that is wrong."""
         path: Path = options["path"]
         try:
-            found = verify(path)
+            report = verify(path)
         except Unreadable as error:
             raise CommandError(f"{path}: {error}") from error
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}") from error
-        name = " ".join(part for part in (found.title, found.version) if part) or "a release"
-        self.stdout.write(f"{path}: {name}, {found.files} files, {found.bytes:,} bytes")
-        if found.counts:
-            self.stdout.write(", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in sorted(found.counts.items())))
-        if not found.total:
-            self.stdout.write(f"Everything holds. SHA-256 of SHA256SUMS: {found.digest}")
+        name = " ".join(part for part in (report.title, report.version) if part) or "a release"
+        self.stdout.write(f"{path}: {name}, {report.files} files, {report.bytes:,} bytes")
+        if report.counts:
+            self.stdout.write(", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in sorted(report.counts.items())))
+        if not report.total:
+            self.stdout.write(f"Everything holds. SHA-256 of SHA256SUMS: {report.digest}")
             return
-        for problem in found.problems:
+        for problem in report.problems:
             self.stderr.write(problem)
-        if found.total > len(found.problems):
-            self.stderr.write(f"… and {found.total - len(found.problems)} more")
-        noun = "problem" if found.total == 1 else "problems"
-        raise CommandError(f"{path}: {found.total} {noun}; this is not the release as it was made.")
+        if report.total > len(report.problems):
+            self.stderr.write(f"… and {report.total - len(report.problems)} more")
+        noun = "problem" if report.total == 1 else "problems"
+        raise CommandError(f"{path}: {report.total} {noun}; this is not the release as it was made.")

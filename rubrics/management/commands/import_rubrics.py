@@ -23,7 +23,7 @@ class Command(ImportCommand):
 
     def author(self, options: dict[str, Any]) -> User:
         """The account of the author."""
-        found = User.objects.filter(email__iexact=options["author"], is_active=True).first()
-        if found is None:
+        user = User.objects.filter(email__iexact=options["author"], is_active=True).first()
+        if user is None:
             raise CommandError(f"--author {options['author']}: there is no such account.")
-        return found
+        return user

@@ -223,9 +223,9 @@ def _rows(
     for records in weighed_chunks(reader, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
         places.learn(records)
         for record in records:
-            found = places.find(record)
-            if found is not None:
-                sheet, response, criterion = found
+            place = places.find(record)
+            if place is not None:
+                sheet, response, criterion = place
                 said = Said(record.line, record.outcome, storable(record.explanation or record.note))
                 collected.add(response, criterion, sheet.rubric, said, record.replicate)
     if reader.unused:

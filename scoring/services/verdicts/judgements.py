@@ -75,10 +75,10 @@ def _responses(sheets: Mapping[str, Sheet], elements: list[JudgedResponse]) -> R
         candidate__name__in={element.candidate for element in elements},
         sample__in={element.sample for element in elements},
     )
-    found: dict[tuple[int, str, int], dict[str, int]] = {}
+    responses: dict[tuple[int, str, int], dict[str, int]] = {}
     for pk, case, name, sample, setting in rows.values_list("pk", "case_id", "candidate__name", "sample", "setting"):
-        found.setdefault((case, name, sample), {})[setting] = pk
-    return found
+        responses.setdefault((case, name, sample), {})[setting] = pk
+    return responses
 
 
 def _response(element: JudgedResponse, sheet: Sheet, responses: Responses) -> int | None:

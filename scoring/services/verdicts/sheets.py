@@ -44,7 +44,7 @@ class Sheet:
             known[text].append(criterion)
         named = Counter(texts)
         taken: Counter[str] = Counter()
-        found: list[int | None] = []
+        criteria: list[int | None] = []
         for text, place in zip(texts, places, strict=True):
             same = known.get(text, [])
             position = taken[text]
@@ -57,10 +57,10 @@ class Sheet:
                 message = _("This text stands %(n)s times in the rubric of this case, and not so often in the list.")
                 faults.add(line, place, message % {"n": len(same)})
             else:
-                found.append(same[position])
+                criteria.append(same[position])
                 continue
-            found.append(None)
-        return found
+            criteria.append(None)
+        return criteria
 
 
 def sheets_of(benchmark: Benchmark, keys: Iterable[str]) -> dict[str, Sheet]:
