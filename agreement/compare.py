@@ -132,7 +132,7 @@ def compare_tallies(
     """
     slices, cells, n_own = _slices(tallies)
     progress(0.4)
-    made = two_rater_agreement(
+    agreements = two_rater_agreement(
         _cells(cells, 0, 1, 2, 3),
         counted=_cells(cells, 0, 4, 5, 3),
         bootstrap=CaseBootstrap(len(cells), seed, resamples),
@@ -140,7 +140,8 @@ def compare_tallies(
     )
     progress(0.8)
     rows = [
-        _row(one.name, figure, one.n_responses, one.total, judged_by) for one, figure in zip(slices, made, strict=True)
+        _row(one.name, figure, one.n_responses, one.total, judged_by)
+        for one, figure in zip(slices, agreements, strict=True)
     ]
     responses = ResponseRows(tallies, judged_by)
     progress(1.0)
@@ -198,8 +199,8 @@ def _summed(tallies: NDArray[Any], index: NDArray[np.int64], size: int) -> NDArr
     """Rows of tallies added up into ``size`` groups."""
     summed = np.zeros((size, STANDINGS), np.int64)
     for standing in np.flatnonzero(tallies.any(axis=0)).tolist():
-        made = np.bincount(index, weights=tallies[:, standing], minlength=size)
-        summed[:, standing] = np.rint(made)
+        sums = np.bincount(index, weights=tallies[:, standing], minlength=size)
+        summed[:, standing] = np.rint(sums)
     return summed
 
 
@@ -219,11 +220,11 @@ class ResponseRows(MadeRows[Row]):
         first, same = _alike(tallies.by_response[self._places])
         self._like = same
         mine = tallies.by_response[self._places[first]].astype(np.int64)
-        made = two_rater_agreement(
+        agreements = two_rater_agreement(
             valid_counts(mine)[None, :], counted=conservative_counts(mine)[None, :], bootstrap=None
         )
         self._rows = []
-        for figures, total in zip(made, mine, strict=True):
+        for figures, total in zip(agreements, mine, strict=True):
             remarks = [f"mf1: no interval: 1 of the {MINIMUM_CASES} cases needed"] if figures.n_pairs else []
             self._rows.append(_row("", figures, int(figures.n_pairs > 0), total, judged_by, remarks))
 
@@ -261,18 +262,18 @@ def _alike(rows: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _row(
     name: str,
-    made: TwoRaterAgreement,
+    agreement: TwoRaterAgreement,
     n_responses: int,
     total: NDArray[np.int64],
     judged_by: str,
     remarks: Sequence[str] = (),
 ) -> Row:
-    figures: dict[str, Figure] = {column: getattr(made, column) for column in FIGURES}
+    figures: dict[str, Figure] = {column: getattr(agreement, column) for column in FIGURES}
     row: Row = {
         "slice": name,
-        "n_pairs": made.n_pairs,
+        "n_pairs": agreement.n_pairs,
         "n_responses": n_responses,
-        "n_cases": made.n_cases,
+        "n_cases": agreement.n_cases,
         **{column: figure.value for column, figure in figures.items()},
         "n_invalid": int(n_invalid(total)),
         "n_cannot": int(total[Standing.CANNOT]),
@@ -280,18 +281,18 @@ def _row(
         "n_undecided_by_judge": int(total[Standing.UNDECIDED_BY_JUDGE]),
         "n_missing": int(n_missing(total)),
         "n_faulty": int(total[Standing.FAULTY]),
-        "n_valid": made.n_valid,
-        "mf1_valid": made.mf1_valid.value,
+        "n_valid": agreement.n_valid,
+        "mf1_valid": agreement.mf1_valid.value,
     }
     for column in WITH_INTERVAL:
         row[f"{column}_low"], row[f"{column}_high"] = figures[column].low, figures[column].high
-    row["note"] = "; ".join([*_figure_notes(figures, made), *_left_out(made, total, judged_by), *remarks])
+    row["note"] = "; ".join([*_figure_notes(figures, agreement), *_left_out(agreement, total, judged_by), *remarks])
     return row
 
 
-def _figure_notes(figures: dict[str, Figure], made: TwoRaterAgreement) -> list[str]:
+def _figure_notes(figures: dict[str, Figure], agreement: TwoRaterAgreement) -> list[str]:
     """What the figures say for themselves; a remark that several share is told once."""
-    if not made.n_pairs:
+    if not agreement.n_pairs:
         return [NO_PAIRS]
     columns_by_note: dict[str, list[str]] = {}
     for column, figure in figures.items():
@@ -300,16 +301,16 @@ def _figure_notes(figures: dict[str, Figure], made: TwoRaterAgreement) -> list[s
     return [f"{', '.join(columns)}: {note}" for note, columns in columns_by_note.items()]
 
 
-def _left_out(made: TwoRaterAgreement, total: NDArray[np.int64], judged_by: str) -> list[str]:
+def _left_out(agreement: TwoRaterAgreement, total: NDArray[np.int64], judged_by: str) -> list[str]:
     """What the counting rules took out, and MF1 without the rule for invalid verdicts."""
     remarks = []
     missing = int(n_missing(total))
     if missing:
         remarks.append(f"n_invalid: {int(n_invalid(total)) - missing} invalid, {missing} missing")
-    if made.n_invalid:
-        mf1 = made.mf1_valid.value
+    if agreement.n_invalid:
+        mf1 = agreement.mf1_valid.value
         shown = "undefined" if mf1 is None else f"{mf1:.6f}"
-        remarks.append(f"mf1 on the {made.n_valid} pairs with a valid verdict: {shown}")
+        remarks.append(f"mf1 on the {agreement.n_valid} pairs with a valid verdict: {shown}")
     for standing, why in (
         (Standing.REFERENCE_INVALID, "invalid verdict of the reference"),
         (Standing.UNDECIDED, "undecided"),

@@ -58,8 +58,8 @@ def _count(into: Counts, place: Index, standing: NDArray[np.int8]) -> None:
     """Add up standings by place; only the stretch of places that the part covers is touched."""
     first, last = int(place.min()), int(place.max())
     size = last - first + 1
-    made = np.bincount((place - first) * STANDINGS + standing, minlength=size * STANDINGS)
-    into[first : last + 1] += made.reshape(size, STANDINGS).astype(np.int32)
+    counts = np.bincount((place - first) * STANDINGS + standing, minlength=size * STANDINGS)
+    into[first : last + 1] += counts.reshape(size, STANDINGS).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,11 +24,11 @@ def figures_of(report: Report) -> list[Figure]:
 def inline(report: Report, figure: Figure) -> SafeString:
     """The figure as markup for the page; kept, since a finished report does not change and Altair is slow to load."""
     key = f"figure:{report.public_id}:{figure.name}:{translation.get_language()}:{VERSION}"
-    made = cache.get(key)
-    if made is None:
-        made = str(inline_svg(figure.drawing, title=figure.title))
-        cache.set(key, made, CACHED_SECONDS)
-    return SafeString(made)
+    markup = cache.get(key)
+    if markup is None:
+        markup = str(inline_svg(figure.drawing, title=figure.title))
+        cache.set(key, markup, CACHED_SECONDS)
+    return SafeString(markup)
 
 
 def draw_ahead(report_id: int) -> None:

@@ -66,12 +66,12 @@ def _agreement_rows(labels: LabelFile, judge: JudgeFile, bootstrap: CaseBootstra
     given = verdict >= 0
     counted = judge_pairs(labels.met, np.where(given, verdict == 1, ~labels.met))
     valid = ConfusionCounts.from_cells(counted.cells() * given)
-    made = meta_evaluation(
+    evaluations = meta_evaluation(
         _by_case_and_slice(labels, valid), counted=_by_case_and_slice(labels, counted), bootstrap=bootstrap
     )
     responses = _responses(labels, counted)
     rows = []
-    for name, one, n_responses in zip([ALL, *labels.categories], made, responses, strict=True):
+    for name, one, n_responses in zip([ALL, *labels.categories], evaluations, responses, strict=True):
         row = _row(name, one, n_responses)
         row["n_invalid"] = one.agreement.n_invalid
         if one.agreement.n_invalid:
@@ -89,21 +89,21 @@ def _physician_rows(labels: LabelFile, others: ConfusionCounts, bootstrap: CaseB
         mine = _selected(labels, own)
         # The cases that this physician rated are the ones to draw from.
         drawn = CaseBootstrap(mine.n_cases, bootstrap.seed, bootstrap.resamples)
-        made = meta_evaluation(_by_case_and_slice(mine, others[own]), bootstrap=drawn)
+        evaluations = meta_evaluation(_by_case_and_slice(mine, others[own]), bootstrap=drawn)
         responses = _responses(mine, others[own])
-        for name, one, n_responses in zip([ALL, *mine.categories], made, responses, strict=True):
+        for name, one, n_responses in zip([ALL, *mine.categories], evaluations, responses, strict=True):
             rows.append({"physician": labels.physicians[number], **_row(name, one, n_responses)})
     return rows
 
 
 def _ceiling_rows(labels: LabelFile, others: ConfusionCounts, bootstrap: CaseBootstrap) -> list[Row]:
-    made = meta_evaluation(_by_case_and_slice(labels, others), bootstrap=bootstrap)
+    evaluations = meta_evaluation(_by_case_and_slice(labels, others), bootstrap=bootstrap)
     by_item = value_counts(labels.item, labels.met, len(labels.keys), 2)
     alphas = [krippendorff_alpha(by_item)]
     alphas += [krippendorff_alpha(by_item[labels.category == place]) for place in range(len(labels.categories))]
     rows = []
     responses = _responses(labels, others)
-    for name, one, alpha, n_responses in zip([ALL, *labels.categories], made, alphas, responses, strict=True):
+    for name, one, alpha, n_responses in zip([ALL, *labels.categories], evaluations, alphas, responses, strict=True):
         row = _row(name, one, n_responses)
         row["alpha"] = alpha.value
         if isinstance(alpha, Undefined):

@@ -46,13 +46,13 @@ def sliced(
     responses, criteria = frame.response_places(response), frame.criterion_places(criterion)
     by_case = _tally(frame.response_case[responses], code, len(frame.cases), codes)
     studied = np.flatnonzero(by_case.any(axis=1))
-    names, made, n_responses = ["all"], [by_case[studied]], [_distinct(responses)]
+    names, tables, n_responses = ["all"], [by_case[studied]], [_distinct(responses)]
     candidate = frame.response_candidate[responses]
     for place in sorted(np.unique(candidate).tolist(), key=frame.candidates.__getitem__):
         own = candidate == place
         counted = _tally(frame.response_case[responses[own]], code[own], len(frame.cases), codes)
         names.append(f"candidate:{frame.candidates[place]}")
-        made.append(counted[studied])
+        tables.append(counted[studied])
         n_responses.append(_distinct(responses[own]))
     by_criterion = _tally(criteria, code, len(frame.criterion_ids), codes)
     responses_of_case = np.bincount(frame.response_case[np.unique(responses)], minlength=len(frame.cases))
@@ -61,12 +61,12 @@ def sliced(
         if not counted.any():
             continue
         names.append(one.name)
-        made.append(counted[studied])
+        tables.append(counted[studied])
         if one.criteria is None:
             n_responses.append(int(responses_of_case[one.cases].sum()))
         else:
             n_responses.append(_distinct(responses[one.criteria[criteria]]))
-    return Sliced(names, np.stack(made, axis=1), n_responses)
+    return Sliced(names, np.stack(tables, axis=1), n_responses)
 
 
 def _of_slice(one: Slice, frame: Frame, by_case: Counts, by_criterion: Counts) -> Counts:

@@ -18,7 +18,7 @@ ROWS_A_PIECE = 5000
 def store_tables(report: Report, tables: Mapping[str, Table]) -> None:
     """Write the tables of a report in pieces, so that no more than one piece is in memory."""
     for position, (name, table) in enumerate(tables.items()):
-        made = ReportTable.objects.create(
+        stored_table = ReportTable.objects.create(
             report=report,
             name=name,
             position=position,
@@ -27,7 +27,7 @@ def store_tables(report: Report, tables: Mapping[str, Table]) -> None:
             n_rows=len(table.rows),
         )
         for start in range(0, len(table.rows), ROWS_A_PIECE):
-            ReportRows.objects.create(table=made, start=start, rows=table.rows[start : start + ROWS_A_PIECE])
+            ReportRows.objects.create(table=stored_table, start=start, rows=table.rows[start : start + ROWS_A_PIECE])
 
 
 class _StoredRows(MadeRows[list[Any]]):

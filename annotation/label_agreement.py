@@ -38,13 +38,13 @@ def label_agreement(
     yield "fleiss_kappa", fleiss_kappa(answered)
     if not ordered:
         return
-    made = intraclass_correlations(
+    correlations = intraclass_correlations(
         [case for case, _, _ in certainties],
         [physician for _, physician, _ in certainties],
         [given for _, _, given in certainties],
     )
     for name, field in CORRELATIONS.items():
-        yield name, _with_due_interval(getattr(made, field))
+        yield name, _with_due_interval(getattr(correlations, field))
 
 
 def _with_due_interval(figure: Figure) -> Figure:

@@ -38,9 +38,9 @@ def full_report(benchmark: Any) -> Any:
     from scoring.raters import resolve_rater
 
     a, b = (resolve_rater(benchmark, f"group:{name}@checked") for name in "AB")
-    made = compare_tallies(count(benchmark, a, b).tallies, seed=0, resamples=RESAMPLES)
-    assert len(list(made.rows)) == len(made.rows)
-    return made
+    report = compare_tallies(count(benchmark, a, b).tallies, seed=0, resamples=RESAMPLES)
+    assert len(list(report.rows)) == len(report.rows)
+    return report
 
 
 def as_a_worker(slug: str) -> dict[str, float]:
@@ -80,9 +80,11 @@ def sizes(decisions: list[int], *, candidates: int, criteria: int) -> None:
             )
             command = [sys.executable, __file__, "--worker", benchmark.slug]
             said = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-            made = json.loads(said.splitlines()[-1])
-            for_a_million = made["seconds"] / (cases * candidates * criteria / 1e6)
-            rows.append([f"2 × {number:,}", made["seconds"], made["cpu"], for_a_million, made["mib"], made["rows"]])
+            result = json.loads(said.splitlines()[-1])
+            for_a_million = result["seconds"] / (cases * candidates * criteria / 1e6)
+            rows.append(
+                [f"2 × {number:,}", result["seconds"], result["cpu"], for_a_million, result["mib"], result["rows"]]
+            )
         columns = ["decisions", "seconds", "of them its CPU", "seconds for 2 × 1,000,000", "peak MiB", "rows"]
         show("A report by a worker of its own, from its claim to its last row", columns, rows)
 

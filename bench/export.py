@@ -190,11 +190,11 @@ def as_a_process(slug: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="consilium-bench-export-") as folder:
         out = Path(folder) / "out.csv"
         clock = Clock()
-        made = export_decisions(benchmark=Benchmark.objects.get(slug=slug), rater=GROUPS[0], out=out)
+        export = export_decisions(benchmark=Benchmark.objects.get(slug=slug), rater=GROUPS[0], out=out)
         return {
             "seconds": clock.seconds,
             "mib": peak_of_this_process(),
-            "written": made.written,
+            "written": export.written,
             "file": out.stat().st_size / 2**20,
         }
 
@@ -210,8 +210,8 @@ def sizes(options: argparse.Namespace) -> None:
             )
             command = [sys.executable, __file__, "--worker", benchmark.slug]
             said = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-            made = json.loads(said.splitlines()[-1])
-            rows.append([f"{made['written']:,}", made["seconds"], made["file"], made["mib"]])
+            result = json.loads(said.splitlines()[-1])
+            rows.append([f"{result['written']:,}", result["seconds"], result["file"], result["mib"]])
     show("One group's decisions as CSV", ["decisions", "seconds", "file, MiB", "peak of the process, MiB"], rows)
 
 
@@ -234,18 +234,18 @@ def main() -> None:
     if options.decisions:
         sizes(options)
         return
-    made = ours(options)
+    times = ours(options)
     rows: list[list[object]] = [
-        ["by the command", made["command"], 1.0],
-        ["by the page's link, through the web server", made["page"], made["page"] / made["command"]],
-        ["bare COPY of the joined rows as CSV", made["bare"], made["bare"] / made["command"]],
+        ["by the command", times["command"], 1.0],
+        ["by the page's link, through the web server", times["page"], times["page"] / times["command"]],
+        ["bare COPY of the joined rows as CSV", times["bare"], times["bare"] / times["command"]],
     ]
     total = 2 * options.cases * options.candidates * options.criteria
-    print(f"{total:,} decisions: {made}", flush=True)
+    print(f"{total:,} decisions: {times}", flush=True)
     if options.venv:
         peer = theirs(options)
         rows += [
-            [f"Label Studio {peer['version']}, {kind}", peer[kind], peer[kind] / made["page"]]
+            [f"Label Studio {peer['version']}, {kind}", peer[kind], peer[kind] / times["page"]]
             for kind in ("CSV", "JSON")
         ]
     show(f"{total:,} decisions as CSV", ["", "seconds", "times ours (peer: times the page's link)"], rows)

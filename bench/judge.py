@@ -84,8 +84,8 @@ def workers(befores: Sequence[Sequence[str]], home: Path) -> Iterator[list[int]]
             log = home / f"worker-{number}.log"
             name = ["--hostname", f"bench{number}@%h"]
             file = stack.enter_context(log.open("w"))
-            made = child([*command, *name], before=before, stdout=file, stderr=subprocess.STDOUT)
-            worker = stack.enter_context(made)
+            process = child([*command, *name], before=before, stdout=file, stderr=subprocess.STDOUT)
+            worker = stack.enter_context(process)
 
             def ready(log: Path = log, worker: subprocess.Popen[str] = worker) -> bool:
                 if worker.poll() is not None:
@@ -182,8 +182,8 @@ def measure(options: argparse.Namespace, python: Path | None) -> list[Figures]:
         befores = [inside(name) for name in names] or [[]] * options.workers
         figures = []
         for count in sorted({1, options.workers}):
-            made, used = through_celery(benchmark, url, options.concurrency, befores[:count], home)
-            figures.append(made)
+            figure, used = through_celery(benchmark, url, options.concurrency, befores[:count], home)
+            figures.append(figure)
             if count > 1:
                 print("CPU seconds of each worker: " + ", ".join(f"{one:.1f}" for one in used))
         messages = last_messages(url, home)

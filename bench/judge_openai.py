@@ -27,14 +27,14 @@ async def ask_all(url: str, messages: list[dict[str, str]], calls: int, concurre
         async def worker() -> None:
             for number in left:
                 first, last = messages[0], messages[-1]
-                made = await client.chat.completions.create(
+                completion = await client.chat.completions.create(
                     model="ok",
                     messages=[first, {**last, "content": f"{last['content']} {number}"}],  # type: ignore[list-item]
                     temperature=0.0,
                     max_tokens=1024,
                     response_format={"type": "json_object"},
                 )
-                met = json.loads(made.choices[0].message.content or "")["criteria_met"]
+                met = json.loads(completion.choices[0].message.content or "")["criteria_met"]
                 if not isinstance(met, bool):
                     raise SystemExit("not a verdict")
 

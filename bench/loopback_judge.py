@@ -63,8 +63,8 @@ def completion(content: Any, *, finish: str = "stop", usage: Any = USAGE, by: st
     """A chat completion that says ``content``, ``by`` a model of that name."""
     message = {"role": "assistant", "content": content, **more}
     choice = {"index": 0, "message": message, "finish_reason": finish}
-    made = {"id": "loopback", "object": "chat.completion", "created": 0, "model": by, "choices": [choice]}
-    return http(200, json.dumps({**made, "usage": usage}))
+    body = {"id": "loopback", "object": "chat.completion", "created": 0, "model": by, "choices": [choice]}
+    return http(200, json.dumps({**body, "usage": usage}))
 
 
 def verdict(met: Any, explanation: Any = "Decided by the text's hash.", **more: Any) -> str:

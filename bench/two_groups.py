@@ -45,10 +45,10 @@ def without_indexes(cursor: Any, table: str) -> Iterator[None]:
         cursor.execute(f"DROP INDEX {name}")
     yield
     cursor.execute("SET maintenance_work_mem = '512MB'")
-    for _name, made in indexes:
-        cursor.execute(made)
-    for name, made in constraints:
-        cursor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {made}")
+    for _name, definition in indexes:
+        cursor.execute(definition)
+    for name, definition in constraints:
+        cursor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
 
 
 def populate(*, cases: int, candidates: int, criteria: int, slug: str = "bench-agreement") -> Any:

@@ -162,20 +162,22 @@ def merged(locale: str) -> Catalog:
     from babel.messages.catalog import Catalog
 
     known = read(locale)
-    made = Catalog(locale=locale, charset="utf-8", creation_date=known.creation_date, revision_date=known.revision_date)
-    made.mime_headers = known.mime_headers
+    catalog = Catalog(
+        locale=locale, charset="utf-8", creation_date=known.creation_date, revision_date=known.revision_date
+    )
+    catalog.mime_headers = known.mime_headers
     messages = found_messages()
     for message in sorted(messages, key=lambda m: (messages[m][0], m)):
         before = known.get(message.text, message.context or None)
         known_string = (before.string if before else "") or ""
         string = known_string if isinstance(known_string, str) else known_string[0]
-        made.add(
+        catalog.add(
             (message.text, message.plural) if message.plural else message.text,
             (string,) if message.plural else string,
             locations=[(place, 1) for place in messages[message]],
             context=message.context or None,
         )
-    return made
+    return catalog
 
 
 def as_po(catalog: Catalog, locale: str) -> bytes:

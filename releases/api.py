@@ -88,7 +88,7 @@ class Releases(APIView):
         asked.is_valid(raise_exception=True)
         given = dict(asked.validated_data)
         version, notes = given.pop("version"), given.pop("release_notes")
-        made = services.create_release(
+        release = services.create_release(
             benchmark=benchmark,
             version=version,
             notes=notes,
@@ -96,7 +96,7 @@ class Releases(APIView):
             by=cast("User", request.user),
             at=timezone.now(),
         )
-        return Response(ReleaseSerializer(made).data, status=201)
+        return Response(ReleaseSerializer(release).data, status=201)
 
 
 class ReleaseDetail(APIView):

@@ -234,14 +234,14 @@ def word_marks(old: str, new: str) -> tuple[Piece, ...]:
     gone, come = "", ""  # of the stretch that differs
     opcodes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     for number, (tag, i1, i2, j1, j2) in enumerate(opcodes):
-        lost, made = "".join(before[i1:i2]), "".join(after[j1:j2])
+        lost, added = "".join(before[i1:i2]), "".join(after[j1:j2])
         between = 0 < number < len(opcodes) - 1
-        if tag != "equal" or (between and made.isspace()):  # blanks between two changes belong to both
-            gone, come = gone + lost, come + made
+        if tag != "equal" or (between and added.isspace()):  # blanks between two changes belong to both
+            gone, come = gone + lost, come + added
             continue
         pieces += _changed(gone, come)
         gone, come = "", ""
-        pieces.append(Piece(made))
+        pieces.append(Piece(added))
     return (*pieces, *_changed(gone, come))
 
 

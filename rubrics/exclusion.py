@@ -93,12 +93,12 @@ class Recorded:
 
 def record_of(case: Case) -> list[Recorded]:
     """Every time that ``case`` was excluded or taken back in, in the order of time."""
-    made, before = [], None
+    records, before = [], None
     rows = case.events.order_by("pgh_id")  # type: ignore[attr-defined]
     for at, excluded_at, context in rows.values_list("pgh_created_at", "excluded_at", "pgh_context"):
         if excluded_at != before:
             said = context or {}
-            made.append((at, said.get("exclusion", ""), said.get("reason", ""), said.get("person")))
+            records.append((at, said.get("exclusion", ""), said.get("reason", ""), said.get("person")))
         before = excluded_at
-    names = {user.pk: str(user) for user in User.objects.filter(pk__in=[row[3] for row in made if row[3]])}
-    return [Recorded(at, kind, reason, names.get(by or 0, "")) for at, kind, reason, by in made]
+    names = {user.pk: str(user) for user in User.objects.filter(pk__in=[row[3] for row in records if row[3]])}
+    return [Recorded(at, kind, reason, names.get(by or 0, "")) for at, kind, reason, by in records]

@@ -78,12 +78,12 @@ class Version:
 def history(case: Case) -> list[Version]:
     """Every version, the newest first."""
     rubrics = list(versions_of(case))
-    made = []
+    entries = []
     for rubric, before in zip(rubrics, [*rubrics[1:], None], strict=False):  # a case may have none
         items = items_at(rubric)
         draft = draft_of(rubric)
         reviews = list(rubric.reviews.all())
-        made.append(
+        entries.append(
             Version(
                 rubric=rubric,
                 before=before,
@@ -99,7 +99,7 @@ def history(case: Case) -> list[Version]:
                 positive=sum(item.points for item in items if item.points > 0),
             )
         )
-    return made
+    return entries
 
 
 def open_rubrics(benchmark: Benchmark, status: str) -> QuerySet[Rubric]:

@@ -68,21 +68,21 @@ class Comparison:
 
     def row(self) -> Row:
         """A row of the CSV file (`COLUMNS`)."""
-        made = self.agreement
+        agreement = self.agreement
         row: Row = {
             "rater_a": self.name_a,
             "rater_b": self.name_b,
             "n_shared": self.n_shared,
-            "n_pairs": made.n_pairs,
-            "n_cases": made.n_cases,
+            "n_pairs": agreement.n_pairs,
+            "n_cases": agreement.n_cases,
         }
         notes: dict[str, list[str]] = {}
         for name in FIGURES:
-            figure = getattr(made, name)
+            figure = getattr(agreement, name)
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
             if figure.note:
                 notes.setdefault(figure.note, []).append(name)
-        row["met_a"], row["met_b"] = made.prevalence_a.value, made.prevalence_b.value
+        row["met_a"], row["met_b"] = agreement.prevalence_a.value, agreement.prevalence_b.value
         row["prompt_hash_a"], row["prompt_hash_b"] = (
             "" if run is None else run.prompt_hash for run in (self.run_a, self.run_b)
         )
@@ -103,8 +103,8 @@ class _Cases:
             SELECT r.id, r.case_id FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
             WHERE c.benchmark_id = %(benchmark)s ORDER BY r.id
         """
-        made = copy_columns(query, {"benchmark": benchmark.pk}, types={"response": "int8", "case": "int8"})
-        return cls(made["response"], made["case"])
+        columns = copy_columns(query, {"benchmark": benchmark.pk}, types={"response": "int8", "case": "int8"})
+        return cls(columns["response"], columns["case"])
 
 
 def agreement_of(a: Ratings, b: Ratings, cases: _Cases, *, seed: int = 0) -> tuple[int, TwoRaterAgreement]:
@@ -136,8 +136,8 @@ def compare_runs(a: JudgeRun, b: JudgeRun) -> Comparison:
     if kept is None:
         kept = agreement_of(run_ratings(a), run_ratings(b), _Cases.of(a.benchmark))
         cache.set(key, kept, CACHED_SECONDS)
-    n_shared, made = kept
-    return Comparison(f"run:{a.public_id}", f"run:{b.public_id}", n_shared, made, a, b)
+    n_shared, agreement = kept
+    return Comparison(f"run:{a.public_id}", f"run:{b.public_id}", n_shared, agreement, a, b)
 
 
 def compare_all(
@@ -145,11 +145,11 @@ def compare_all(
 ) -> list[Comparison]:
     """Every two of several raters of a benchmark, by their names."""
     cases = _Cases.of(benchmark)
-    made = []
+    comparisons = []
     for (name_a, a, run_a), (name_b, b, run_b) in combinations(named, 2):
         n_shared, agreement = agreement_of(a, b, cases, seed=seed)
-        made.append(Comparison(name_a, name_b, n_shared, agreement, run_a, run_b))
-    return made
+        comparisons.append(Comparison(name_a, name_b, n_shared, agreement, run_a, run_b))
+    return comparisons
 
 
 # Which runs ---------------------------------------------------------------------------------------------------------

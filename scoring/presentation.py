@@ -83,8 +83,8 @@ def _ahead(differences: dict[str, Any]) -> str:
 
 def _calibrated(card: dict[str, Any]) -> dict[str, Any] | None:
     """How the probability was calibrated, in words, and its figures before and after; None on earlier cards."""
-    made = card.get("calibrator")
-    if made is None:
+    calibrator = card.get("calibrator")
+    if calibrator is None:
         return None
     words = {
         "candidate": _(
@@ -99,7 +99,7 @@ def _calibrated(card: dict[str, Any]) -> dict[str, Any] | None:
         "no_signal": _("Not calibrated: its scores on decisions that were left out say nothing of what is met."),
     }
     return {
-        "words": words[made["reason"] or made["grouped_by"]] % {"n": f"{made['n']:,}"},
+        "words": words[calibrator["reason"] or calibrator["grouped_by"]] % {"n": f"{calibrator['n']:,}"},
         "figures": [
             {"name": _("Brier score"), **card["brier"]},
             {"name": _("Expected calibration error"), **card["calibration_error"]},
@@ -143,11 +143,11 @@ def curve_drawing(card: dict[str, Any]) -> Drawing:
 def curve_inline(model: TrainedModel) -> SafeString:
     """The curve as markup for the page; kept, since a fitted judge does not change and Altair is slow to load."""
     key = f"calibration-curve:{model.sha256}:{model.pk}:{translation.get_language()}:{VERSION}"
-    made = cache.get(key)
-    if made is None:
-        made = str(inline_svg(curve_drawing(model.card), title=_("Calibration curve")))
-        cache.set(key, made, CACHED_SECONDS)
-    return SafeString(made)
+    svg = cache.get(key)
+    if svg is None:
+        svg = str(inline_svg(curve_drawing(model.card), title=_("Calibration curve")))
+        cache.set(key, svg, CACHED_SECONDS)
+    return SafeString(svg)
 
 
 # The file ---------------------------------------------------------------------------------------------------------
@@ -175,17 +175,17 @@ def card_rows(model: TrainedModel) -> Iterator[dict[str, Any]]:
     for reason, number in sorted(card.get("left_out_by", {"all": card["left_out"]}).items()):
         yield row("data", reason, "left_out", number)
     for part in PARTS:
-        made = card["split"][part]
-        names = "; ".join(made["candidates"])
+        entry = card["split"][part]
+        names = "; ".join(entry["candidates"])
         for figure in ("decisions", "cases", "met"):
-            yield row("split", part, figure, made[figure], names)
+            yield row("split", part, figure, entry[figure], names)
     yield from cells("held_out", "judge", card["held_out"])
     for name in BASELINES:
         yield from cells("held_out", name, card["baselines"][name])
     for name in BASELINES if "differences" in card else ():
         yield {"section": "difference", "name": name, "figure": "mf1", **card["differences"][name]}
-    for made in card["by_candidate"]:
-        yield from cells("held_out_candidate", made["candidate"], made)
+    for entry in card["by_candidate"]:
+        yield from cells("held_out_candidate", entry["candidate"], entry)
     yield from cells("dev", "judge", card["dev"])
     calibrator = card.get("calibrator")
     if calibrator:

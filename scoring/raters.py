@@ -146,10 +146,10 @@ def _jury(label: str, members: Sequence[Rater], rule: str, kept: Judge | None = 
 
 
 def _together(label: str, members: Sequence[Rater], rule: str, within: Span | None) -> Ratings:
-    made = jury_ratings([member.ratings(within) for member in members], rule)
-    if not len(made) and within is None:
+    ratings = jury_ratings([member.ratings(within) for member in members], rule)
+    if not len(ratings) and within is None:
         raise nothing_together(label)
-    return made
+    return ratings
 
 
 def nothing_together(jury: str) -> NothingSaid:

@@ -78,7 +78,7 @@ class Columns:
         column = place * self.n_candidates + candidate
         if not self.present[column]:
             return None
-        made: Row = {"n": int(self.n[column]), "n_cases": int(self.cases_behind[column])}
+        row: Row = {"n": int(self.n[column]), "n_cases": int(self.cases_behind[column])}
         notes: list[str] = []
         undecided = self._undecided(column)
         told = False
@@ -89,26 +89,26 @@ class Columns:
             # Where not one response is settled, what left them open is the reason, not what a settled one would lack.
             if undecided and not figure.defined and (name == "rubric_score" or not self.settled[column]):
                 reason, told = undecided, True
-            made[name], made[f"{name}_low"], made[f"{name}_high"] = figure.value, figure.low, figure.high
+            row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
             # The reason for a missing interval is most often the same for all four; it stands once, by the first.
             news = [part for part in reason.split("; ") if part not in said or not figure.defined]
             said.update(news)
             if any(news):
                 notes.append(f"{name}: {'; '.join(news)}")
-        made["rubric_score_se"] = self.made["rubric_score"].standard_errors[column]
+        row["rubric_score_se"] = self.made["rubric_score"].standard_errors[column]
         for name, count in self.counts.items():
-            made[name] = int(count[column])
+            row[name] = int(count[column])
         if undecided and not told:
             notes.append(undecided)
-        notes += faulty_note(made["n_faulty"])
+        notes += faulty_note(row["n_faulty"])
         if self.unscored[column]:
             notes.append(f"{self.unscored[column]} responses without a score")
         if self.short[column]:
             notes.append(f"{self.short[column]} responses with fewer than k positive criteria")
         if self.sheet.share is not None:
             notes.append(f"rubric_score: {MEAN_OF_REPLICATES}")  # behind the reason why there is none
-        made["note"] = "; ".join(notes)
-        return made
+        row["note"] = "; ".join(notes)
+        return row
 
     def _undecided(self, column: int) -> str:
         """How many pairs are undecided and by whom; empty where none is."""

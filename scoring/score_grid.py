@@ -34,8 +34,8 @@ def grid_of(sheet: Sheet, slices: Sequence[Slice], rules: CountingRules) -> Grid
     """What every response comes to in every slice."""
     n_responses = len(sheet.response_ids)
     whole = score_responses(sheet.response, sheet.points, sheet.answer, n_responses, rules, sheet.share)
-    not_made = np.bincount(sheet.response[sheet.open], minlength=n_responses)
-    made: dict[str, Array] = {
+    n_open = np.bincount(sheet.response[sheet.open], minlength=n_responses)
+    arrays: dict[str, Array] = {
         name: np.zeros((len(slices), n_responses), dtype=kind)
         for name, kind in (
             *(("inside", bool), ("has_score", bool), ("score", np.float64), ("has_hits", bool), ("hits", np.int64)),
@@ -45,19 +45,19 @@ def grid_of(sheet: Sheet, slices: Sequence[Slice], rules: CountingRules) -> Grid
     }
 
     def put(where: Any, scores: ResponseScores, inside: Array, open_: Array, shape: tuple[int, ...]) -> None:
-        made["inside"][where] = inside
+        arrays["inside"][where] = inside
         for name in (
             *("has_score", "score", "has_hits", "hits", "n_positive", "n_invalid"),
             *("n_undecided", "n_faulty", "n_criteria"),
         ):
-            made[name][where] = getattr(scores, name).reshape(shape)
-        made["n_missing"][where] = scores.n_missing.reshape(shape) + open_
-        made["n_cannot"][where] = scores.n_cannot.reshape(shape) - open_
+            arrays[name][where] = getattr(scores, name).reshape(shape)
+        arrays["n_missing"][where] = scores.n_missing.reshape(shape) + open_
+        arrays["n_cannot"][where] = scores.n_cannot.reshape(shape) - open_
 
     for place, part in enumerate(slices):
         if part.criteria is None:
             inside = np.ones(n_responses, dtype=bool) if part.cases is None else part.cases[sheet.response_case]
-            put(place, whole, inside, not_made, (n_responses,))
+            put(place, whole, inside, n_open, (n_responses,))
     tagged = [place for place, part in enumerate(slices) if part.criteria is not None]
     if tagged:
         members = [np.flatnonzero(part.criteria[sheet.criterion]) for part in slices if part.criteria is not None]
@@ -72,4 +72,4 @@ def grid_of(sheet: Sheet, slices: Sequence[Slice], rules: CountingRules) -> Grid
         held = np.bincount(flat, minlength=size).reshape(shape) > 0
         open_ = np.bincount(flat[sheet.open[row]], minlength=size).reshape(shape)
         put(tagged, scores, held, open_, shape)
-    return Grid(**made)
+    return Grid(**arrays)

@@ -146,12 +146,12 @@ def read_sheet(benchmark: Benchmark, rater: Rater) -> Sheet:
 
 def _shares_of(keys: Array, shares: Shares) -> Array:
     """The share of each pair, NaN where it has none."""
-    made = np.full(len(keys), np.nan)
+    values = np.full(len(keys), np.nan)
     if len(shares.keys):
         place = np.minimum(np.searchsorted(shares.keys, keys), len(shares.keys) - 1)
         there = shares.keys[place] == keys
-        made[there] = shares.share[place[there]]
-    return made
+        values[there] = shares.share[place[there]]
+    return values
 
 
 def slices_of(benchmark: Benchmark, sheet: Sheet, cases: dict[int, Row]) -> Iterator[Slice]:

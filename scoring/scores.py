@@ -135,7 +135,7 @@ def _worst(sheet: Sheet, grid: Grid, slices: list[Slice], names: list[str], orde
 
 def digest_of_sheet(sheet: Sheet, rater: str, names: list[str], keys: list[str]) -> str:
     """SHA-256 of what scores are made of, with the names of its candidates and the keys of its cases."""
-    made = hashlib.sha256("\x1f".join([rater, *names, *keys]).encode())
+    digest = hashlib.sha256("\x1f".join([rater, *names, *keys]).encode())
     for column in (
         sheet.response_ids,
         sheet.criterion_ids,
@@ -144,7 +144,7 @@ def digest_of_sheet(sheet: Sheet, rater: str, names: list[str], keys: list[str])
         sheet.points,
         sheet.answer,
     ):
-        made.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
+        digest.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
     if sheet.share is not None:
-        made.update(np.ascontiguousarray(sheet.share, dtype="<f8").tobytes())
-    return made.hexdigest()
+        digest.update(np.ascontiguousarray(sheet.share, dtype="<f8").tobytes())
+    return digest.hexdigest()

@@ -293,16 +293,16 @@ def _lines(source: _Source, template: Template, candidates: Sequence[str]) -> It
 def _pairs_of(source: _Source, responses: Sequence[Response]) -> dict[int, list[tuple[int, bool]]]:
     """The decided (criterion, met) of each response."""
     ratings = source.ratings
-    made: dict[int, list[tuple[int, bool]]] = {}
+    pairs: dict[int, list[tuple[int, bool]]] = {}
     for response in responses:
         start, end = np.searchsorted(ratings.response, [response.pk, response.pk + 1])
         outcomes = zip(ratings.criterion[start:end].tolist(), ratings.outcome[start:end].tolist(), strict=True)
-        made[response.pk] = [
+        pairs[response.pk] = [
             (criterion, outcome == Outcome.MET)
             for criterion, outcome in outcomes
             if outcome in (Outcome.MET, Outcome.NOT_MET)
         ]
-    return made
+    return pairs
 
 
 def _places(criteria: set[int]) -> dict[int, tuple[int, str, int]]:
@@ -343,8 +343,8 @@ def write_zip(folder: Path, file: IO[bytes]) -> None:
 
 def zipped_supervision(*, benchmark: Benchmark, wanted: Wanted) -> IO[bytes]:
     """An export as a ZIP in a file without a name, ready to be read; gone when it is closed."""
-    with tempfile.TemporaryDirectory(prefix="supervision-") as made:
-        folder = Path(made) / "files"
+    with tempfile.TemporaryDirectory(prefix="supervision-") as directory:
+        folder = Path(directory) / "files"
         export_supervision(benchmark=benchmark, wanted=wanted, out=folder)
         file = tempfile.TemporaryFile()  # noqa: SIM115  # the response that sends it closes it
         try:

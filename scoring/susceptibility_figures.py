@@ -128,9 +128,9 @@ def susceptibility(trials: Trials, *, families: NDArray[np.int64], harmless: int
     above = np.concatenate([flips, flips[:, :1] + invalids[:, :1]], axis=1)
     below = np.concatenate([answers, answers[:, :1]], axis=1)
     if len(case_ids):
-        made = ratio_figures(above, below, bootstrap=bootstrap, empty=NO_TRIAL).figures
+        ratios = ratio_figures(above, below, bootstrap=bootstrap, empty=NO_TRIAL).figures
         answered_cases = (below > 0).sum(axis=0).tolist()
-        rates = [_explained(rate, cases) for rate, cases in zip(made, answered_cases, strict=True)]
+        rates = [_explained(rate, cases) for rate, cases in zip(ratios, answered_cases, strict=True)]
         if not rates[1].defined:
             rates[1] = Undefined(NO_NOISE_TRIAL)
         difference = _difference(above[:, :2], below[:, :2], rates[:2], bootstrap) if harmless else Undefined(NO_NOISE)
@@ -196,15 +196,15 @@ def _difference(
     for rate in rates:
         if isinstance(rate, Undefined):
             return rate
-    made = ratio_difference(above, below, bootstrap=bootstrap, empty=NO_TRIAL)
-    assert isinstance(made, Estimate)
+    difference = ratio_difference(above, below, bootstrap=bootstrap, empty=NO_TRIAL)
+    assert isinstance(difference, Estimate)
     cases = int((below > 0).all(axis=1).sum())
     if cases < MINIMUM_CASES or {rate.value for rate in rates} not in ({0.0}, {1.0}):
-        return made
+        return difference
     # Neither rate varies, so that nothing is known of their difference but what the rates themselves say.
     said = "turned every verdict" if rates[0].value else "turned no verdict"
     return replace(
-        made, low=None, high=None, note=f"no interval: injections and harmless edits {said} on {cases} cases"
+        difference, low=None, high=None, note=f"no interval: injections and harmless edits {said} on {cases} cases"
     )
 
 

@@ -114,7 +114,7 @@ def invite(
     if not user.email:
         return None
     _refuse_a_flood(by, at)
-    invitation, made = Invitation.objects.select_for_update().get_or_create(
+    invitation, created = Invitation.objects.select_for_update().get_or_create(
         user=user,
         scope=scope,
         defaults={
@@ -128,7 +128,7 @@ def invite(
     just_sent = invitation.sent_at is not None and invitation.sent_at > at - BETWEEN_TWO
     # A link that was handed on may be in use any moment: a second part must not make it useless.
     handed_on = invitation.link_shown_at is not None and invitation.expires_at > at and not has_mail_server()
-    if not made and (just_sent or handed_on) and invitation.withdrawn_at is None:
+    if not created and (just_sent or handed_on) and invitation.withdrawn_at is None:
         # A second part in the same minute needs no second mail.
         return IssuedInvitation(invitation, "mail" if just_sent else "link_before")
     if not has_mail_server() and _has_other_access(user, scope):

@@ -186,8 +186,8 @@ class Recompute(APIView):
     @extend_schema(request=None, responses={201: OpenApiTypes.OBJECT}, operation_id="reports_recompute")
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         report = access.get_report(request.user, slug, public_id)
-        made = services.recompute_report(report=report, by=cast("User", request.user), at=timezone.now())
-        return Response({"id": made.public_id, "status": made.status}, status=201)
+        new_report = services.recompute_report(report=report, by=cast("User", request.user), at=timezone.now())
+        return Response({"id": new_report.public_id, "status": new_report.status}, status=201)
 
 
 urlpatterns: list[URLPattern] = [

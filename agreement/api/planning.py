@@ -49,15 +49,15 @@ class Planning(APIView):
         if not form.is_valid():
             faults = {name: [str(one) for one in errors] for name, errors in form.errors.items()}
             raise serializers.ValidationError(faults)
-        made = planning.plan(benchmark, form.question)
+        plan = planning.plan(benchmark, form.question)
         return Response(
             {
-                "judge": made.judge,
-                "reference": made.reference,
-                "budget": made.budget,
-                "curve": made.curve,
-                "detectable": made.detectable,
-                "notes": made.notes,
-                "input_digest": made.digest,
+                "judge": plan.judge,
+                "reference": plan.reference,
+                "budget": plan.budget,
+                "curve": plan.curve,
+                "detectable": plan.detectable,
+                "notes": plan.notes,
+                "input_digest": plan.digest,
             }
         )

@@ -112,10 +112,10 @@ class Slices(APIView):
         benchmark = get_benchmark(request.user, slug)
         asked = NewSliceSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        made = subsets.draw_up_slice(
+        named_slice = subsets.draw_up_slice(
             benchmark=benchmark, **asked.validated_data, by=cast("User", request.user), at=timezone.now()
         )
-        return Response(SliceDetailSerializer(made).data, status=201)
+        return Response(SliceDetailSerializer(named_slice).data, status=201)
 
 
 class SlicePreview(APIView):

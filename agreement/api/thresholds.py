@@ -66,7 +66,7 @@ class Thresholds(APIView):
             if given["report"]
             else None
         )
-        made = sign_threshold(
+        choice = sign_threshold(
             benchmark=benchmark,
             k=given["k"],
             report=report,
@@ -75,4 +75,4 @@ class Thresholds(APIView):
             by=cast("User", request.user),
             at=timezone.now(),
         )
-        return Response(ThresholdSerializer(made).data, status=201)
+        return Response(ThresholdSerializer(choice).data, status=201)

@@ -84,8 +84,8 @@ def calibrate_group(
     """
     inputs = read_inputs(benchmark, group=group, candidate=candidate, include_aided=include_aided, judges=judges)
     progress(0.4)
-    made, notes = _calibrated(inputs, candidate, seed, resamples)
-    k = int(made.k.value or 0)
+    calibration, notes = _calibrated(inputs, candidate, seed, resamples)
+    k = int(calibration.k.value or 0)
     others = inputs.others()
     responses = {name: (own.hits, own.n_criteria) for name, own in others.items()}
     rows = sensitivity(responses, k, None) if others else []
@@ -97,7 +97,7 @@ def calibrate_group(
     )
     raters = (inputs.rater, *(one.rater for one in inputs.judges))
     return CalibrationTables(
-        calibration=_calibration_row(made),
+        calibration=_calibration_row(calibration),
         sensitivity=[_sensitivity_row(one) for one in rows if one.k is None or abs(one.k - k) <= REACH],
         sensitivity_all=[_sensitivity_row(one, kendall=True) for one in rows],
         values=[
@@ -110,7 +110,11 @@ def calibrate_group(
         error=error,
         raters=raters,
         n_incomplete=inputs.n_incomplete,
-        notes=[*notes, *([made.k.note] if made.k.note else []), *coverage_remarks_of_runs(benchmark, raters)],
+        notes=[
+            *notes,
+            *([calibration.k.note] if calibration.k.note else []),
+            *coverage_remarks_of_runs(benchmark, raters),
+        ],
         digest=inputs.digest,
         rater=inputs.rater.label,
     )
@@ -130,10 +134,10 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples:
     _note(notes, n_faulty, "with a faulty positive criterion left out")
     n_undecided = len(graded.response) - len(complete.response) - n_faulty
     _note(notes, n_undecided, "with an undecided positive criterion left out")
-    made = calibrate(
+    calibration = calibrate(
         complete.hits, complete.n_criteria, case=inputs.case_of(complete.response), seed=seed, resamples=resamples
     )
-    if isinstance(made, Undefined):
+    if isinstance(calibration, Undefined):
         told = _("Of its responses: %(notes)s.") % {"notes": remarks.in_words("; ".join(notes))}
         said = f" {told}" if notes else ""
         raise NothingToCalibrate(
@@ -141,11 +145,11 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples:
             % {
                 "candidate": candidate,
                 "rater": display_name(inputs.rater.label),
-                "reason": remarks.in_words(made.reason),
+                "reason": remarks.in_words(calibration.reason),
                 "said": said,
             }
         )
-    return made, notes
+    return calibration, notes
 
 
 def _note(notes: list[str], count: int, what: str) -> None:
@@ -153,21 +157,21 @@ def _note(notes: list[str], count: int, what: str) -> None:
         notes.append(f"{count} {'response' if count == 1 else 'responses'} {what}")
 
 
-def _calibration_row(made: Calibration) -> Row:
+def _calibration_row(calibration: Calibration) -> Row:
     return {
-        "k": int(made.k.value or 0),
-        "n": made.n,
-        "n_criteria": made.n_criteria,
-        "mean": made.mean.value,
-        "median": made.median,
-        "q1": made.q1,
-        "q3": made.q3,
-        "hit_rate": made.hit_rate,
-        "mean_low": made.mean.low,
-        "mean_high": made.mean.high,
-        "k_low": None if made.k.low is None else int(made.k.low),
-        "k_high": None if made.k.high is None else int(made.k.high),
-        "histogram": list(made.histogram),
+        "k": int(calibration.k.value or 0),
+        "n": calibration.n,
+        "n_criteria": calibration.n_criteria,
+        "mean": calibration.mean.value,
+        "median": calibration.median,
+        "q1": calibration.q1,
+        "q3": calibration.q3,
+        "hit_rate": calibration.hit_rate,
+        "mean_low": calibration.mean.low,
+        "mean_high": calibration.mean.high,
+        "k_low": None if calibration.k.low is None else int(calibration.k.low),
+        "k_high": None if calibration.k.high is None else int(calibration.k.high),
+        "histogram": list(calibration.histogram),
     }
 
 

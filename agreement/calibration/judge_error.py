@@ -93,15 +93,15 @@ def judge_error(
     progress(0.4)
     roles = _roles(measured)
     responses = [(name, own.hits, own.n_criteria) for name, own in others.items()]
-    made: dict[str, Propagated] = {}
+    propagated_by_role: dict[str, Propagated] = {}
     for done, (role, one) in enumerate(roles.items(), start=1):
         if responses and one.rates:
-            made[role] = propagate(responses, one.rates, k, seed=seed)
+            propagated_by_role[role] = propagate(responses, one.rates, k, seed=seed)
         progress(0.4 + 0.6 * done / len(roles))
     return ErrorTables(
-        judges=[_judge_row(one, roles, made) for one in measured],
-        error=[row for role, one in made.items() for row in _error_rows(roles[role].judge, role, k, one)],
-        order=[row for role, one in made.items() for row in _order_rows(roles[role].judge, role, one)],
+        judges=[_judge_row(one, roles, propagated_by_role) for one in measured],
+        error=[row for role, one in propagated_by_role.items() for row in _error_rows(roles[role].judge, role, k, one)],
+        order=[row for role, one in propagated_by_role.items() for row in _order_rows(roles[role].judge, role, one)],
         reason=_why_not(measured, roles, others),
     )
 
@@ -166,9 +166,9 @@ def _why_not(measured: list[Measured], roles: dict[str, Measured], others: Mappi
     return "" if others else "no other candidate is graded in full by the group"
 
 
-def _judge_row(one: Measured, roles: dict[str, Measured], made: dict[str, Propagated]) -> Row:
+def _judge_row(one: Measured, roles: dict[str, Measured], propagated_by_role: dict[str, Propagated]) -> Row:
     role = next((name for name, chosen in roles.items() if chosen is one), "")
-    shown = {**one.figures, **({"spearman": made[role].spearman} if role in made else {})}
+    shown = {**one.figures, **({"spearman": propagated_by_role[role].spearman} if role in propagated_by_role else {})}
     total = one.tallied.sum(axis=0)
     row: Row = {
         "judge": one.judge.name,
@@ -187,7 +187,7 @@ def _judge_row(one: Measured, roles: dict[str, Measured], made: dict[str, Propag
     return row
 
 
-def _error_rows(judge: JudgePairs, role: str, k: int, made: Propagated) -> list[Row]:
+def _error_rows(judge: JudgePairs, role: str, k: int, propagated: Propagated) -> list[Row]:
     return [
         {
             "judge": judge.name,
@@ -198,7 +198,7 @@ def _error_rows(judge: JudgePairs, role: str, k: int, made: Propagated) -> list[
             "k": at,
             **_under(under),
         }
-        for measure, at, scores in (("cacs_at_k", k, made.cacs), ("rubric_accuracy", None, made.accuracy))
+        for measure, at, scores in (("cacs_at_k", k, propagated.cacs), ("rubric_accuracy", None, propagated.accuracy))
         for candidate, under in scores.items()
     ]
 
@@ -215,7 +215,7 @@ def _under(one: UnderError) -> Row:
     }
 
 
-def _order_rows(judge: JudgePairs, role: str, made: Propagated) -> list[Row]:
+def _order_rows(judge: JudgePairs, role: str, propagated: Propagated) -> list[Row]:
     return [
         {
             "judge": judge.name,
@@ -228,5 +228,5 @@ def _order_rows(judge: JudgePairs, role: str, made: Propagated) -> list[Row]:
             "tied": pair.tied.value,
             "note": "" if isinstance(pair.turned, Estimate) else f"turned, tied: {pair.turned.note}",
         }
-        for pair in made.neighbours
+        for pair in propagated.neighbours
     ]

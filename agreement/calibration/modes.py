@@ -38,16 +38,16 @@ def mode_rows(inputs: CalibrationInputs, *, seed: int, resamples: int) -> list[d
             "n": len(graded.response),
             "note": "",
         }
-        made = calibrate(
+        calibration = calibrate(
             graded.hits, graded.n_criteria, case=inputs.case_of(graded.response), seed=seed, resamples=resamples
         )
-        if isinstance(made, Undefined):
-            row["note"] = made.reason
+        if isinstance(calibration, Undefined):
+            row["note"] = calibration.reason
         else:
             row |= {
-                "n_criteria": made.n_criteria, "k": int(made.k.value or 0), "mean": made.mean.value,
-                "mean_low": made.mean.low, "mean_high": made.mean.high, "hit_rate": made.hit_rate,
-                "note": made.mean.note,
+                "n_criteria": calibration.n_criteria, "k": int(calibration.k.value or 0), "mean": calibration.mean.value,
+                "mean_low": calibration.mean.low, "mean_high": calibration.mean.high, "hit_rate": calibration.hit_rate,
+                "note": calibration.mean.note,
             }  # fmt: skip
         rows.append(row)
     return rows

@@ -40,7 +40,7 @@ def criteria_table(items: Items) -> Table:
     def discrimination(said: np.ndarray) -> list[Figure]:
         answered = (said <= Outcome.MET) & (pairs.standing != Standing.FAULTY)
         points = items.points[criterion[answered]]
-        made = item_rest(
+        correlations = item_rest(
             response[answered],
             criterion[answered],
             points * said[answered],
@@ -48,7 +48,7 @@ def criteria_table(items: Items) -> Table:
             n_units=len(frame.response_ids),
             n_items=n_criteria,
         )
-        return [made[place] for place in places.tolist()]
+        return [correlations[place] for place in places.tolist()]
 
     figures: dict[str, list[Figure]] = {
         "raw": raw_agreement_figures(valid),

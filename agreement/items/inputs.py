@@ -114,7 +114,7 @@ def read_items(benchmark: Benchmark, rater_a: str, rater_b: str) -> Items:
     votes = _votes(benchmark, groups)
     pseudonyms = dict(Physician.objects.filter(benchmark=benchmark).order_by("pk").values_list("pk", "pseudonym"))
     languages = dict(Case.objects.filter(benchmark=benchmark).values_list("pk", "language"))
-    made: dict[str, Any] = {
+    labels: dict[str, Any] = {
         "positions": [row[0] for row in criteria],
         "texts": [row[3] for row in criteria],
         "tags": [tuple(row[2]) for row in criteria],
@@ -131,8 +131,8 @@ def read_items(benchmark: Benchmark, rater_a: str, rater_b: str) -> Items:
         groups=groups,
         side_of=side_of,
         votes=votes,
-        digest=_digest(joined, made, groups, points, lengths, votes),
-        **made,
+        digest=_digest(joined, labels, groups, points, lengths, votes),
+        **labels,
     )
 
 
@@ -164,7 +164,7 @@ def _votes(benchmark: Benchmark, groups: dict[int, str]) -> Votes:
 
 
 def _digest(
-    joined: Joined, made: dict[str, Any], groups: dict[int, str], points: Ints, lengths: Ints, votes: Votes
+    joined: Joined, labels: dict[str, Any], groups: dict[int, str], points: Ints, lengths: Ints, votes: Votes
 ) -> str:
     """SHA-256 over everything that a figure or a name in a table depends on: of cases, responses and criteria only
     those that somebody decided on, so that what is added beside them makes no report stale.
@@ -177,8 +177,8 @@ def _digest(
         "response_ids": responses,
         "languages": np.unique(frame.response_case[responses]),
     }
-    named: dict[str, Any] = {name: [made[name][place] for place in places] for name, places in touched.items()}
-    named |= {"groups": sorted(groups.items()), "pseudonyms": sorted(made["pseudonyms"].items())}
+    named: dict[str, Any] = {name: [labels[name][place] for place in places] for name, places in touched.items()}
+    named |= {"groups": sorted(groups.items()), "pseudonyms": sorted(labels["pseudonyms"].items())}
     sha = hashlib.sha256(joined.digest.encode() + json.dumps(named, sort_keys=True).encode())
     columns = (points[criteria], lengths[responses], *(getattr(votes, name) for name in Votes.__dataclass_fields__))
     for column in columns:

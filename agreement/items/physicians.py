@@ -94,10 +94,10 @@ def physicians_table(items: Items, *, seed: int) -> Table:
     return Table.of(COLUMNS, rows, TEXT)
 
 
-def _figures(made: TwoRaterAgreement, of: str, why: str) -> dict[str, Figure]:
+def _figures(agreement: TwoRaterAgreement, of: str, why: str) -> dict[str, Figure]:
     return {
-        f"{name}_{of}": figure if made.n_pairs else Undefined(why)
-        for name, figure in (("raw", made.raw), ("mf1", made.mf1))
+        f"{name}_{of}": figure if agreement.n_pairs else Undefined(why)
+        for name, figure in (("raw", agreement.raw), ("mf1", agreement.mf1))
     }
 
 
@@ -129,8 +129,8 @@ def peer_tables(votes: Votes, pair: Ints, cell: Ints, size: tuple[int, int]) -> 
     met, not_met = np.bincount(own, weights=said)[own] - said, np.bincount(own, weights=1 - said)[own] - (1 - said)
 
     def summed(weights: NDArray[np.float64]) -> Ints:
-        made = np.bincount(cell, weights=weights, minlength=size[0] * size[1])
-        return np.rint(made).astype(np.int64).reshape(size)
+        sums = np.bincount(cell, weights=weights, minlength=size[0] * size[1])
+        return np.rint(sums).astype(np.int64).reshape(size)
 
     return ConfusionCounts(
         tp=summed(met * said), fp=summed(not_met * said), fn=summed(met * (1 - said)), tn=summed(not_met * (1 - said))

@@ -192,7 +192,7 @@ def _labelled(
     place = {pk: number for number, pk in enumerate(ids)}
     cases = frame.response_case[frame.response_places(verdicts.response)]
     numbers, case = np.unique(cases, return_inverse=True)
-    made = Labelled(
+    labelled = Labelled(
         item=item[there],
         annotator=np.array([place[pk] for pk in who.tolist()], dtype=np.int64),
         met=outcome[there] == Outcome.MET,
@@ -201,7 +201,7 @@ def _labelled(
         names=[known[pk] for pk in ids],
         n_cases=len(numbers),
     )
-    return made, verdicts
+    return labelled, verdicts
 
 
 def of_files(labels: LabelFile, judge: JudgeFile) -> Labelled:
@@ -247,9 +247,9 @@ def alternative(
     )
 
 
-def rows_of(made: AlternativeAnnotator, names: list[str]) -> list[Row]:
+def rows_of(test_result: AlternativeAnnotator, names: list[str]) -> list[Row]:
     """`COLUMNS`, one row a physician."""
-    return [_row(one, names[one.annotator]) for one in made.annotators]
+    return [_row(one, names[one.annotator]) for one in test_result.annotators]
 
 
 def _row(one: Compared, name: str) -> Row:
@@ -278,35 +278,35 @@ def noted(figures: dict[str, Figure]) -> str:
     return "; ".join(f"{', '.join(columns)}: {note}" for note, columns in columns_by_note.items())
 
 
-def summary_of(made: AlternativeAnnotator, labelled: Labelled, *, judge: str, group: str) -> Row:
+def summary_of(test_result: AlternativeAnnotator, labelled: Labelled, *, judge: str, group: str) -> Row:
     """`SUMMARY_COLUMNS`: what the test comes to."""
     rates = {
-        "winning_rate": made.winning_rate,
-        "winning_rate_clustered": made.winning_rate_clustered,
-        "advantage": made.advantage,
+        "winning_rate": test_result.winning_rate,
+        "winning_rate_clustered": test_result.winning_rate_clustered,
+        "advantage": test_result.advantage,
     }
     return {
         "judge": judge,
         "group": group,
-        "epsilon": made.epsilon,
-        "q": made.q,
-        "minimum": made.minimum,
+        "epsilon": test_result.epsilon,
+        "q": test_result.q,
+        "minimum": test_result.minimum,
         "n_instances": len(labelled.judge),
         "n_physicians": len(labelled.names),
-        "n_tested": sum(one.wins is not None for one in made.annotators),
+        "n_tested": sum(one.wins is not None for one in test_result.annotators),
         **{name: figure.value for name, figure in rates.items()},
-        "passes": made.passes,
-        "passes_clustered": made.passes_clustered,
-        "advantage_low": made.advantage.low,
-        "advantage_high": made.advantage.high,
+        "passes": test_result.passes,
+        "passes_clustered": test_result.passes_clustered,
+        "advantage_low": test_result.advantage.low,
+        "advantage_high": test_result.advantage.high,
         "note": noted(rates),
     }
 
 
-def tables_of(made: AlternativeAnnotator, labelled: Labelled, *, judge: str, group: str) -> dict[str, Table]:
+def tables_of(test_result: AlternativeAnnotator, labelled: Labelled, *, judge: str, group: str) -> dict[str, Table]:
     """The tables that reports and the command have in common."""
-    summary = summary_of(made, labelled, judge=judge, group=group)
+    summary = summary_of(test_result, labelled, judge=judge, group=group)
     return {
-        "physicians": Table.of(COLUMNS, rows_of(made, labelled.names), TEXT_COLUMNS),
+        "physicians": Table.of(COLUMNS, rows_of(test_result, labelled.names), TEXT_COLUMNS),
         "summary": Table.of(SUMMARY_COLUMNS, [summary], TEXT_COLUMNS),
     }

@@ -194,11 +194,11 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
     tallied_b, tallied_c = _tallied(frame, sides.judge_b).counts, _tallied(frame, sides.ceiling).counts
     a, b, ceiling = (conservative_counts(one) for one in (tallied_a, tallied_b, tallied_c))
     bootstrap = CaseBootstrap(len(tallied_a), seed, resamples)
-    made = {
+    columns = {
         name: attach_intervals(macro_f1_figures(counts.pooled(axis=0)), macro_f1_values, counts, bootstrap)
         for name, counts in (("judge_a", a), ("judge_b", b), ("ceiling", ceiling))
     }
-    made["mean"], made["gap"] = _joint(a, b, ceiling, bootstrap)
+    columns["mean"], columns["gap"] = _joint(a, b, ceiling, bootstrap)
     pairs_behind, invalid = n_counted(tallied_a).sum(axis=0), _invalid(tallied_a)
     cases = (n_counted(tallied_a) > 0).sum(axis=0)
     verdicts, undecided = _met(tallied_a, Standing.FP), _undecided(frame, sides.undecided)
@@ -208,7 +208,7 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
     rows, margins = [], []
     for i, name in enumerate(names):
         row: Row = {"slice": name, "n_pairs": int(pairs_behind[i]), "n_cases": int(cases[i])}
-        for figure, column in made.items():
+        for figure, column in columns.items():
             row[f"mf1_{figure}"], row[f"mf1_{figure}_low"], row[f"mf1_{figure}_high"] = (
                 column[i].value,
                 column[i].low,
@@ -221,10 +221,10 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
         # In no column: what each group says where the judge has its say, to set beside what the judge says there.
         row["met_a_judged"], row["met_b_judged"] = met_a[i], met_b[i]
         row["n_invalid"] = int(invalid[i])
-        row["note"] = _note({figure: column[i] for figure, column in made.items()}, verdicts[i])
+        row["note"] = _note({figure: column[i] for figure, column in columns.items()}, verdicts[i])
         row["n_undecided"], row["n_missing"] = undecided.get(name, 0), int(missing[i])
         rows.append(row)
-        margins.append(_margin(name, made["gap"][i], margin))
+        margins.append(_margin(name, columns["gap"][i], margin))
     return rows, margins
 
 
@@ -273,9 +273,9 @@ def _met(tallied: NDArray[np.int64], alone: Standing) -> list[float | None]:
     return [int(m) / int(n) if n else None for m, n in zip(met, valid, strict=True)]
 
 
-def _note(made: dict[str, Figure], met_judge: float | None) -> str:
+def _note(figures_by_name: dict[str, Figure], met_judge: float | None) -> str:
     by_note: dict[str, list[str]] = {}
-    for name, figure in made.items():
+    for name, figure in figures_by_name.items():
         if figure.note:
             by_note.setdefault(figure.note, []).append(f"mf1_{name}")
     remarks = [f"{', '.join(columns)}: {note}" for note, columns in by_note.items()]
@@ -297,9 +297,10 @@ def _robustness(candidates: list[Row], labels: dict[str, str]) -> list[Row]:
             if row[f"met_{first}"] is not None
         ]
         x, y = np.array(rated, dtype=np.float64).reshape(-1, 2).T
-        made = rank_agreement(x, y)
+        agreement = rank_agreement(x, y)
         shown: dict[str, Figure] = {
-            name: getattr(made, name) for name in ("spearman", "kendall", "mean_absolute_difference", "top3", "top5")
+            name: getattr(agreement, name)
+            for name in ("spearman", "kendall", "mean_absolute_difference", "top3", "top5")
         }
         rows.append(
             {

@@ -23,12 +23,12 @@ NO_CATEGORY = "no category"
 def tables_of(bench: Bench, *, seed: int) -> dict[str, Table]:
     """Three tables in the columns of ``agreement_file``: overall, and by category where criteria have one."""
     labels, judge = _files(bench)
-    made = label_tables.label_tables(labels, judge, seed=seed)
+    tables = label_tables.label_tables(labels, judge, seed=seed)
     named = labels.categories != [NO_CATEGORY]
     return {
-        "meta_judge": _table(label_tables.AGREEMENT_COLUMNS, made.agreement or [], named),
-        "meta_physicians": _table(label_tables.PHYSICIANS_COLUMNS, made.physicians, named),
-        "meta_ceiling": _table(label_tables.CEILING_COLUMNS, made.ceiling, named),
+        "meta_judge": _table(label_tables.AGREEMENT_COLUMNS, tables.agreement or [], named),
+        "meta_physicians": _table(label_tables.PHYSICIANS_COLUMNS, tables.physicians, named),
+        "meta_ceiling": _table(label_tables.CEILING_COLUMNS, tables.ceiling, named),
     }
 
 

@@ -162,12 +162,12 @@ def _rows(counted: Sliced, cells: NDArray[np.int64], bootstrap: CaseBootstrap) -
     a, b = _judged(cells)
     valid = cells[..., : WRONG + 1, : WRONG + 1]
     valid_a, valid_b = (one.pooled(axis=0) for one in _judged(valid))
-    made: dict[str, list[Figure]] = {
+    columns: dict[str, list[Figure]] = {
         name: attach_intervals(macro_f1_figures(counts.pooled(axis=0)), macro_f1_values, counts, bootstrap)
         for name, counts in (("mf1_a", a), ("mf1_b", b))
     }
-    made["difference"] = mf1_differences(a, b, bootstrap=bootstrap)
-    made["mf1_a_valid"], made["mf1_b_valid"] = macro_f1_figures(valid_a), macro_f1_figures(valid_b)
+    columns["difference"] = mf1_differences(a, b, bootstrap=bootstrap)
+    columns["mf1_a_valid"], columns["mf1_b_valid"] = macro_f1_figures(valid_a), macro_f1_figures(valid_b)
     either = cells.sum(axis=2)  # whatever the reference said: cases, slices, judge A, judge B
     only_a, only_b = either[..., RIGHT, WRONG:].sum(axis=-1), either[..., WRONG:, RIGHT].sum(axis=-1)
     pooled = either.sum(axis=0)
@@ -176,7 +176,7 @@ def _rows(counted: Sliced, cells: NDArray[np.int64], bootstrap: CaseBootstrap) -
     for i, name in enumerate(counted.names):
         tested = mcnemar(only_a[:, i], only_b[:, i], n_cases=n_cases[i])
         p_mid = mcnemar_p(tested.only_first, tested.only_second, Method.MID_P)
-        figures: dict[str, Figure] = {column: made[column][i] for column in made}
+        figures: dict[str, Figure] = {column: columns[column][i] for column in columns}
         figures |= {"p_exact": tested.p, "p_mid": p_mid}
         figures |= {"chi_square_clustered": tested.chi_square_clustered, "p_clustered": tested.p_clustered}
         n_pairs, n_valid = int(pooled[i].sum()), int(valid_a.n[i])

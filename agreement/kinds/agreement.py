@@ -76,7 +76,7 @@ def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, 
     require_verdicts(*raters)
     counted = count(benchmark, *raters, progress=lambda share: progress(0.7 * share))
     by = judged_by(*raters)
-    made = compare.compare_tallies(
+    comparison = compare.compare_tallies(
         counted.tallies,
         seed=seed,
         progress=lambda share: progress(0.7 + 0.2 * share),
@@ -85,10 +85,10 @@ def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, 
     runs = [run.public_id for rater in raters for run in rater.runs]
     learned = learned_candidates(benchmark, runs)
     learned_by = learners(benchmark, *raters)
-    remark(made.head, learned, learned_by)
-    remark_on_coverage(made.head, *raters)
-    made.responses.remark(learned, remark_on_candidate(learned_by))
-    bins, facts = distribution(made.responses.column("mf1"))
+    remark(comparison.head, learned, learned_by)
+    remark_on_coverage(comparison.head, *raters)
+    comparison.responses.remark(learned, remark_on_candidate(learned_by))
+    bins, facts = distribution(comparison.responses.column("mf1"))
     behind = raters_table(*raters)
     facts |= {
         "raters": behind.dicts(),
@@ -98,14 +98,14 @@ def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, 
         "rater_a": raters[0].label,
         "rater_b": raters[1].label,
         "runs": runs,
-        "resamples": made.resamples,
-        "headline": headline(made.overall, "mf1"),
+        "resamples": comparison.resamples,
+        "headline": headline(comparison.overall, "mf1"),
     }
     return Result(
         tables={
-            "agreement": Table.of(compare.COLUMNS, made.rows, compare.TEXT_COLUMNS),
-            "candidates": Table.of(EXTENDED, made.head, compare.TEXT_COLUMNS),
-            "slices": Table.of(EXTENDED, made.others, compare.TEXT_COLUMNS),
+            "agreement": Table.of(compare.COLUMNS, comparison.rows, compare.TEXT_COLUMNS),
+            "candidates": Table.of(EXTENDED, comparison.head, compare.TEXT_COLUMNS),
+            "slices": Table.of(EXTENDED, comparison.others, compare.TEXT_COLUMNS),
             "distribution": bins,
             "raters": behind,
         },

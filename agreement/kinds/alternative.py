@@ -112,9 +112,9 @@ def compute(
     bench = read_bench(benchmark, judge=judge, group=group)
     require_verdicts(bench.judge)
     progress(0.4)
-    made = alternative(bench.labelled, epsilon=epsilon, minimum=minimum, seed=seed)
+    test_result = alternative(bench.labelled, epsilon=epsilon, minimum=minimum, seed=seed)
     progress(0.9)
-    tables = tables_of(made, bench.labelled, judge=bench.judge.label, group=bench.group)
+    tables = tables_of(test_result, bench.labelled, judge=bench.judge.label, group=bench.group)
     summary = tables["summary"].dicts()[0]
     behind = raters_table(bench.judge)
     runs = [run.public_id for run in bench.judge.runs]

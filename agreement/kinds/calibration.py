@@ -91,7 +91,7 @@ def compute(
     progress: Progress = unheard,
 ) -> Result:
     """The coverage threshold k, how ranks depend on it, and what judges' errors do to CACS@k."""
-    made = calibrating.calibrate_group(
+    tables = calibrating.calibrate_group(
         benchmark,
         group=group,
         candidate=candidate,
@@ -100,40 +100,42 @@ def compute(
         seed=seed,
         progress=progress,
     )
-    counts = made.calibration["histogram"]
-    single = {name: value for name, value in made.calibration.items() if name != "histogram"}
-    carried = {row["run"] or row["judge"] for row in made.error.judges if row["role"]}
-    behind = [one for one in made.raters if not one.runs or carried & {one.label, *(run.public_id for run in one.runs)}]
+    counts = tables.calibration["histogram"]
+    single = {name: value for name, value in tables.calibration.items() if name != "histogram"}
+    carried = {row["run"] or row["judge"] for row in tables.error.judges if row["role"]}
+    behind = [
+        one for one in tables.raters if not one.runs or carried & {one.label, *(run.public_id for run in one.runs)}
+    ]
     return Result(
         tables={
             "calibration": Table.of(tuple(single), [single]),
             "histogram": Table(("hits", "n_responses"), [[hits, n] for hits, n in enumerate(counts)]),
-            "sensitivity": Table.of(calibrating.SENSITIVITY_COLUMNS, made.sensitivity, calibrating.SENSITIVITY_TEXT),
+            "sensitivity": Table.of(calibrating.SENSITIVITY_COLUMNS, tables.sensitivity, calibrating.SENSITIVITY_TEXT),
             "sensitivity_all": Table.of(
-                calibrating.SENSITIVITY_ALL_COLUMNS, made.sensitivity_all, calibrating.SENSITIVITY_TEXT
+                calibrating.SENSITIVITY_ALL_COLUMNS, tables.sensitivity_all, calibrating.SENSITIVITY_TEXT
             ),
-            "candidates": Table.of(calibrating.CANDIDATES_COLUMNS, made.values, calibrating.CANDIDATES_TEXT),
-            "case_accuracy": Table.of(calibrating.ACCURACY_COLUMNS, made.accuracy, calibrating.ACCURACY_TEXT),
-            "modes": Table.of(MODES_COLUMNS, made.modes, MODES_TEXT),
-            "judges": Table.of(judge_error.JUDGES_COLUMNS, made.error.judges, judge_error.TEXT),
-            "judge_error": Table.of(judge_error.ERROR_COLUMNS, made.error.error, judge_error.TEXT),
-            "judge_order": Table.of(judge_error.ORDER_COLUMNS, made.error.order, judge_error.TEXT),
-            "raters": raters_table(*made.raters),
+            "candidates": Table.of(calibrating.CANDIDATES_COLUMNS, tables.values, calibrating.CANDIDATES_TEXT),
+            "case_accuracy": Table.of(calibrating.ACCURACY_COLUMNS, tables.accuracy, calibrating.ACCURACY_TEXT),
+            "modes": Table.of(MODES_COLUMNS, tables.modes, MODES_TEXT),
+            "judges": Table.of(judge_error.JUDGES_COLUMNS, tables.error.judges, judge_error.TEXT),
+            "judge_error": Table.of(judge_error.ERROR_COLUMNS, tables.error.error, judge_error.TEXT),
+            "judge_order": Table.of(judge_error.ORDER_COLUMNS, tables.error.order, judge_error.TEXT),
+            "raters": raters_table(*tables.raters),
         },
         facts={
-            **made.calibration,
-            "rater": made.rater,
+            **tables.calibration,
+            "rater": tables.rater,
             "candidate": candidate,
             "resamples": RESAMPLES,
             "draws": DRAWS,
-            "n_incomplete": made.n_incomplete,
-            "error_reason": made.error.reason,
+            "n_incomplete": tables.n_incomplete,
+            "error_reason": tables.error.reason,
             "raters": raters_table(*behind).dicts(),
-            "runs": [run.public_id for one in made.raters for run in one.runs],
-            "headline": headline(made.calibration, "k"),
+            "runs": [run.public_id for one in tables.raters for run in one.runs],
+            "headline": headline(tables.calibration, "k"),
         },
-        notes=made.notes,
-        digest=made.digest,
+        notes=tables.notes,
+        digest=tables.digest,
     )
 
 

@@ -195,16 +195,16 @@ def finding(row: Row, names: Mapping[str, str]) -> str:
 
 def _disagreement(rows: list[Row]) -> list[Context]:
     """By what the reference said: on how many pairs both judges, one alone, or none was right."""
-    made = {said: dict.fromkeys(CELLS, 0) for said in ("met", "not_met", "")}
+    cells_by_reference = {said: dict.fromkeys(CELLS, 0) for said in ("met", "not_met", "")}
     for row in rows:
         right_a, right_b = row["judge_a"] == row["reference"], row["judge_b"] == row["reference"]
         cell = CELLS[(0 if right_b else 1) if right_a else (2 if right_b else 3)]
         for said in (row["reference"], ""):
-            made[said][cell] += row["n"]
+            cells_by_reference[said][cell] += row["n"]
     labels = {"met": _("Met"), "not_met": _("Not met"), "": _("All")}
     return [
         {"label": labels[said], "is_all": not said, "cells": list(cells.values()), "n": sum(cells.values())}
-        for said, cells in made.items()
+        for said, cells in cells_by_reference.items()
     ]
 
 

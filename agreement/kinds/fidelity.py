@@ -107,19 +107,19 @@ def compute(
     triad = fidelity.read_triad(benchmark, judge=judge, group_a=group_a, group_b=group_b)
     require_verdicts(*triad.raters)
     progress(0.5)
-    made = fidelity.fidelity(triad, margin=margin, seed=seed)
+    comparison = fidelity.fidelity(triad, margin=margin, seed=seed)
     learned = learned_candidates(benchmark, triad.runs)
     learned_by = learners(benchmark, *triad.raters)
-    remark(made.rows, learned, learned_by)
-    remark_on_coverage(made.rows, *triad.raters)
+    remark(comparison.rows, learned, learned_by)
+    remark_on_coverage(comparison.rows, *triad.raters)
     raters = raters_table(*triad.raters)
     progress(0.9)
     return Result(
         tables={
-            "fidelity": Table.of(fidelity.COLUMNS, made.rows, fidelity.TEXT_COLUMNS),
-            "robustness": Table.of(fidelity.ROBUSTNESS_COLUMNS, made.robustness, fidelity.TEXT_COLUMNS),
-            "fidelity_slices": Table.of(fidelity.COLUMNS, made.slices, fidelity.TEXT_COLUMNS),
-            "non_inferiority": Table.of(fidelity.MARGIN_COLUMNS, made.non_inferiority, fidelity.TEXT_COLUMNS),
+            "fidelity": Table.of(fidelity.COLUMNS, comparison.rows, fidelity.TEXT_COLUMNS),
+            "robustness": Table.of(fidelity.ROBUSTNESS_COLUMNS, comparison.robustness, fidelity.TEXT_COLUMNS),
+            "fidelity_slices": Table.of(fidelity.COLUMNS, comparison.slices, fidelity.TEXT_COLUMNS),
+            "non_inferiority": Table.of(fidelity.MARGIN_COLUMNS, comparison.non_inferiority, fidelity.TEXT_COLUMNS),
             "raters": raters,
         },
         facts={
@@ -130,7 +130,7 @@ def compute(
             "learned_by": learned_by,
             "judged_by": triad.raters[0].undecided_by,
             "resamples": RESAMPLES,
-            "headline": headline(made.rows[0], "mf1_mean"),
+            "headline": headline(comparison.rows[0], "mf1_mean"),
         },
         notes=[*coverage_remarks(*triad.raters), *faulty_note(triad.sides.n_faulty)],
         digest=triad.digest,

@@ -70,11 +70,11 @@ def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, 
     raters = (items.joined.rater_a, items.joined.rater_b)
     require_verdicts(*raters)
     progress(0.4)
-    made = analyse(items, seed=seed, progress=lambda share: progress(0.4 + 0.5 * share))
+    analysis = analyse(items, seed=seed, progress=lambda share: progress(0.4 + 0.5 * share))
     runs = [run.public_id for rater in raters for run in rater.runs]
     behind = raters_table(*raters)
     learned, learned_by = learned_candidates(benchmark, runs), learners(benchmark, *raters)
-    tables = {**made.tables, "raters": behind}
+    tables = {**analysis.tables, "raters": behind}
     for name in ("overall", "where", "tail") if learned else ():
         rows = tables[name].dicts()
         remark(rows, learned, learned_by)
@@ -83,7 +83,7 @@ def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, 
     return Result(
         tables=tables,
         facts={
-            **made.facts,
+            **analysis.facts,
             "raters": behind.dicts(),
             "learned": learned,
             "learned_by": learned_by,

@@ -82,13 +82,13 @@ def compute(
     benchmark: Benchmark, *, judge: str, reference: str, k: int, seed: int = 0, progress: Progress = unheard
 ) -> Result:
     """Every candidate three ways: prediction-powered, by the physicians alone, by the judge alone."""
-    made = powered.powered_scores(benchmark, judge=judge, reference=reference, k=k, progress=progress)
-    predictor, physicians = made.inputs.judge, made.inputs.reference
+    scores = powered.powered_scores(benchmark, judge=judge, reference=reference, k=k, progress=progress)
+    predictor, physicians = scores.inputs.judge, scores.inputs.reference
     raters = raters_table(predictor, physicians)
-    overall = [row for row in made.rows if row["slice"] == OVERALL]
+    overall = [row for row in scores.rows if row["slice"] == OVERALL]
     return Result(
         tables={
-            "powered": Table.of(powered.COLUMNS, made.rows, powered.TEXT_COLUMNS),
+            "powered": Table.of(powered.COLUMNS, scores.rows, powered.TEXT_COLUMNS),
             **{
                 f"overall_{measure}": Table.of(
                     powered.COLUMNS, [row for row in overall if row["measure"] == measure], powered.TEXT_COLUMNS
@@ -104,18 +104,18 @@ def compute(
             "rules": str(DEFAULT_RULES),
             "raters": raters.dicts(),
             "runs": [run.public_id for run in predictor.runs],
-            "learned": made.inputs.learned,
-            "learned_by": made.inputs.learned_by,
+            "learned": scores.inputs.learned,
+            "learned_by": scores.inputs.learned_by,
             "sampling": {
-                name: made.inputs.sampling.notes[place]
-                for place, name in sorted(enumerate(made.inputs.candidates), key=lambda one: one[1])
-                if (made.inputs.place[made.inputs.sheet.response_candidate == place] >= 0).any()
+                name: scores.inputs.sampling.notes[place]
+                for place, name in sorted(enumerate(scores.inputs.candidates), key=lambda one: one[1])
+                if (scores.inputs.place[scores.inputs.sheet.response_candidate == place] >= 0).any()
             },
-            "n_judged": len(made.inputs.sheet.response_ids),
-            "n_graded": int((made.inputs.place >= 0).sum()),
+            "n_judged": len(scores.inputs.sheet.response_ids),
+            "n_graded": int((scores.inputs.place >= 0).sum()),
         },
-        notes=[*made.notes, *coverage_remarks(predictor, physicians)],
-        digest=made.digest,
+        notes=[*scores.notes, *coverage_remarks(predictor, physicians)],
+        digest=scores.digest,
     )
 
 

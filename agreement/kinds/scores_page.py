@@ -208,14 +208,14 @@ class Powered:
 def _powered(report: Report, part: str) -> Powered | None:
     """The newest prediction-powered report with this rater and k, be it the judge or the physicians of it."""
     facts = report.result["facts"]
-    made = Report.objects.filter(
+    reports = Report.objects.filter(
         Q(parameters__judge=facts["rater"]) | Q(parameters__reference=facts["rater"]),
         benchmark=report.benchmark,
         kind=Report.Kind.POWERED,
         status=JobStatus.DONE,
         parameters__k=facts["k"],
     ).select_related("benchmark")
-    newest = made.first()
+    newest = reports.first()
     if newest is None:
         return None
     rows = [row for row in rows_of(newest, "powered") if row["slice"] == part and row["measure"] == "cacs_at_k"]

@@ -48,7 +48,7 @@ def compute(
         keep_replicates=True,
     )
     progress(0.3)
-    made = scores.tables_of(scored)
+    score_tables = scores.tables_of(scored)
     board = scoreboard.make_scoreboard(scored)
     progress(0.5)
     length = lengths.read_lengths(benchmark, scored.sheet.response_ids)
@@ -72,9 +72,9 @@ def compute(
         "length": Table.of(lengths.COLUMNS, lengths.length_rows(scored, length), lengths.TEXT),
         "robustness": Table.of(graders.COLUMNS, beside.rows, graders.TEXT),
         "graders": Table.of(graders.VALUE_COLUMNS, beside.values, graders.VALUE_TEXT),
-        "scores": Table.of(scores.SCORES_COLUMNS, made.rows, scores.SCORES_TEXT),
-        "responses": Table.of(scores.RESPONSES_COLUMNS, made.responses, scores.RESPONSES_TEXT),
-        "worst_at_k": Table.of(scores.WORST_COLUMNS, made.worst_at_k, scores.WORST_TEXT),
+        "scores": Table.of(scores.SCORES_COLUMNS, score_tables.rows, scores.SCORES_TEXT),
+        "responses": Table.of(scores.RESPONSES_COLUMNS, score_tables.responses, scores.RESPONSES_TEXT),
+        "worst_at_k": Table.of(scores.WORST_COLUMNS, score_tables.worst_at_k, scores.WORST_TEXT),
         "raters": raters_table(resolved, *others),
     }
     behind = [annotators.digested(counts), groups.labels, groups.digest]
@@ -82,15 +82,15 @@ def compute(
     return Result(
         tables=tables,
         facts={
-            "rater": made.rater,
+            "rater": score_tables.rater,
             "also": [other.label for other in others],
             "undecided_by": resolved.undecided_by,
             "raters": own.dicts(),
             "raters_beside": raters_table(*others).dicts(),
             "runs": [run.public_id for one in (resolved, *others) for run in one.runs],
-            "k": made.k,
+            "k": score_tables.k,
             "worst_k": board.worst_k,
-            "rules": made.rules,
+            "rules": score_tables.rules,
             "slices": [part.name for part in scored.slices],
             "family_kind": board.family_kind,
             "groups": groups.labels,

@@ -99,38 +99,38 @@ def plan(benchmark: Benchmark, question: Question) -> Plan:
     )
 
 
-def _pilot(inputs: Inputs, made: Powered, candidate: int, *, with_judge: bool) -> Pilot | Undefined:
-    if not made.n_labelled:
+def _pilot(inputs: Inputs, estimate: Powered, candidate: int, *, with_judge: bool) -> Pilot | Undefined:
+    if not estimate.n_labelled:
         return Undefined(NO_LABEL)
     if with_judge and inputs.candidates[candidate] in inputs.learned:
-        return Undefined("no plan: the judge learned from this candidate", made.n_labelled_cases)
-    if made.label_variance is None or made.residual_variance is None:
-        n = made.n_labelled_cases
+        return Undefined("no plan: the judge learned from this candidate", estimate.n_labelled_cases)
+    if estimate.label_variance is None or estimate.residual_variance is None:
+        n = estimate.n_labelled_cases
         return Undefined(f"no plan: the pilot has {n} of the {MINIMUM_CASES} labelled cases needed", n)
-    return Pilot(made.label_variance, made.residual_variance, made.n_labelled_cases, made.n_cases)
+    return Pilot(estimate.label_variance, estimate.residual_variance, estimate.n_labelled_cases, estimate.n_cases)
 
 
-def _budget_row(inputs: Inputs, made: Powered, candidate: int, question: Question) -> Row:
+def _budget_row(inputs: Inputs, estimate: Powered, candidate: int, question: Question) -> Row:
     row: Row = {
         "candidate": inputs.candidates[candidate],
         "measure": question.measure,
         "k": question.k if question.measure == "cacs_at_k" else None,
         "half_width": question.half_width,
-        "lambda": made.power,
-        "n_labelled_cases": made.n_labelled_cases,
-        "n_cases": made.n_cases,
+        "lambda": estimate.power,
+        "n_labelled_cases": estimate.n_labelled_cases,
+        "n_cases": estimate.n_cases,
     }
     notes = []
     for end, with_judge in (("", True), ("_alone", False)):
-        pilot = _pilot(inputs, made, candidate, with_judge=with_judge)
+        pilot = _pilot(inputs, estimate, candidate, with_judge=with_judge)
         needed: Figure = pilot if isinstance(pilot, Undefined) else _needed(pilot, question, with_judge=with_judge)
         now = None
         if not isinstance(pilot, Undefined) and pilot.label_variance > 0:
-            now = float(half_widths(pilot, [made.n_labelled_cases], with_judge=with_judge)[0])
+            now = float(half_widths(pilot, [estimate.n_labelled_cases], with_judge=with_judge)[0])
         cases = None if needed.value is None else int(needed.value)
         row[f"half_width_now{end}"] = now
         row[f"cases{end}"] = cases
-        row[f"responses{end}"], row[f"decisions{end}"] = _work(inputs, made, candidate, cases)
+        row[f"responses{end}"], row[f"decisions{end}"] = _work(inputs, estimate, candidate, cases)
         if needed.note:
             notes.append(f"{'cases_alone' if end else 'cases'}: {needed.note}")
     row["note"] = "; ".join(notes)
@@ -141,13 +141,13 @@ def _needed(pilot: Pilot, question: Question, *, with_judge: bool) -> Figure:
     return cases_needed(pilot, question.half_width, with_judge=with_judge)
 
 
-def _work(inputs: Inputs, made: Powered, candidate: int, cases: int | None) -> tuple[int | None, int | None]:
+def _work(inputs: Inputs, estimate: Powered, candidate: int, cases: int | None) -> tuple[int | None, int | None]:
     """Responses and decisions of so many cases, as dense as in the pilot; rounded up."""
-    if cases is None or not made.n_labelled:
+    if cases is None or not estimate.n_labelled:
         return None, None
     graded = (inputs.place >= 0) & (inputs.sheet.response_candidate == candidate)
     decided = int(inputs.predicted.n_criteria[0][graded].sum())
-    responses = math.ceil(cases * made.n_labelled / made.n_labelled_cases - 1e-9)
+    responses = math.ceil(cases * estimate.n_labelled / estimate.n_labelled_cases - 1e-9)
     return responses, math.ceil(responses * decided / int(graded.sum()) - 1e-9)
 
 
@@ -169,10 +169,10 @@ def _total(budget: list[Row]) -> Row:
     return row
 
 
-def _curve(inputs: Inputs, made: Powered, candidate: int, question: Question) -> Iterator[Row]:
+def _curve(inputs: Inputs, estimate: Powered, candidate: int, question: Question) -> Iterator[Row]:
     """Half-widths from 10 cases to all, at most some two dozen steps that grow by a constant factor."""
-    alone = _pilot(inputs, made, candidate, with_judge=False)
-    powered = _pilot(inputs, made, candidate, with_judge=True)
+    alone = _pilot(inputs, estimate, candidate, with_judge=False)
+    powered = _pilot(inputs, estimate, candidate, with_judge=True)
     if isinstance(alone, Undefined) or alone.label_variance == 0 or alone.n_cases < MINIMUM_CASES:
         return
     steps = np.unique(np.rint(np.geomspace(MINIMUM_CASES, alone.n_cases, STEPS)).astype(int))

@@ -264,14 +264,14 @@ def powered_scores(
     intervals are those of Student's t (`consilium.statistics.prediction_powered`).
     """
     inputs = read_inputs(benchmark, judge=judge, reference=reference, k=k, progress=progress)
-    made: dict[tuple[int, int, str], Row] = {}
+    rows_by_key: dict[tuple[int, int, str], Row] = {}
     for place in range(len(inputs.slices)):
         for measure in MEASURES:
             for candidate, row in _rows(inputs, place, measure):
-                made[candidate, place, measure] = row
+                rows_by_key[candidate, place, measure] = row
         progress(0.6 + 0.35 * (place + 1) / len(inputs.slices))
     keys = [(one, place, name) for one in inputs.order for place in range(len(inputs.slices)) for name in MEASURES]
-    return PoweredScores([made[key] for key in keys if key in made], inputs)
+    return PoweredScores([rows_by_key[key] for key in keys if key in rows_by_key], inputs)
 
 
 def powered_figures(inputs: Inputs, place: int, measure: str) -> list[Powered]:
@@ -287,13 +287,13 @@ def _options(measure: str) -> dict[str, Any]:
 
 
 def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]:
-    made = powered_figures(inputs, place, measure)
-    judged = [one.judge for one in made]
+    estimates = powered_figures(inputs, place, measure)
+    judged = [one.judge for one in estimates]
     if inputs.alone is not inputs.predicted:
         judged = [one.judge for one in prediction_powered(inputs.sums_of_judge(place, measure), **_options(measure))]
     unused = inputs.unused(place, measure)
-    here = np.bincount(inputs.sheet.response_candidate[inputs.predicted.inside[place]], minlength=len(made))
-    for candidate, (one, judge) in enumerate(zip(made, judged, strict=True)):
+    here = np.bincount(inputs.sheet.response_candidate[inputs.predicted.inside[place]], minlength=len(estimates))
+    for candidate, (one, judge) in enumerate(zip(estimates, judged, strict=True)):
         if not here[candidate]:
             continue
         name = inputs.candidates[candidate]

@@ -118,8 +118,8 @@ def count_rows(counts: list[Counts], groups: Compared, *, seed: int) -> list[Row
         return []
     rows: dict[str, Row] = {}
     if groups.counted:
-        made = compare.compare_tallies(groups.counted.tallies, seed=seed)
-        rows = {row["slice"]: row for row in made.head}
+        comparison = compare.compare_tallies(groups.counted.tallies, seed=seed)
+        rows = {row["slice"]: row for row in comparison.head}
     table = []
     for part in counts:
         label = "all" if part.candidate is None else f"candidate:{part.candidate}"

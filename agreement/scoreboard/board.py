@@ -131,35 +131,35 @@ class _Board:
         rows = []
         for i, (column, name) in enumerate(present):
             candidate = column - place * self.n_candidates
-            made = self.scored.columns.row(place, candidate)
-            assert made is not None
+            scores = self.scored.columns.row(place, candidate)
+            assert scores is not None
             row: Row = {
                 "slice": self.scored.slices[place].name,
                 "candidate": name,
                 "kind": self.scored.kinds[candidate],
                 "k": self.scored.k,
-                **made,
+                **scores,
                 "worst_k": self.worst_k,
             }
             told: dict[str, Figure] = {"worst_at_k": self.made["worst_at_k"].figures[column]}
             told |= {f"{figure}_rank": ranks[figure][i] for figure in RANKED}
             _put(row, told)
-            row["note"] = "; ".join(filter(None, [made["note"], told_once(told)]))
+            row["note"] = "; ".join(filter(None, [scores["note"], told_once(told)]))
             rows.append(row)
         return rows
 
     def _ranks(self, name: str, columns: NDArray[np.int64]) -> list[Figure]:
-        made = self.made[name]
-        assert made.n_cases is not None
-        assert made.replicates is not None
-        values = [made.figures[column].value for column in columns.tolist()]
-        return rank_ranges(values, made.replicates[columns], made.n_cases[columns])
+        ratios = self.made[name]
+        assert ratios.n_cases is not None
+        assert ratios.replicates is not None
+        values = [ratios.figures[column].value for column in columns.tolist()]
+        return rank_ranges(values, ratios.replicates[columns], ratios.n_cases[columns])
 
     def gap_rows(self, place: int) -> list[Row]:
         """`GAP_COLUMNS` of one slice."""
         rows = []
         for column, name in self._present(place):
-            told = {gap: made[column] for gap, made in self.gaps.items()}
+            told = {gap: differences[column] for gap, differences in self.gaps.items()}
             # They are part of Rubric Accuracy and not of CACS@k: the two are of different responses then.
             short = int(self.scored.columns.short[column])
             remarks = [told_once(told), f"{short} responses with fewer than k positive criteria" if short else ""]
@@ -235,13 +235,13 @@ class _Board:
         """
         values, replicates, cases, sizes, reasons = [], [], [], [], []
         for name, columns in (first, second):
-            made, scale = self.made[name], SCALES[name] if scaled else 1.0
-            assert made.n_cases is not None
-            assert made.replicates is not None
-            own = made.figures[columns]
+            ratios, scale = self.made[name], SCALES[name] if scaled else 1.0
+            assert ratios.n_cases is not None
+            assert ratios.replicates is not None
+            own = ratios.figures[columns]
             values.append(scale * np.array([np.nan if one.value is None else one.value for one in own]))
-            replicates.append(scale * made.replicates[columns])
-            cases.append(made.n_cases[columns])
+            replicates.append(scale * ratios.replicates[columns])
+            cases.append(ratios.n_cases[columns])
             sizes.append(np.array([one.n for one in own], dtype=np.int64))
             reasons.append([one.reason if isinstance(one, Undefined) else "" for one in own])
         behind = cases[0] if cases_of_first else np.minimum(cases[0], cases[1])
@@ -269,9 +269,9 @@ def _worst(scored: Scored, k: int) -> RatioFigures:
     place, response = np.nonzero(inside)
     column = place * n_candidates + sheet.response_candidate[response]
     size = len(scored.slices) * n_candidates
-    made = worst_at_k(column * n_cases + sheet.response_case[response], grid.score[inside], k)
+    worst = worst_at_k(column * n_cases + sheet.response_case[response], grid.score[inside], k)
     expected = np.full(size * n_cases, np.nan)
-    expected[: len(made.by_case)] = made.by_case
+    expected[: len(worst.by_case)] = worst.by_case
     by_case = expected.reshape(size, n_cases).T
     used = ~np.isnan(by_case)
     return ratio_figures(

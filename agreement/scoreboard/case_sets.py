@@ -70,11 +70,11 @@ def case_sets(benchmark: Benchmark, cases: Labels, subsets: Iterable[NamedSlice]
 
 def set_slices(benchmark: Benchmark, sheet: Sheet, cases: Labels, subsets: Iterable[str] = ()) -> list[Slice]:
     """The sets as slices of a sheet; of the named slices those with one of the slugs in ``subsets``."""
-    made = []
+    slices = []
     named = NamedSlice.objects.filter(benchmark=benchmark, slug__in=list(subsets)).order_by("slug")
     for name, members in case_sets(benchmark, cases, named).items():
-        made.append(Slice(name, cases=np.isin(sheet.case_ids, np.array(members, dtype=np.int64))))
-    return made
+        slices.append(Slice(name, cases=np.isin(sheet.case_ids, np.array(members, dtype=np.int64))))
+    return slices
 
 
 def cases_of(benchmark: Benchmark, name: str) -> NDArray[np.int64]:

@@ -74,7 +74,7 @@ class Robustness:
 
 def robustness(rater: Marks, others: list[Marks], names: dict[int, str]) -> Robustness:
     """``rater`` beside each of ``others``; ``names`` holds the candidates' by pk."""
-    made = Robustness([], [])
+    comparison = Robustness([], [])
     for other in others:
         _ids, mine, theirs = np.intersect1d(rater.sheet.response_ids, other.sheet.response_ids, return_indices=True)
         candidate = rater.sheet.candidate_ids[rater.sheet.response_candidate[mine]]
@@ -87,10 +87,10 @@ def robustness(rater: Marks, others: list[Marks], names: dict[int, str]) -> Robu
                 for marks, values, rows in ((rater, first, mine), (other, second, theirs))
             ]
             counts = np.bincount(place, minlength=len(who))
-            made.rows.append(_row(rater.label, other.label, setting, int(both.sum()), *sums))
+            comparison.rows.append(_row(rater.label, other.label, setting, int(both.sum()), *sums))
             ranks = [places(one)[0] for one in sums]
             pairing = {"rater": rater.label, "other": other.label, "setting": setting}
-            made.values.extend(
+            comparison.values.extend(
                 sorted(
                     (
                         {
@@ -107,7 +107,7 @@ def robustness(rater: Marks, others: list[Marks], names: dict[int, str]) -> Robu
                     key=lambda row: str(row["candidate"]),
                 )
             )
-    return made
+    return comparison
 
 
 def _figures(
@@ -129,8 +129,8 @@ def _figures(
 def _row(
     rater: str, other: str, setting: str, n_responses: int, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> Row:
-    made: RankAgreement = rank_agreement(np.round(first, 9), np.round(second, 9))
-    told: dict[str, Figure] = {name: getattr(made, name) for name in AGREEMENT}
+    agreement: RankAgreement = rank_agreement(np.round(first, 9), np.round(second, 9))
+    told: dict[str, Figure] = {name: getattr(agreement, name) for name in AGREEMENT}
     return {
         "rater": rater,
         "other": other,

@@ -66,10 +66,10 @@ def _row(
     told: dict[str, Figure] = {}
     for score, scores in values.items():
         used = chosen & ~np.isnan(scores)
-        made = length_control(
+        correlations = length_control(
             lengths[used], scores[used], scored.sheet.response_candidate[used], scored.sheet.response_case[used]
         )
         row[f"n_{score}"] = int(used.sum())
-        told[f"{score}_pearson"], told[f"{score}_spearman"] = made.pearson, made.spearman
-        told[f"{score}_residual"] = made.residual_pearson
+        told[f"{score}_pearson"], told[f"{score}_spearman"] = correlations.pearson, correlations.spearman
+        told[f"{score}_residual"] = correlations.residual_pearson
     return {**row, **{column: figure.value for column, figure in told.items()}, "note": told_once(told)}

@@ -152,8 +152,8 @@ def _mean(marks: Marks, name: str, place: int, inside: NDArray[np.bool_]) -> Row
 
 
 def _digest(marks: Marks, keys: list[str], names: list[str]) -> str:
-    made = digest_of_sheet(marks.sheet, marks.label, names, keys)
-    return hashlib.sha256(json.dumps([made, names]).encode()).hexdigest()
+    sheet_digest = digest_of_sheet(marks.sheet, marks.label, names, keys)
+    return hashlib.sha256(json.dumps([sheet_digest, names]).encode()).hexdigest()
 
 
 @transaction.atomic

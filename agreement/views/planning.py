@@ -43,12 +43,12 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 200
     if given and form.is_valid():
         try:
-            made = planning.plan(benchmark, form.question)
+            plan = planning.plan(benchmark, form.question)
         except DomainError as error:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            context |= planning_presentation.shown(made, chosen=request.GET.get("candidate", ""))
+            context |= planning_presentation.shown(plan, chosen=request.GET.get("candidate", ""))
             context["query"] = urlencode({**given, "candidate": context["chosen"]})
             figure = context["figure"]
             context["svg"] = figure and inline_svg(figure.drawing, title=figure.title)
@@ -81,11 +81,11 @@ def planning_csv(request: SignedInRequest, slug: str, name: str) -> HttpResponse
     """A table of the plan as CSV."""
     if name not in planning_presentation.TABLES:
         raise Http404
-    made = _plan(request, slug)
-    if isinstance(made, HttpResponse):
-        return made
+    plan = _plan(request, slug)
+    if isinstance(plan, HttpResponse):
+        return plan
     columns, text = planning_presentation.TABLES[name]
-    table = Table.of(columns, getattr(made, name), text)
+    table = Table.of(columns, getattr(plan, name), text)
     response = StreamingHttpResponse(table.csv(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response
@@ -97,10 +97,10 @@ def planning_figure(request: SignedInRequest, slug: str, suffix: str) -> HttpRes
     """The curve as a file."""
     if suffix not in FILES:
         raise Http404
-    made = _plan(request, slug)
-    if isinstance(made, HttpResponse):
-        return made
-    figure = planning_presentation.shown(made, chosen=request.GET.get("candidate", ""))["figure"]
+    plan = _plan(request, slug)
+    if isinstance(plan, HttpResponse):
+        return plan
+    figure = planning_presentation.shown(plan, chosen=request.GET.get("candidate", ""))["figure"]
     if figure is None:
         return _refused(_("There is no curve of this candidate: too few cases are graded."))
     make, kind = FILES[suffix]

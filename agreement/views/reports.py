@@ -136,9 +136,9 @@ def recompute(request: SignedInRequest, slug: str, section: str, public_id: str)
     """The same report once more, as a new one."""
     one = _of_section(request, slug, section, public_id)
     try:
-        made = services.recompute_report(report=one, by=request.user, at=timezone.now())
+        new_report = services.recompute_report(report=one, by=request.user, at=timezone.now())
     except DomainError as error:
         messages.error(request, str(error))
         return redirect("agreement:report", slug, section, public_id)
     messages.info(request, _("The report is computed again. The earlier one stays as it is."))
-    return redirect("agreement:report", slug, section, made.public_id)
+    return redirect("agreement:report", slug, section, new_report.public_id)

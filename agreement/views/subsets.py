@@ -41,7 +41,7 @@ def slices(request: SignedInRequest, slug: str) -> HttpResponse:
         status = 422
         if form.is_valid():
             try:
-                made = subsets.draw_up_slice(
+                named_slice = subsets.draw_up_slice(
                     benchmark=benchmark,
                     title=form.cleaned_data["title"],
                     slug=form.cleaned_data["slug"],
@@ -56,7 +56,7 @@ def slices(request: SignedInRequest, slug: str) -> HttpResponse:
                 messages.success(
                     request,
                     _("“%(title)s” is kept. Scores that are computed from now on have it among their slices.")
-                    % {"title": made.title},
+                    % {"title": named_slice.title},
                 )
                 return redirect("agreement:slices", slug)
     return render(request, PAGE, {"benchmark": benchmark, "form": form, "rows": _rows(benchmark)}, status=status)

@@ -41,7 +41,7 @@ def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
         status = 422
         if form.is_valid():
             try:
-                made = thresholds.sign_threshold(
+                choice = thresholds.sign_threshold(
                     benchmark=benchmark, report=report, by=request.user, at=timezone.now(), **form.cleaned_data
                 )
             except DomainError as error:
@@ -54,7 +54,7 @@ def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
             else:
                 messages.success(
                     request,
-                    _("Signed: k = %(k)s, version %(version)s.") % {"k": made.k, "version": made.version},
+                    _("Signed: k = %(k)s, version %(version)s.") % {"k": choice.k, "version": choice.version},
                 )
                 if report:
                     return redirect("agreement:report", slug, "calibration", report.public_id)

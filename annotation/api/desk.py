@@ -32,8 +32,8 @@ def groups(request: Request, slug: str) -> Response:
         return Response(shapes.GroupSerializer(rows, many=True).data)
     benchmark = get_administered_benchmark(request.user, slug)
     data = _valid(shapes.GroupSerializer(data=request.data))
-    made = services.create_group(benchmark=benchmark, name=data["name"])
-    return Response(shapes.GroupSerializer(made).data, status=status.HTTP_201_CREATED)
+    new_group = services.create_group(benchmark=benchmark, name=data["name"])
+    return Response(shapes.GroupSerializer(new_group).data, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(methods=["GET"], responses=shapes.GroupSerializer)
@@ -218,8 +218,8 @@ def conflicts(request: Request, slug: str) -> Response:
     data = _valid(shapes.BetweenSerializer(data=request.data))
     one = access.get_administered_group(request.user, slug, data["group"])
     two = access.get_administered_group(request.user, slug, data["other"])
-    made = services.open_conflicts_between(group=one, other=two, at=timezone.now())
-    return Response({"opened": made}, status=status.HTTP_201_CREATED)
+    n_opened = services.open_conflicts_between(group=one, other=two, at=timezone.now())
+    return Response({"opened": n_opened}, status=status.HTTP_201_CREATED)
 
 
 def _valid(serializer: shapes.Plain) -> dict[str, Any]:

@@ -80,11 +80,11 @@ def regrading(request: Request, slug: str) -> Response:
     batch, plan = make_regrading(
         group=group, terms=terms, cases=data["cases"], by=cast("User", request.user), at=timezone.now()
     )
-    made = {
+    payload = {
         "batch": batch.public_id,
         "responses": plan.responses,
         "decisions": plan.decisions,
         "checks": plan.checks,
         "warnings": list(plan.warnings),
     }
-    return Response(MadeSerializer(made).data, status=status.HTTP_201_CREATED)
+    return Response(MadeSerializer(payload).data, status=status.HTTP_201_CREATED)

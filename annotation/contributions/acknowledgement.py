@@ -38,5 +38,5 @@ def acknowledgement_of(people: Iterable[Contributor]) -> Acknowledgement:
 
 def acknowledged_names(benchmark: Benchmark) -> list[str]:
     """The names of all who took part and want to be named, in alphabetical order."""
-    made = [Contributor(user.pk, user.name, user.email) for user in people_behind(benchmark)]
-    return list(acknowledgement_of(made).names)
+    contributors = [Contributor(user.pk, user.name, user.email) for user in people_behind(benchmark)]
+    return list(acknowledgement_of(contributors).names)

@@ -65,7 +65,9 @@ def pseudonyms_of(*, benchmark: Benchmark, users: Collection[int]) -> dict[int, 
     rows = Physician.objects.filter(benchmark=benchmark, user__in=users).values_list("user_id", "pseudonym")
     known = dict(rows.all())
     while missing := set(users) - set(known):  # again only where one was taken already
-        made = (Physician(benchmark=benchmark, user_id=user, pseudonym=new_pseudonym()) for user in sorted(missing))
-        Physician.objects.bulk_create(made, ignore_conflicts=True)
+        physicians = (
+            Physician(benchmark=benchmark, user_id=user, pseudonym=new_pseudonym()) for user in sorted(missing)
+        )
+        Physician.objects.bulk_create(physicians, ignore_conflicts=True)
         known = dict(rows.all())
     return known

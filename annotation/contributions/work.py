@@ -189,11 +189,11 @@ def contributors(benchmark: Benchmark, period: Period | None = None) -> list[Con
 
 def totals(people: Iterable[Contributor]) -> dict[str, int]:
     """Pieces by role, of the roles in which there are any."""
-    made = dict.fromkeys(ROLES, 0)
+    counts = dict.fromkeys(ROLES, 0)
     for person in people:
         for work in person.work.values():
-            made[work.role] += work.items
-    return {role: number for role, number in made.items() if number}
+            counts[work.role] += work.items
+    return {role: number for role, number in counts.items() if number}
 
 
 def people_behind(benchmark: Benchmark) -> list[User]:

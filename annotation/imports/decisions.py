@@ -118,10 +118,10 @@ def group_called(benchmark: Benchmark, name: str) -> tuple[ExpertGroup, bool]:
     return ExpertGroup.objects.get_or_create(benchmark=benchmark, name=name)
 
 
-def report(writer: VoteWriter, made_group: bool) -> Counts:
+def report(writer: VoteWriter, group_created: bool) -> Counts:
     """What an import of votes did, in the shape of `Counts`."""
     counts: Counts = {
-        "groups": {"created": int(made_group), "unchanged": int(not made_group)},
+        "groups": {"created": int(group_created), "unchanged": int(not group_created)},
         "physicians": {"created": writer.raters.created},
         "decisions": {"created": writer.created, "unchanged": writer.unchanged},
     }
@@ -163,7 +163,7 @@ def import_decisions(
     """
     check_references_at_once()
     faults = Faults()
-    group, made_group = group_called(benchmark, options.get("group", ""))
+    group, group_created = group_called(benchmark, options.get("group", ""))
     writer = VoteWriter(group, faults, by=by, at=at, rater_field="rater")
     places = Places(benchmark, faults)
     read_first(file, lambda first: DecisionReader(file, first))
@@ -189,7 +189,7 @@ def import_decisions(
                 )
     faults.refuse_if_any()
     writer.write()
-    counts = report(writer, made_group)
+    counts = report(writer, group_created)
     if reader.unused:
         names = ", ".join(sorted(reader.unused)[:10])
         unread = _("Columns that were not read: %(names)s.") % {"names": names}

@@ -59,7 +59,7 @@ def import_meta_eval(
     """
     check_references_at_once()
     faults = Faults()
-    group, made_group = group_called(benchmark, options.get("group") or GROUP)
+    group, group_created = group_called(benchmark, options.get("group") or GROUP)
     read_first(file, lambda first: read_meta_eval(file, first))
     cases, labels = _gather(file, faults, progress)
     faults.refuse_if_any()
@@ -93,7 +93,7 @@ def import_meta_eval(
                 )
     faults.refuse_if_any()
     votes.write()
-    counts = report(votes, made_group)
+    counts = report(votes, group_created)
     return {
         "cases": dict(case_writer.cases),
         "criteria": dict(case_writer.criteria),

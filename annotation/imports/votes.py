@@ -316,7 +316,7 @@ class VoteWriter:
             if not seen:
                 continue
             first = next(iter(seen.values()))
-            check, made = Check.objects.get_or_create(
+            check, created = Check.objects.get_or_create(
                 assignment_id=assignment,
                 round=1,
                 defaults={
@@ -330,7 +330,7 @@ class VoteWriter:
                 message = _("Another checker has checked this response already.")
                 self.faults.add(first.line, self.rater_field, message)
                 return
-            if made:
+            if created:
                 Assignment.objects.filter(pk=assignment).update(checker_id=user, to_check=True)
             Amendment.objects.bulk_create(
                 Amendment(
@@ -349,7 +349,7 @@ class VoteWriter:
         sizes = self._rubric_sizes({key[1] for key in sheets})
         for (response, rubric, rater), sheet in sheets.items():
             user = self.raters.users[rater]
-            adjudication, made = Adjudication.objects.get_or_create(
+            adjudication, created = Adjudication.objects.get_or_create(
                 response_id=response,
                 rubric_id=rubric,
                 group=self.group,
@@ -370,7 +370,7 @@ class VoteWriter:
                 message = _("The conflicts of this response are another adjudicator’s.")
                 self.faults.add(next(iter(sheet.values())).line, self.rater_field, message)
                 continue
-            if not made:
+            if not created:
                 self._take_over(adjudication, user, sheet, sizes[rubric])
             Ruling.objects.bulk_create(
                 Ruling(

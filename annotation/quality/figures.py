@@ -150,7 +150,7 @@ def _compared(
     """(user, MF1, raw agreement) of everybody with pairs; intervals by a bootstrap over responses."""
     if not len(user):
         return []
-    made = []
+    rows = []
     # One at a time, so that a person's intervals are the same among others and on a page of their own.
     for person in np.intersect1d(people, user).tolist():
         mine = user == person
@@ -161,8 +161,8 @@ def _compared(
         )  # fmt: skip
         bootstrap = CaseBootstrap(len(responses), SEED)
         (figures,) = two_rater_agreement(counts, bootstrap=bootstrap, intervals_for=("mf1", "raw"))
-        made.append((person, Shown(figures.mf1, figures.n_cases, "mf1"), Shown(figures.raw, figures.n_cases)))
-    return made
+        rows.append((person, Shown(figures.mf1, figures.n_cases, "mf1"), Shown(figures.raw, figures.n_cases)))
+    return rows
 
 
 def _positive_rate(quality_by_user: dict[int, AnnotatorQuality], said: Decisions, people: Ints, compared: int) -> None:
@@ -189,8 +189,8 @@ def _positive_rate(quality_by_user: dict[int, AnnotatorQuality], said: Decisions
         cases, at_case = np.unique(responses[mine], return_inverse=True)
         above = np.bincount(at_case, weights=difference[mine])[:, None]
         below = np.bincount(at_case)[:, None]
-        made = ratio_figures(above, below, bootstrap=CaseBootstrap(len(cases), SEED))
-        figure, spread = made.figures[0], made.standard_errors[0]
+        ratios = ratio_figures(above, below, bootstrap=CaseBootstrap(len(cases), SEED))
+        figure, spread = ratios.figures[0], ratios.standard_errors[0]
         shown = Shown(figure, len(cases), "difference")
         # What chance alone does to somebody who says met as often as the others. The resamples of a person who always
         # says the same have no spread at all, so the larger of the two counts.

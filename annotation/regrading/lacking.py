@@ -122,7 +122,7 @@ def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
     from django.utils.translation import gettext as _
 
     url = reverse("annotation:regrading", args=[case.benchmark.slug])
-    made = []
+    consequence_list = []
     for group in ExpertGroup.objects.filter(benchmark=case.benchmark_id).order_by("name", "pk"):
         with connection.cursor() as cursor:
             cursor.execute(_STANDING, {"group": group.pk, "case": case.pk, "rubric": rubric.pk})
@@ -131,5 +131,5 @@ def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
         missing = sum(len(row.criteria) for row in rows)
         if stands or missing:
             address = f"{url}?group={group.public_id}" if rubric.status == Rubric.Status.PUBLISHED else ""
-            made.append(Consequence(group.name, _("decisions"), stands, missing, len(rows), address))
-    return made
+            consequence_list.append(Consequence(group.name, _("decisions"), stands, missing, len(rows), address))
+    return consequence_list

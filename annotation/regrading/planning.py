@@ -184,12 +184,12 @@ def _loads(group: ExpertGroup, pieces: list[Piece]) -> tuple[Load, ...]:
     names = dict(
         Physician.objects.filter(benchmark=group.benchmark_id, user__in=users).values_list("user_id", "pseudonym")
     )
-    made = []
+    loads = []
     for user in User.objects.filter(pk__in=users).order_by("name", "pk"):
         own = [piece for piece in pieces if piece.annotator == user.pk]
         decisions = sum(len(piece.lacking.criteria) for piece in own)
-        made.append(Load(user, names.get(user.pk, ""), len(own), decisions, sum(piece.again for piece in own)))
-    return tuple(made)
+        loads.append(Load(user, names.get(user.pk, ""), len(own), decisions, sum(piece.again for piece in own)))
+    return tuple(loads)
 
 
 def _refuse_if_asked_by_now(plan: RegradingPlan) -> None:

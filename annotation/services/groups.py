@@ -58,8 +58,8 @@ def add_member(
         raise DomainError(_("The role is annotator, checker or adjudicator."))
     person = user or person_of(email=email, name=name)
     with spoken_rules():
-        membership, made = Membership.objects.get_or_create(group=group, user=person, role=role)
-        if not made and not membership.active:
+        membership, created = Membership.objects.get_or_create(group=group, user=person, role=role)
+        if not created and not membership.active:
             membership.active = True
             membership.save(update_fields=["active"])
     physician_of(benchmark=group.benchmark, user=person)
@@ -157,7 +157,7 @@ def physician_of(*, benchmark: Benchmark, user: User) -> Physician:
     known = row.first()
     while known is None:
         # Left out where another request made the row meanwhile, or somebody has that pseudonym.
-        made = Physician(benchmark=benchmark, user=user, pseudonym=new_pseudonym())
-        Physician.objects.bulk_create([made], ignore_conflicts=True)
+        physician = Physician(benchmark=benchmark, user=user, pseudonym=new_pseudonym())
+        Physician.objects.bulk_create([physician], ignore_conflicts=True)
         known = row.first()
     return known

@@ -109,7 +109,7 @@ def key_from_consensus(
     agreed = agreed_responses(benchmark, responses)
     if len(agreed) != len(set(responses)):
         raise Conflict(_("Some of these responses have a key by now, or are no longer agreed on. Choose again."))
-    made = KeyedResponse.objects.bulk_create(
+    keyed_responses = KeyedResponse.objects.bulk_create(
         KeyedResponse(
             benchmark=benchmark, response_id=row.response, rubric_id=row.rubric, use=use, created_by=by, created_at=at
         )
@@ -117,10 +117,10 @@ def key_from_consensus(
     )
     KeyedDecision.objects.bulk_create(
         KeyedDecision(keyed=keyed, criterion_id=criterion, outcome=outcome)
-        for keyed in made
+        for keyed in keyed_responses
         for criterion, outcome in agreed[keyed.response_id].decisions.items()
     )
-    return made
+    return keyed_responses
 
 
 @transaction.atomic

@@ -286,15 +286,16 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
         unsettled = open_within(pair) if pair and "anyway" not in request.POST else 0
         if pair and not unsettled:
             try:
-                made = services.open_conflicts_between(at=timezone.now(), **form.cleaned_data)
+                n_opened = services.open_conflicts_between(at=timezone.now(), **form.cleaned_data)
             except DomainError as refused:
                 form.add_error(None, str(refused))
                 status = refused.status_code
             else:
                 messages.success(
                     request,
-                    _("%(number)d responses are in conflict; the groups’ adjudicators see them now.") % {"number": made}
-                    if made
+                    _("%(number)d responses are in conflict; the groups’ adjudicators see them now.")
+                    % {"number": n_opened}
+                    if n_opened
                     else _("No new conflict: the groups agree, or their conflicts were opened before."),
                 )
                 return redirect("annotation:conflicts", slug)

@@ -161,10 +161,10 @@ def _with_other_rows(
     elif "add" in request.POST and len(rows) < services.MOST_OPTIONS:
         rows.append(dict(EMPTY_ROW))
     form = QuestionForm(initial={name: request.POST.get(name, "") for name in QuestionForm.base_fields})
-    made = OptionRows(rows, bound=False)
-    if made.forms:
-        made.forms[min(focus, len(made.forms) - 1)].fields["value"].widget.attrs["autofocus"] = True
-    return _form(request, benchmark, question, form, made)
+    option_rows = OptionRows(rows, bound=False)
+    if option_rows.forms:
+        option_rows.forms[min(focus, len(option_rows.forms) - 1)].fields["value"].widget.attrs["autofocus"] = True
+    return _form(request, benchmark, question, form, option_rows)
 
 
 def _form(
@@ -221,11 +221,11 @@ def restore(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
 def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """What the answers to one question come to, case by case."""
     question = access.get_label_question(request.user, slug, public_id)
-    made = labels.results_of(question)
+    question_results = labels.results_of(question)
     show = request.GET.get("show", "")
     if show not in {*Standing}:
         show = ""
-    chosen = [case for case in made.cases if not show or case.summary.standing == show]
+    chosen = [case for case in question_results.cases if not show or case.summary.standing == show]
     names = {option["value"]: option["label"] for option in question.options}
     states = (
         (Standing.AGREED, _("Agreed")), (Standing.OPEN, _("Not agreed")), (Standing.FEW, _("Too few answers")),
@@ -234,11 +234,11 @@ def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     context = {
         "benchmark": question.benchmark,
         "question": question,
-        "results": made,
-        "alpha": made.alpha,
-        "agreement": [(*_FIGURES[name], figure) for name, figure in made.agreement.items()],
+        "results": question_results,
+        "alpha": question_results.alpha,
+        "agreement": [(*_FIGURES[name], figure) for name, figure in question_results.agreement.items()],
         "show": show,
-        "states": [(str(state), label, made.standings[state]) for state, label in states],
+        "states": [(str(state), label, question_results.standings[state]) for state, label in states],
         "page_obj": page,
         "lines": [(case, names.get(case.summary.majority, "")) for case in page.object_list],
         "administers": is_admin(request.user, question.benchmark),

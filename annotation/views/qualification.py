@@ -118,15 +118,15 @@ def choose(request: SignedInRequest, slug: str) -> HttpResponse:
     use = request.POST.get("use") or request.GET.get("use") or KeyedResponse.Use.QUALIFICATION
     if request.method == "POST":
         try:
-            made = key_services.key_from_consensus(
+            keyed_responses = key_services.key_from_consensus(
                 benchmark=benchmark, responses=request.POST.getlist("response"), use=use, by=request.user,
                 at=timezone.now(),
             )  # fmt: skip
         except DomainError as error:
             refused = error
         else:
-            text = ngettext("%(n)d response has a key now.", "%(n)d responses have a key now.", len(made))
-            messages.success(request, text % {"n": len(made)})
+            text = ngettext("%(n)d response has a key now.", "%(n)d responses have a key now.", len(keyed_responses))
+            messages.success(request, text % {"n": len(keyed_responses)})
             return redirect("annotation:qualification", slug)
     agreed = key_services.agreed_responses(benchmark)
     sought = request.GET.get("q", "").strip()

@@ -186,10 +186,10 @@ def create(request: Request, slug: str) -> Response:
         order=form.order(), filter=form.case_filter(), by=_me(request), at=timezone.now()
     )
     written = WritingTask.objects.filter(batch=batch)
-    made = {
+    payload = {
         "id": batch.public_id,
         "title": batch.title,
         "cases": written.values("case").distinct().count(),
         "responses": written.count(),
     }
-    return Response(MadeWritingBatchSerializer(made).data, status=201)
+    return Response(MadeWritingBatchSerializer(payload).data, status=201)

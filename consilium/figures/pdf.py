@@ -45,16 +45,16 @@ def in_order(pdf: bytes) -> bytes:
     def renumbered(text: bytes) -> bytes:
         return _REFERENCE.sub(lambda match: b"%d 0 R" % new.get(int(match[1]), 0), text)
 
-    made, places = bytearray(pdf[: borders[0]]), []
+    output, places = bytearray(pdf[: borders[0]]), []
     for number in new:
         described, data = parts[number]
-        places.append(len(made))
-        made += _NUMBER.sub(b"%d 0 obj" % new[number], renumbered(described), count=1) + data
-    moved = len(made)
-    made += b"xref\n0 %d\n0000000000 65535 f\r\n" % (len(new) + 1)
-    made += b"".join(b"%010d 00000 n\r\n" % place for place in places)
-    made += re.sub(rb"/Size \d+", b"/Size %d" % (len(new) + 1), renumbered(trailer))
-    return bytes(made) + b"%d\n%%%%EOF\n" % moved
+        places.append(len(output))
+        output += _NUMBER.sub(b"%d 0 obj" % new[number], renumbered(described), count=1) + data
+    moved = len(output)
+    output += b"xref\n0 %d\n0000000000 65535 f\r\n" % (len(new) + 1)
+    output += b"".join(b"%010d 00000 n\r\n" % place for place in places)
+    output += re.sub(rb"/Size \d+", b"/Size %d" % (len(new) + 1), renumbered(trailer))
+    return bytes(output) + b"%d\n%%%%EOF\n" % moved
 
 
 def _parts(text: bytes) -> tuple[bytes, bytes]:

@@ -38,8 +38,8 @@ class _EventsTogether(Event):
     """pghistory's trigger for a statement, which would also write to the table of contexts, unused here, each time."""
 
     def get_func(self, model: models.Model) -> pgtrigger.Func:
-        made = super().get_func(model).func
-        plain = made.replace("WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) ", "")
+        sql = super().get_func(model).func
+        plain = sql.replace("WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) ", "")
         plain = plain.replace(", _pgh_attached_context;", ";")
         if "_pgh_attach" in plain:
             raise RuntimeError(

@@ -142,10 +142,10 @@ def fetch_ratings(query: str, params: Sequence[Any] | Mapping[str, Any] = (), *,
         params,
         types={"a": "int8", "b": "int8", "c": "int2"},
     )
-    made = Ratings(response, criterion, outcome.astype(np.int8))
-    keys = made.keys()
+    ratings = Ratings(response, criterion, outcome.astype(np.int8))
+    keys = ratings.keys()
     # An aggregate takes the rows in the order of its subquery; should a server ever not do so, they are sorted here.
-    return made if bool((keys[1:] > keys[:-1]).all()) else Ratings.of(response, criterion, outcome)
+    return ratings if bool((keys[1:] > keys[:-1]).all()) else Ratings.of(response, criterion, outcome)
 
 
 def _fetch_arrays(

@@ -187,12 +187,12 @@ def faulty_note(n: int) -> list[str]:
 
 @cache
 def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    made = []
+    patterns = []
     for template in TEMPLATES:
         parts = re.split(r"%\((\w+)\)s", template)
         pattern = "".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
-        made.append((re.compile(re.sub("(responses|pairs)\\b", r"\1?", pattern)), template))
-    return made
+        patterns.append((re.compile(re.sub("(responses|pairs)\\b", r"\1?", pattern)), template))
+    return patterns
 
 
 def in_words(remarks: str) -> str:

@@ -289,10 +289,10 @@ class ChatClient:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         raise ValueError("a key stands twice")  # two answers are none
-    return made
+    return mapping
 
 
 def _counts(envelope: Any) -> tuple[int | None, int | None]:

@@ -72,16 +72,16 @@ class Endpoint:
 
     def parameters(self, *, replicate: int = 0, criteria: int | None = None) -> dict[str, Any]:
         """The request without its messages; ``criteria``: it is about so many at once, None for one by one."""
-        made: dict[str, Any] = {"model": self.model, "max_tokens": self.most_tokens_out(criteria or 1)}
+        parameters: dict[str, Any] = {"model": self.model, "max_tokens": self.most_tokens_out(criteria or 1)}
         if self.temperature is not None:
-            made["temperature"] = self.temperature
+            parameters["temperature"] = self.temperature
         if self.seed is not None:
-            made["seed"] = self.seed + replicate
+            parameters["seed"] = self.seed + replicate
         if self.response_format == "json_schema":
-            made["response_format"] = VERDICT_SCHEMA if criteria is None else VERDICTS_SCHEMA
+            parameters["response_format"] = VERDICT_SCHEMA if criteria is None else VERDICTS_SCHEMA
         elif self.response_format == "json_object":
-            made["response_format"] = {"type": "json_object"}
-        return made
+            parameters["response_format"] = {"type": "json_object"}
+        return parameters
 
 
 def check_url(url: str, allowed_hosts: Collection[str]) -> str:

@@ -58,34 +58,36 @@ async def judge_body(client: ChatClient, body: bytes, *, criteria: int | None = 
     up in between, or a client that is closing. Does not raise for anything that an endpoint can do; `NotAsked` where
     nothing could be asked.
     """
-    made = Judgement()
+    judgement = Judgement()
     for _ in range(client.endpoint.retry.re_asks + 1):
-        number = len(made.calls) + 1
+        number = len(judgement.calls) + 1
         if number > 1 and client.closing:
-            return made
+            return judgement
         try:
             reply = await client.ask(body, criteria=criteria)
         except NotAsked:
-            if not made.calls:
+            if not judgement.calls:
                 raise
-            return made
+            return judgement
         except TransportError as error:
             said = f"{error.message} (tries: {error.attempts})"
-            made.calls.append(Call(number, usage=error.usage, error_kind=error.kind, error=said))
-            made.failed = True
-            return made
+            judgement.calls.append(Call(number, usage=error.usage, error_kind=error.kind, error=said))
+            judgement.failed = True
+            return judgement
         except ContentError as error:
-            made.calls.append(
+            judgement.calls.append(
                 Call(number, storable(error.raw), error.usage, error.latency_ms, error.kind, error.message)
             )
             continue
         try:
-            made.verdicts = (parse_verdict(reply.text),) if criteria is None else parse_verdicts(reply.text, criteria)
+            judgement.verdicts = (
+                (parse_verdict(reply.text),) if criteria is None else parse_verdicts(reply.text, criteria)
+            )
         except ContentError as error:
             raw = storable(reply.text)
-            made.calls.append(Call(number, raw, reply.usage, reply.latency_ms, error.kind, error.message))
+            judgement.calls.append(Call(number, raw, reply.usage, reply.latency_ms, error.kind, error.message))
             continue
-        made.calls.append(Call(number, storable(reply.text), reply.usage, reply.latency_ms))
-        return made
-    made.invalid = True
-    return made
+        judgement.calls.append(Call(number, storable(reply.text), reply.usage, reply.latency_ms))
+        return judgement
+    judgement.invalid = True
+    return judgement

@@ -125,13 +125,13 @@ def _decode(body: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for name, value in pairs:
-        if name in made:
+        if name in mapping:
             # The last one wins in most readers: an answer that says two things says nothing.
             raise ContentError("duplicate_key", f"“{name[:60]}” is there twice")
-        made[name] = value
-    return made
+        mapping[name] = value
+    return mapping
 
 
 def _no_constant(name: str) -> NoReturn:

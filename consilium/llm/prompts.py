@@ -195,7 +195,7 @@ def _fenced(text: str) -> str:
     it one that begins with >>>, both with the nonce.
     """
     lines = text.split("\n")
-    made = []
+    fenced_lines = []
     for number, line in enumerate(lines):
         before, after = "".join(lines[max(0, number - 1) : number]), "".join(lines[number + 1 : number + 2])
         fenced = before.startswith("<<<") and after.startswith(">>>")
@@ -204,8 +204,8 @@ def _fenced(text: str) -> str:
                 label = name.upper()
                 fence = f"\n<<<{label} {{{{nonce}}}}\n{{{{{name}}}}}\n>>>{label} {{{{nonce}}}}\n"
                 line = line.replace(f"{{{{{name}}}}}", fence)
-        made.append(line)
-    return "\n".join(made)
+        fenced_lines.append(line)
+    return "\n".join(fenced_lines)
 
 
 def nonce_for(item: JudgeItem, key: bytes) -> str:

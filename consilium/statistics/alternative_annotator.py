@@ -127,21 +127,22 @@ def alternative_annotator_test(
     """
     if not 0 <= epsilon < 1 or not 0 < q < 1 or minimum < 2:
         raise ValueError("epsilon lies in [0, 1), q in (0, 1), and the minimum is 2 instances or more")
-    made = _instances(item, annotator, label, judge, case)
-    ends = np.searchsorted(made.annotator, np.arange(n_annotators + 1))
+    comparisons = _instances(item, annotator, label, judge, case)
+    ends = np.searchsorted(comparisons.annotator, np.arange(n_annotators + 1))
     own = [slice(start, end) for start, end in pairwise(ends.tolist())]
-    d = made.d
+    d = comparisons.d
     tests = [_tested(d[rows], epsilon, minimum) for rows in own]
     clustered = [
-        _clustered(d[rows], made.case[rows], epsilon) if name else p for rows, (name, p) in zip(own, tests, strict=True)
+        _clustered(d[rows], comparisons.case[rows], epsilon) if name else p
+        for rows, (name, p) in zip(own, tests, strict=True)
     ]
-    shares = _shares(made, n_annotators, n_cases, bootstrap)
+    shares = _shares(comparisons, n_annotators, n_cases, bootstrap)
     adjusted, adjusted_clustered = _family([p for _, p in tests], q), _family(clustered, q)
     compared = [
         Compared(
             annotator=number,
             n_instances=rows.stop - rows.start,
-            n_cases=len(np.unique(made.case[rows])),
+            n_cases=len(np.unique(comparisons.case[rows])),
             advantage=shares["advantage"][number],
             annotators_advantage=shares["annotators_advantage"][number],
             difference=shares["difference"][number],
@@ -160,7 +161,7 @@ def alternative_annotator_test(
         annotators=compared,
         winning_rate=_winning_rate([one.wins for one in compared]),
         winning_rate_clustered=_winning_rate([one.wins_clustered for one in compared]),
-        advantage=_average(made, tested, n_cases, minimum, bootstrap),
+        advantage=_average(comparisons, tested, n_cases, minimum, bootstrap),
         epsilon=epsilon,
         q=q,
         minimum=minimum,
@@ -228,28 +229,32 @@ def _instances(
 
 
 def _shares(
-    made: _Instances, n_annotators: int, n_cases: int, bootstrap: CaseBootstrap | None
+    comparisons: _Instances, n_annotators: int, n_cases: int, bootstrap: CaseBootstrap | None
 ) -> dict[str, list[Figure]]:
     """Both shares and the judge's less the annotator's, for each annotator."""
-    instances = made.summed(None, n_cases, n_annotators)
-    values = {"advantage": made.judge_wins, "annotators_advantage": made.annotator_wins, "difference": -made.d}
+    instances = comparisons.summed(None, n_cases, n_annotators)
+    values = {
+        "advantage": comparisons.judge_wins,
+        "annotators_advantage": comparisons.annotator_wins,
+        "difference": -comparisons.d,
+    }
     return {
         name: ratio_figures(
-            made.summed(one, n_cases, n_annotators), instances, bootstrap=bootstrap, empty=NO_INSTANCES
+            comparisons.summed(one, n_cases, n_annotators), instances, bootstrap=bootstrap, empty=NO_INSTANCES
         ).figures
         for name, one in values.items()
     }
 
 
 def _average(
-    made: _Instances, tested: NDArray[np.bool_], n_cases: int, minimum: int, bootstrap: CaseBootstrap | None
+    comparisons: _Instances, tested: NDArray[np.bool_], n_cases: int, minimum: int, bootstrap: CaseBootstrap | None
 ) -> Figure:
     """The judge's advantage, averaged over the annotators that were tested: each counts alike."""
     n = int(tested.sum())
     if not n:
         return Undefined(f"no annotator was tested: {minimum} instances are needed")
-    instances = made.summed(None, n_cases, len(tested))[:, tested]
-    wins = made.summed(made.judge_wins, n_cases, len(tested))[:, tested]
+    instances = comparisons.summed(None, n_cases, len(tested))[:, tested]
+    wins = comparisons.summed(comparisons.judge_wins, n_cases, len(tested))[:, tested]
     average: Figure = Estimate(float((wins.sum(axis=0) / instances.sum(axis=0)).mean()), n)
     if bootstrap is None:
         return average
@@ -318,14 +323,14 @@ def _clustered(d: NDArray[np.int64], case: NDArray[np.int64], epsilon: float) ->
 def _family(figures: Sequence[Figure], q: float) -> list[tuple[Figure, bool | None]]:
     given = [one.value for one in figures if isinstance(one, Estimate)]
     adjusted = iter(benjamini_yekutieli(given))
-    made: list[tuple[Figure, bool | None]] = []
+    results: list[tuple[Figure, bool | None]] = []
     for one in figures:
         if isinstance(one, Undefined):
-            made.append((one, None))
+            results.append((one, None))
         else:
             value = next(adjusted)
-            made.append((Estimate(value, one.n), value <= q))
-    return made
+            results.append((Estimate(value, one.n), value <= q))
+    return results
 
 
 def _winning_rate(wins: Sequence[bool | None]) -> Figure:

@@ -84,12 +84,12 @@ class CaseBootstrap:
         if sums.shape[0] != self.n_cases:
             raise ValueError(f"{sums.shape[0]} rows of sums for {self.n_cases} cases")
         flat = np.ascontiguousarray(sums.reshape(self.n_cases, prod(sums.shape[1:])).T)
-        made = np.zeros((flat.shape[0], self.resamples))
+        totals = np.zeros((flat.shape[0], self.resamples))
         start = 0
         for weights in self.weight_blocks():
-            made[:, start : start + len(weights)] = flat @ weights.T
+            totals[:, start : start + len(weights)] = flat @ weights.T
             start += len(weights)
-        return made.reshape(*sums.shape[1:], self.resamples)
+        return totals.reshape(*sums.shape[1:], self.resamples)
 
     def confusion(self, counts: ConfusionCounts) -> ConfusionCounts:
         """The 2x2 tables of every slice in every resample: (n_cases, slices) to (slices, resamples)."""
@@ -133,19 +133,19 @@ class Intervals:
 
     def attach(self, estimates: Sequence[Figure]) -> list[Figure]:
         """The figures with their intervals; one without an interval is told why in its note."""
-        made: list[Figure] = []
+        attached: list[Figure] = []
         for i, figure in enumerate(estimates):
             ends = self.interval(i) if isinstance(figure, Estimate) else None
             if isinstance(figure, Undefined) or ends is None:
-                made.append(figure)
+                attached.append(figure)
             elif isinstance(ends, Undefined):
-                made.append(with_note(figure, ends.reason))
+                attached.append(with_note(figure, ends.reason))
             else:
                 dropped = self.resamples - int(self.kept[i])
                 said = with_note(figure, f"{dropped} resamples left out as undefined" if dropped else "")
                 assert isinstance(said, Estimate)
-                made.append(with_interval(said, *ends))
-        return made
+                attached.append(with_interval(said, *ends))
+        return attached
 
 
 def percentile_intervals(replicates: ArrayLike, n_cases: ArrayLike, level: float = LEVEL) -> Intervals:
@@ -218,15 +218,15 @@ def ratio_figures(
     sizes = np.rint(below.sum(axis=0)).astype(np.int64) if n is None else np.asarray(n)
     values = _ratio(above.sum(axis=0), below.sum(axis=0), scale, None)
     clipped = values if clip is None else np.clip(values, *clip)
-    made = figures(
+    estimates = figures(
         clipped,
         sizes,
         reason=lambda i: empty,
         noted=clipped != values,
         note=lambda i: f"clipped from {values[i]:.6g}",
     )
-    if bootstrap is None or not made:
-        return RatioFigures(made, [None] * len(made))
+    if bootstrap is None or not estimates:
+        return RatioFigures(estimates, [None] * len(estimates))
     cases = ((below > 0) if behind is None else np.asarray(behind)).sum(axis=0)
     due = np.flatnonzero(cases >= MINIMUM_CASES)
     totals = bootstrap.totals(np.stack([above[:, due], below[:, due]], axis=1))
@@ -234,10 +234,10 @@ def ratio_figures(
     intervals = percentile_intervals(replicates, cases[due]).spread_over(due, cases)
     spreads = [None if np.isnan(spread) else float(spread) for spread in intervals.standard_deviation]
     if not keep_replicates:
-        return RatioFigures(intervals.attach(made), spreads, cases)
-    kept = np.full((len(made), bootstrap.resamples), np.nan)
+        return RatioFigures(intervals.attach(estimates), spreads, cases)
+    kept = np.full((len(estimates), bootstrap.resamples), np.nan)
     kept[due] = replicates
-    return RatioFigures(intervals.attach(made), spreads, cases, kept)
+    return RatioFigures(intervals.attach(estimates), spreads, cases, kept)
 
 
 def _ratio(above: Array, below: Array, scale: float, clip: tuple[float, float] | None) -> Array:

@@ -243,17 +243,17 @@ def _mean_spearman(values: Array, drawn: Array) -> Figure:
     if np.ptp(values) == 0:
         return Undefined("constant values", n)
     truth = ranks(values) - (n + 1) / 2
-    made = []
+    correlations = []
     for draw in drawn.T:
         there = ranks(draw) - (n + 1) / 2
         spread = float(there @ there)
         if spread > 0:
-            made.append(float(truth @ there) / sqrt(spread * float(truth @ truth)))
-    if not made:
+            correlations.append(float(truth @ there) / sqrt(spread * float(truth @ truth)))
+    if not correlations:
         return Undefined("constant values", n)
-    left_out = drawn.shape[1] - len(made)
+    left_out = drawn.shape[1] - len(correlations)
     note = f"{left_out} draws left out as undefined" if left_out else ""
-    kept = np.clip(made, -1, 1)
+    kept = np.clip(correlations, -1, 1)
     return _with_range(Estimate(float(np.mean(kept)), n, note=note), kept)
 
 

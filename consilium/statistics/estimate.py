@@ -121,10 +121,10 @@ def figures(
     numbers = np.asarray(values, dtype=float).ravel().tolist()
     sizes = np.broadcast_to(np.asarray(n), np.shape(values)).ravel().tolist()
     marks = [False] * len(numbers) if noted is None else np.asarray(noted).ravel().tolist()
-    made: list[Figure] = []
+    estimates: list[Figure] = []
     for i, (number, size, marked) in enumerate(zip(numbers, sizes, marks, strict=True)):
         if number != number:
-            made.append(Undefined(reason(i), int(size)))
+            estimates.append(Undefined(reason(i), int(size)))
         else:
-            made.append(Estimate(number, int(size), note=note(i) if marked and note else ""))
-    return made
+            estimates.append(Estimate(number, int(size), note=note(i) if marked and note else ""))
+    return estimates

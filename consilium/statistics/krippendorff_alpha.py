@@ -99,13 +99,13 @@ def krippendorff_alpha(
     # Every rating of a paired unit enters the margins exactly once, so these are whole numbers.
     margins = table.sum(axis=0).astype(np.float64)
     value = _alphas(coincidences(table)[..., None], margins[:, None], Level(level), places)
-    made = figures(value, [units], reason=lambda i: CONSTANT)
+    estimates = figures(value, [units], reason=lambda i: CONSTANT)
     if seed is None:
-        return made[0]
+        return estimates[0]
     bootstrap = CaseBootstrap(units, seed)
     drawn = bootstrap.totals(np.stack([coincidences(row[None]) for row in table]))
     replicates = _alphas(drawn, bootstrap.totals(table), Level(level), places)
-    return percentile_intervals(replicates[None], [units]).attach(made)[0]
+    return percentile_intervals(replicates[None], [units]).attach(estimates)[0]
 
 
 def _places(values: ArrayLike | None, n_categories: int) -> NDArray[np.float64]:

@@ -84,11 +84,11 @@ def meta_evaluation(
         "precision_not_met": _share(tn, tn + fn, n, "the rater never said not met"),
         "recall_not_met": _share(tn, tn + fp, n, "the reference never said not met"),
     }
-    made = []
+    evaluations = []
     for i, slice_agreement in enumerate(agreement):
         parts = {name: column[i] for name, column in columns.items()}
-        made.append(MetaEvaluation(slice_agreement, **parts, f1_balanced=_balanced(slice_agreement, parts)))
-    return made
+        evaluations.append(MetaEvaluation(slice_agreement, **parts, f1_balanced=_balanced(slice_agreement, parts)))
+    return evaluations
 
 
 def _balanced(agreement: TwoRaterAgreement, parts: dict[str, Figure]) -> Figure:

@@ -178,9 +178,9 @@ def by_chance(
     observed = [information_values(whole[None, part])[0] for part in parts]
     as_large, sums = [0] * len(parts), [0.0] * len(parts)
     for order in units.dealt(seed, permutations):
-        made = np.stack([np.take(counts[:, d], order) @ hot for d in (0, 1)], axis=2).astype(np.float64)
+        permuted_counts = np.stack([np.take(counts[:, d], order) @ hot for d in (0, 1)], axis=2).astype(np.float64)
         for i, part in enumerate(parts):
-            dealt = information_values(made[:, part])
+            dealt = information_values(permuted_counts[:, part])
             as_large[i] += int((dealt >= observed[i] - TOLERANCE).sum())
             sums[i] += float(dealt.sum())
     return [Chance(total / permutations, (1 + n) / (1 + permutations)) for total, n in zip(sums, as_large, strict=True)]

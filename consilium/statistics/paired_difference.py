@@ -37,11 +37,11 @@ def mf1_differences(first: ConfusionCounts, second: ConfusionCounts, *, bootstra
     """The same for many slices, from the counts of both raters on the same pairs, shape (n_cases, slices)."""
     n, cases = first.n.sum(axis=0), (first.n > 0).sum(axis=0)
     one, other = (macro_f1_values(table.pooled(axis=0)) for table in (first, second))
-    made = figures(one - other, n, reason=lambda i: NO_PAIRS)
+    differences = figures(one - other, n, reason=lambda i: NO_PAIRS)
     due = np.flatnonzero(cases >= MINIMUM_CASES)
     replicates = [macro_f1_values(bootstrap.confusion(table[:, due])) for table in (first, second)]
     intervals = percentile_intervals(replicates[0] - replicates[1], cases[due])
-    return intervals.spread_over(due, cases).attach(made)
+    return intervals.spread_over(due, cases).attach(differences)
 
 
 def ratio_difference(numerator: ArrayLike, denominator: ArrayLike, *, bootstrap: CaseBootstrap, empty: str) -> Figure:
@@ -53,10 +53,10 @@ def ratio_difference(numerator: ArrayLike, denominator: ArrayLike, *, bootstrap:
     above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     shares = _shares(above.sum(axis=0), below.sum(axis=0))
     n = int(np.rint(below[:, 0].sum()))
-    made = figures(shares[:1] - shares[1:], np.array([n]), reason=lambda i: empty)
+    differences = figures(shares[:1] - shares[1:], np.array([n]), reason=lambda i: empty)
     replicates = _shares(bootstrap.totals(above), bootstrap.totals(below))
     cases = int((below > 0).all(axis=1).sum())
-    return percentile_intervals(replicates[:1] - replicates[1:], cases).attach(made)[0]
+    return percentile_intervals(replicates[:1] - replicates[1:], cases).attach(differences)[0]
 
 
 def _shares(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:

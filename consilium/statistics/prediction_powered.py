@@ -146,7 +146,7 @@ def prediction_powered(
     Values, ends and variances are multiplied by ``scale`` (its square); ``clip`` applies after that.
     """
     fitted = fit(sums, power=power)
-    made = []
+    estimates = []
     for i in range(sums.size.shape[1]):
         n_labelled, n_judged = (round(float(counts[:, i].sum())) for counts in (sums.n_labelled, sums.n_judged))
         m, cases = int(fitted.m[i]), int(fitted.n_cases[i])
@@ -161,7 +161,7 @@ def prediction_powered(
             powered = with_note(powered, ALL_LABELLED if n_labelled == n_judged else CONSTANT)
         enough = m >= MINIMUM_CASES
         widths = fitted.half_width[i], fitted.physicians_half_width[i]
-        made.append(
+        estimates.append(
             Powered(
                 powered=powered,
                 physicians=physicians,
@@ -176,7 +176,7 @@ def prediction_powered(
                 residual_variance=float(scale**2 * fitted.residual_variance[i]) if enough else None,
             )
         )
-    return made
+    return estimates
 
 
 def _figure(

@@ -58,9 +58,9 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
     if drawn.ndim != 2 or not len(values) == len(drawn) == len(cases):
         raise ValueError("values, replicates and numbers of cases must have one row for each candidate")
     ranked = [i for i, value in enumerate(values) if value is not None and cases[i] >= MINIMUM_CASES]
-    made: list[Figure] = [_unranked(values[i], int(cases[i]), len(ranked)) for i in range(len(values))]
+    ranges: list[Figure] = [_unranked(values[i], int(cases[i]), len(ranked)) for i in range(len(values))]
     if len(ranked) < 2:
-        return made
+        return ranges
     points, _ = places(np.array([values[i] for i in ranked], dtype=np.float64))
     kept = drawn[ranked][:, ~np.isnan(drawn[ranked]).any(axis=0)]
     resamples = drawn.shape[1]
@@ -75,14 +75,14 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
         rank = float(points[place])
         if not enough:
             note = f"no interval: undefined in {dropped} of {resamples} resamples"
-            made[i] = Estimate(rank, len(ranked), note=note)
+            ranges[i] = Estimate(rank, len(ranked), note=note)
             continue
         note = f"{dropped} resamples left out as undefined" if dropped else ""
         ranged = with_interval(
             Estimate(rank, len(ranked), note=note), float(best[place, first]), float(worst[place, final])
         )
-        made[i] = with_note(ranged, UNMOVED if fixed else "")
-    return made
+        ranges[i] = with_note(ranged, UNMOVED if fixed else "")
+    return ranges
 
 
 def _unranked(value: float | None, cases: int, n_ranked: int) -> Undefined:

@@ -112,7 +112,7 @@ def candidate_values(
     owner = np.repeat(np.arange(len(names)), [len(one) for one in columns[0]])
     cases, case = np.unique(labels, return_inverse=True)
     bootstrap = CaseBootstrap(len(cases), seed, resamples)
-    made = []
+    results = []
     # A setting at a time: sums of all settings together would take cases x candidates x settings.
     for row in rows:
         above, below = _ratio(row.setting, row.k, hits.astype(np.int64), present.astype(np.int64))
@@ -123,8 +123,8 @@ def candidate_values(
         with np.errstate(invalid="ignore", divide="ignore"):
             replicates = np.where(totals[1] > 0, totals[0] / totals[1], np.nan)
         intervals = percentile_intervals(replicates, (sums[:, 1] > 0).sum(axis=0))
-        made.append(dict(zip(names, intervals.attach([row.values[name] for name in names]), strict=True)))
-    return made
+        results.append(dict(zip(names, intervals.attach([row.values[name] for name in names]), strict=True)))
+    return results
 
 
 def _ratio(setting: str, k: int | None, hits: NDArray[np.int64], present: NDArray[np.int64]) -> tuple[Array, Array]:

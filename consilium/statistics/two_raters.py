@@ -95,17 +95,17 @@ def two_rater_agreement(
     """
     conservative = valid if counted is None else counted
     behind = (conservative.n > 0).sum(axis=0)
-    made: dict[str, list[Figure]] = {}
+    figures_by_name: dict[str, list[Figure]] = {}
     for counts, table in ((conservative, CONSERVATIVE), (valid, VALID_ONLY)):
         pooled = counts.pooled(axis=0)
         for name, (to_figures, _) in table.items():
-            made[name] = to_figures(pooled)
+            figures_by_name[name] = to_figures(pooled)
     mf1_valid = macro_f1_figures(valid.pooled(axis=0)) if counted is not None else None
     if bootstrap is not None:
         for counts, table in ((conservative, CONSERVATIVE), (valid, VALID_ONLY)):
             wanted = {name: values for name, (_, values) in table.items() if name in intervals_for}
             # A case whose verdicts are all invalid stands behind MF1, and behind nothing else.
-            _attach(made, wanted, counts, (counts.n > 0).sum(axis=0), bootstrap)
+            _attach(figures_by_name, wanted, counts, (counts.n > 0).sum(axis=0), bootstrap)
     n_pairs = conservative.n.sum(axis=0).tolist()
     n_valid = valid.n.sum(axis=0).tolist()
     return [
@@ -113,15 +113,15 @@ def two_rater_agreement(
             n_pairs=int(n_pairs[i]),
             n_valid=int(n_valid[i]),
             n_cases=int(behind[i]),
-            mf1_valid=mf1_valid[i] if mf1_valid is not None else made["mf1"][i],
-            **{name: column[i] for name, column in made.items()},
+            mf1_valid=mf1_valid[i] if mf1_valid is not None else figures_by_name["mf1"][i],
+            **{name: column[i] for name, column in figures_by_name.items()},
         )
         for i in range(len(n_pairs))
     ]
 
 
 def _attach(
-    made: dict[str, list[Figure]],
+    figures_by_name: dict[str, list[Figure]],
     wanted: dict[str, Values],
     counts: ConfusionCounts,
     behind: NDArray[np.int64],
@@ -136,7 +136,7 @@ def _attach(
     resampled = bootstrap.confusion(counts[:, due])
     for name, values in wanted.items():
         intervals = percentile_intervals(values(resampled), behind[due])
-        made[name] = intervals.spread_over(due, behind).attach(made[name])
+        figures_by_name[name] = intervals.spread_over(due, behind).attach(figures_by_name[name])
 
 
 def attach_intervals(
@@ -151,6 +151,8 @@ def attach_intervals(
 
     `behind` (slices,) is how many cases stand behind the coefficient, by default those with a pair.
     """
-    made = {"it": estimates}
-    _attach(made, {"it": values}, counts, (counts.n > 0).sum(axis=0) if behind is None else behind, bootstrap)
-    return made["it"]
+    figures_by_name = {"it": estimates}
+    _attach(
+        figures_by_name, {"it": values}, counts, (counts.n > 0).sum(axis=0) if behind is None else behind, bootstrap
+    )
+    return figures_by_name["it"]

@@ -186,20 +186,20 @@ _TOLD = {
 
 def _told(told: Mapping[str, int]) -> str:
     lines = [f"- {told[name]:,} {words}." for name, words in _TOLD.items() if told.get(name)]
-    made = "\n\nWhat ClinConsensus' form does not hold:\n\n" + "\n".join(lines) if lines else ""
+    text = "\n\nWhat ClinConsensus' form does not hold:\n\n" + "\n".join(lines) if lines else ""
     if count := told.get("decisions_on_earlier_criteria"):
-        made += f"\n\n{_n(count, 'decision')} on criteria of earlier versions are left out."
+        text += f"\n\n{_n(count, 'decision')} on criteria of earlier versions are left out."
     if count := told.get("pairs_without_outcome"):
-        made += f"\n\n{_n(count, 'pair')} without an outcome (ties) are left out."
+        text += f"\n\n{_n(count, 'pair')} without an outcome (ties) are left out."
     for name, what in (("decisions_on_faulty_criteria", "decision"), ("verdicts_on_faulty_criteria", "verdict")):
         if count := told.get(name):
-            made += (
+            text += (
                 f"\n\n{_n(count, what)} on criteria that an adjudicator found faulty on the response are left out, as "
                 "they are of every score."
             )
     if count := told.get("verdicts_without_majority"):
-        made += f"\n\n{_n(count, 'pair')} on which the replicates of a judge tie are left out."
-    return made
+        text += f"\n\n{_n(count, 'pair')} on which the replicates of a judge tie are left out."
+    return text
 
 
 def _use(facts: CardFacts) -> str:

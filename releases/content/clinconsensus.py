@@ -45,7 +45,7 @@ def clinconsensus(case: ReleasedCase, *, reference_answer: bool, told: Counter[s
     subject, subject_labels = _labels(case, "specialty", "subject", "subject_labels")
     context, request = spoken
     own = case.is_clinconsensus
-    made = {
+    record = {
         "case_id": case.kept.get("key", case.key) if own else case.key,
         "difficulty": case.difficulty,
         "task": task,
@@ -61,8 +61,8 @@ def clinconsensus(case: ReleasedCase, *, reference_answer: bool, told: Counter[s
         ],
     }
     if reference_answer and case.reference_answer:
-        made[REFERENCE] = case.reference_answer
-    return {**made, **_unknown(case, made)} if own else made
+        record[REFERENCE] = case.reference_answer
+    return {**record, **_unknown(case, record)} if own else record
 
 
 def _context_and_request(case: ReleasedCase) -> tuple[str, str] | None:
@@ -90,9 +90,9 @@ def _labels(case: ReleasedCase, prefix: str, one: str, many: str) -> tuple[Any, 
     return (now[0] if now else ""), now
 
 
-def _unknown(case: ReleasedCase, made: dict[str, Any]) -> dict[str, Any]:
+def _unknown(case: ReleasedCase, record: dict[str, Any]) -> dict[str, Any]:
     """Fields that nobody reads, as they came."""
     placed = {*as_imported.RESERVED, *KEYS, REFERENCE}
     rest = {name: value for name, value in case.metadata.items() if name not in placed}
     fields = case.kept.get("fields")
-    return {name: value for name, value in {**rest, **(fields or {})}.items() if name not in made}
+    return {name: value for name, value in {**rest, **(fields or {})}.items() if name not in record}

@@ -103,7 +103,7 @@ _SPLIT: tuple[Column, ...] = (
 def croissant(cited: Cited, description: str, files: Iterable[WrittenFile]) -> dict[str, Any]:
     """The whole document, over ``files``: those written before it."""
     written = sorted(files, key=lambda file: file.path)
-    made: dict[str, Any] = {
+    document: dict[str, Any] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
@@ -120,8 +120,8 @@ def croissant(cited: Cited, description: str, files: Iterable[WrittenFile]) -> d
         "recordSet": [_records(file) for file in written if _columns(file.path) and file.rows],
     }
     if cited.url:
-        made["url"] = cited.url
-    return made
+        document["url"] = cited.url
+    return document
 
 
 def _file(file: WrittenFile) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _records(file: WrittenFile) -> dict[str, Any]:
 
 
 def _field(record_set: str, path: str, column: str, kind: str, repeated: bool, what: str) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    field: dict[str, Any] = {
         "@type": "cr:Field",
         "@id": f"{record_set}/{column}",
         "name": f"{record_set}/{column}",
@@ -160,4 +160,4 @@ def _field(record_set: str, path: str, column: str, kind: str, repeated: bool, w
         "dataType": kind,
         "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
     }
-    return {**made, "repeated": True} if repeated else made
+    return {**field, "repeated": True} if repeated else field

@@ -18,16 +18,16 @@ def healthbench(case: ReleasedCase, canary: str) -> dict[str, Any]:
     """A line of ``cases/healthbench.jsonl``. ``canary`` is written into cases that were written here."""
     kept = case.kept
     absent = kept.get("absent", ())
-    made: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     tags = _tags(case)
     if tags or "example_tags" not in absent:
-        made["example_tags"] = tags
+        record["example_tags"] = tags
     completions = _completions(case)
     if completions is not None or "ideal_completions_data" not in absent:
-        made["ideal_completions_data"] = completions
-    made["prompt"] = _turns(case)
-    made["prompt_id"] = kept.get("key", case.key)
-    made["rubrics"] = [
+        record["ideal_completions_data"] = completions
+    record["prompt"] = _turns(case)
+    record["prompt_id"] = kept.get("key", case.key)
+    record["rubrics"] = [
         as_imported.healthbench_criterion(
             each.text,
             each.points,
@@ -44,10 +44,10 @@ def healthbench(case: ReleasedCase, canary: str) -> dict[str, Any]:
         for each in case.criteria
     ]
     if "canary" in case.metadata:
-        made["canary"] = case.metadata["canary"]
+        record["canary"] = case.metadata["canary"]
     elif canary and case.written_here:
-        made["canary"] = canary
-    return {**made, **_unknown(case, made)}
+        record["canary"] = canary
+    return {**record, **_unknown(case, record)}
 
 
 def _tags(case: ReleasedCase) -> Any:
@@ -85,9 +85,9 @@ def _unusual(case: ReleasedCase, kept: dict[str, Any] | None) -> dict[str, Any] 
     return None if case.is_clinconsensus else kept
 
 
-def _unknown(case: ReleasedCase, made: dict[str, Any]) -> dict[str, Any]:
+def _unknown(case: ReleasedCase, record: dict[str, Any]) -> dict[str, Any]:
     """Fields that nobody reads, as they came."""
     hidden = _PLACED | _LABELS if case.is_clinconsensus else _PLACED
     rest = {name: value for name, value in case.metadata.items() if name not in hidden}
     fields = case.kept.get("fields")
-    return {name: value for name, value in {**rest, **(fields or {})}.items() if name not in made}
+    return {name: value for name, value in {**rest, **(fields or {})}.items() if name not in record}

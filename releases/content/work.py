@@ -63,12 +63,12 @@ def response_rows(benchmark: Benchmark, options: ReleaseOptions) -> Iterator[dic
     rows = responses_to_release(benchmark, options).order_by("case_id", "candidate__name", "setting", "sample")
     columns = ("case__key", "candidate__name", "sample", "text", "setting", "writing_mode")
     for case, candidate, sample, text, setting, mode in rows.values_list(*columns).iterator(_ROWS):
-        made = {"case": case, "candidate": candidate, "sample": sample, "response": text}
+        row = {"case": case, "candidate": candidate, "sample": sample, "response": text}
         if setting != CHAT:
-            made["setting"] = setting
+            row["setting"] = setting
         if mode:
-            made["writing_mode"] = mode
-        yield made
+            row["writing_mode"] = mode
+        yield row
 
 
 # Decisions ------------------------------------------------------------------------------------------------------------

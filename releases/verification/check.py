@@ -117,16 +117,16 @@ def _hashes(source: Source, names: set[str], report: Verified) -> dict[str, tupl
     """SHA-256 and size of each file."""
     actual = {}
     for name in sorted(names):
-        made, size = hashlib.sha256(), 0
+        digest, size = hashlib.sha256(), 0
         try:
             with source.open(name) as file:
                 while piece := file.read(_PIECE):
-                    made.update(piece)
+                    digest.update(piece)
                     size += len(piece)
         except Unreadable as error:
             report.add(str(error))
             continue
-        actual[name] = (made.hexdigest(), size)
+        actual[name] = (digest.hexdigest(), size)
         report.bytes += size
     return actual
 

@@ -53,7 +53,7 @@ def new_release(request: SignedInRequest, slug: str) -> HttpResponse:
             try:
                 if form.cleaned_data["licence"] != benchmark.licence:
                     services.set_licence(benchmark=benchmark, licence=form.cleaned_data["licence"])
-                made = services.create_release(
+                release = services.create_release(
                     benchmark=benchmark,
                     version=form.cleaned_data["version"],
                     notes=form.cleaned_data["notes"],
@@ -65,7 +65,7 @@ def new_release(request: SignedInRequest, slug: str) -> HttpResponse:
                 form.add_error(None, str(error))
                 status = error.status_code
             else:
-                return redirect("releases:release", slug, made.public_id)
+                return redirect("releases:release", slug, release.public_id)
     else:
         form = ReleaseForm(benchmark, preview, initial={"version": services.next_version(benchmark)})
     context = {"benchmark": benchmark, "form": form, "preview": preview}

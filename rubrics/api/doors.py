@@ -46,8 +46,8 @@ def benchmarks(request: Request) -> Response:
         )
     if not me(request).is_staff:
         raise NotFound
-    made = services.create_benchmark(by=me(request), **valid(shapes.NewBenchmarkSerializer(data=request.data)))
-    return Response(shapes.BenchmarkSerializer(made).data, status=status.HTTP_201_CREATED)
+    benchmark = services.create_benchmark(by=me(request), **valid(shapes.NewBenchmarkSerializer(data=request.data)))
+    return Response(shapes.BenchmarkSerializer(benchmark).data, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(methods=["GET"], responses=shapes.BenchmarkSerializer)

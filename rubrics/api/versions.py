@@ -278,14 +278,14 @@ def reviews(request: Request, slug: str) -> Response:
         rows = versions.reviewable_by(_me(request), benchmark)[offset : offset + 200]
         return Response([_in_review(rubric) for rubric in rows])
     said = valid(ApproveManySerializer(data=request.data))
-    made = publishing_many.approve_many(
+    outcome = publishing_many.approve_many(
         benchmark=benchmark,
         reviewer=_me(request),
         digests={row["case"]: row["digest"] for row in said["rubrics"]},
         comment=said["comment"],
         at=timezone.now(),
     )
-    return Response(_many(made))
+    return Response(_many(outcome))
 
 
 @extend_schema(request=SendManySerializer, responses=ManySerializer, operation_id="drafts_send")
@@ -294,17 +294,17 @@ def send_many(request: Request, slug: str) -> Response:
     """Send many drafts to review with one note; what is not ready stays a draft and is named."""
     benchmark = access.get_written_benchmark(request.user, slug)
     said = valid(SendManySerializer(data=request.data))
-    made = publishing_many.send_many(
+    outcome = publishing_many.send_many(
         benchmark=benchmark, cases=said["cases"], note=said["note"], by=_me(request), at=timezone.now()
     )
-    return Response(_many(made))
+    return Response(_many(outcome))
 
 
-def _many(made: publishing_many.Outcome) -> dict[str, Any]:
+def _many(outcome: publishing_many.Outcome) -> dict[str, Any]:
     return {
-        "done": [rubric.case.public_id for rubric in made.done],
-        "published": [rubric.case.public_id for rubric in made.published],
-        "refused": [_refused(rubric, error) for rubric, error in made.refused],
+        "done": [rubric.case.public_id for rubric in outcome.done],
+        "published": [rubric.case.public_id for rubric in outcome.published],
+        "refused": [_refused(rubric, error) for rubric, error in outcome.refused],
     }
 
 

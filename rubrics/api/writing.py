@@ -163,8 +163,8 @@ def cases(request: Request, slug: str) -> Response:
     sent = valid(NewCaseSerializer(data=request.data))
     empty = CaseContent(key=case_editing.suggested_key(benchmark), conversation=(Turn("user", ""),))
     content = _content(sent, empty)
-    made = case_editing.create_case(benchmark=benchmark, content=content, by=me(request), at=timezone.now())
-    return Response(WrittenCaseSerializer(made).data, status=status.HTTP_201_CREATED)
+    case = case_editing.create_case(benchmark=benchmark, content=content, by=me(request), at=timezone.now())
+    return Response(WrittenCaseSerializer(case).data, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(methods=["GET"], responses=WrittenCaseSerializer)

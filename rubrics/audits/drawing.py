@@ -103,6 +103,6 @@ def draw_cases(*, benchmark: Benchmark, filter: CaseFilter, share: float, seed: 
 
 def _slices(difficulty: str, register: str, tags: Sequence[str], groups: Mapping[str, str]) -> tuple[str, ...]:
     """Difficulty, register, and the group of its specialty: by the benchmark's map, else the specialty itself."""
-    made = [f"{name}:{value}" for name, value in (("difficulty", difficulty), ("register", register)) if value]
-    made += [groups.get(tag, tag) for tag in tags if tag.startswith("specialty:")]
-    return tuple(dict.fromkeys(made))
+    slices = [f"{name}:{value}" for name, value in (("difficulty", difficulty), ("register", register)) if value]
+    slices += [groups.get(tag, tag) for tag in tags if tag.startswith("specialty:")]
+    return tuple(dict.fromkeys(slices))

@@ -67,13 +67,13 @@ def outcomes_of(readings: Iterable[Reading]) -> dict[str, str]:
     by_case: defaultdict[str, list[str]] = defaultdict(list)
     for one in readings:
         by_case[one.case].append(one.outcome)
-    made = {}
+    outcome_by_case = {}
     for case, outcomes in by_case.items():
         if _half(outcomes.count(REMOVE), len(outcomes)):
-            made[case] = REMOVE
+            outcome_by_case[case] = REMOVE
         else:
-            made[case] = REVISE if _half(len(outcomes) - outcomes.count(SOUND), len(outcomes)) else SOUND
-    return made
+            outcome_by_case[case] = REVISE if _half(len(outcomes) - outcomes.count(SOUND), len(outcomes)) else SOUND
+    return outcome_by_case
 
 
 def _half(number: int, n: int) -> bool:
@@ -95,15 +95,15 @@ def rates(
     outcomes = outcomes_of(readings)
     n = len(outcomes)
     defective = {case for case, outcome in outcomes.items() if outcome != SOUND}
-    made = [rate_of("defective", len(defective), n, in_frame)]
+    figures = [rate_of("defective", len(defective), n, in_frame)]
     for outcome in OUTCOMES:
-        made.append(rate_of(f"outcome:{outcome}", list(outcomes.values()).count(outcome), n, in_frame))
+        figures.append(rate_of(f"outcome:{outcome}", list(outcomes.values()).count(outcome), n, in_frame))
     for question in questions:
-        made.append(rate_of(f"question:{question}", len(_at_fault(readings, question)), n, in_frame))
+        figures.append(rate_of(f"question:{question}", len(_at_fault(readings, question)), n, in_frame))
     for name, size in sorted(in_slices.items()):
         inside = [case for case in outcomes if name in slices_of.get(case, ())]
-        made.append(rate_of(name, len(defective.intersection(inside)), len(inside), size))
-    return made
+        figures.append(rate_of(name, len(defective.intersection(inside)), len(inside), size))
+    return figures
 
 
 def _at_fault(readings: Iterable[Reading], question: str) -> list[str]:

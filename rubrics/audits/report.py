@@ -76,14 +76,14 @@ def report_of(audit: CaseAudit) -> AuditReport:
         for case, outcome, answers in rows.values_list("case__public_id", "outcome", "answers")
     ]
     frame = audit.frame
-    made = rates(
+    figures = rates(
         readings,
         questions=QUESTIONS,
         in_frame=frame["in_frame"],
         in_slices=frame["slices"],
         slices_of=frame["slices_of"],
     )
-    return AuditReport(audit, made, agreement_of(readings), made[0].n, frame["drawn"])
+    return AuditReport(audit, figures, agreement_of(readings), figures[0].n, frame["drawn"])
 
 
 def rate_rows(report: AuditReport) -> Iterator[Sequence[object]]:

@@ -102,16 +102,16 @@ def audit_draw(request: SignedInRequest, slug: str) -> HttpResponse:
 def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The report of an audit, as far as it has come."""
     audit = access.get_audit(request.user, slug, public_id)
-    made = report.report_of(audit)
+    audit_report = report.report_of(audit)
     labels = {f"question:{name}": label for name, label in report.question_labels().items()}
     labels |= {"outcome:sound": _("Sound"), "outcome:revise": _("Revise"), "outcome:remove": _("Remove")}
     context = {
         "benchmark": audit.benchmark,
         "audit": audit,
-        "report": made,
+        "report": audit_report,
         "tables": [
             # Slices of which no case was read yet stand in the file alone.
-            (title, [(labels.get(rate.name, rate.name), rate) for rate in made.of(kind) if rate.n])
+            (title, [(labels.get(rate.name, rate.name), rate) for rate in audit_report.of(kind) if rate.n])
             for title, kind in (
                 (_("By outcome"), "outcome"),
                 (_("At fault, by question"), "question"),

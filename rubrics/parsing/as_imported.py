@@ -31,8 +31,8 @@ def ideal_completions(
     """``ideal_completions_data`` in HealthBench's form; None where nothing came with the case."""
     if not ideal and not references and not rest:
         return None
-    made = dict(zip(COMPLETIONS, (ideal or None, group or None, list(references)), strict=True))
-    return {**made, **rest}
+    completions = dict(zip(COMPLETIONS, (ideal or None, group or None, list(references)), strict=True))
+    return {**completions, **rest}
 
 
 def traceability_of(value: Any) -> dict[str, str] | None:
@@ -55,14 +55,14 @@ def healthbench_criterion(
 
     ``rests_on`` (source, element, expectation, bank) is a field beside HealthBench's own, where any of it is given.
     """
-    made = {"criterion": text, "points": points, "tags": list(tags)}
+    record = {"criterion": text, "points": points, "tags": list(tags)}
     if given := {name: text for name, text in (rests_on or {}).items() if text}:
-        made["traceability"] = given
-    made |= extras
+        record["traceability"] = given
+    record |= extras
     if kept is not None and not tags:
-        made.pop("tags")
-        made |= kept["rest"]
-    return made
+        record.pop("tags")
+        record |= kept["rest"]
+    return record
 
 
 def clinconsensus_criterion(
@@ -71,8 +71,8 @@ def clinconsensus_criterion(
     """An element of ``rubrics``: a text, or an object where it came as one or with something beside the text."""
     if kept is None:
         return {"criterion": text, **extras} if extras else text
-    made = {kept["text"]: text, **kept["rest"], **extras}
-    return {**made, "tags": list(tags)} if tags else made
+    record = {kept["text"]: text, **kept["rest"], **extras}
+    return {**record, "tags": list(tags)} if tags else record
 
 
 def clinconsensus_criterion_kept(element: Any, extras: Mapping[str, Any], name: str) -> dict[str, Any] | None:

@@ -20,10 +20,10 @@ def give_authoring_role(*, benchmark: Benchmark, user: User, role: str, at: date
     """
     if role not in AuthoringRole.Role.values:
         raise DomainError(_("The role is author or auditor."))
-    row, made = AuthoringRole.objects.select_for_update().get_or_create(
+    row, created = AuthoringRole.objects.select_for_update().get_or_create(
         benchmark=benchmark, user=user, role=role, defaults={"active": True}
     )
-    if made:
+    if created:
         AuthoringRole.objects.filter(pk=row.pk).update(created_at=at)
     elif not row.active:
         row.active = True

@@ -50,7 +50,7 @@ def import_bank(
     if slug == NAME:
         raise DomainError(_("“%(name)s” is the name of the bank that comes with Consilium.") % {"name": NAME})
     bank = Bank.objects.select_for_update(no_key=True).filter(benchmark=benchmark, slug=slug).first()
-    made = bank is None
+    is_new = bank is None
     if bank is None:
         title = options.get("title", "").strip() or slug
         licence = options.get("licence", "").strip()
@@ -79,7 +79,7 @@ def import_bank(
     faults.refuse_if_any()
     BankItem.objects.bulk_create(new, batch_size=500)
     return {
-        "banks": {"created": int(made), "unchanged": int(not made)},
+        "banks": {"created": int(is_new), "unchanged": int(not is_new)},
         "bank items": {"created": len(new), "unchanged": unchanged},
     }
 

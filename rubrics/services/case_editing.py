@@ -172,7 +172,7 @@ def make_erratum(*, case: Case, key: str, by: User, at: datetime) -> Case:
     if why_frozen(case) != "published":
         raise DomainError(_("Nothing of this case is published, so it can simply be changed."))
     published = case.rubrics.filter(status=Status.PUBLISHED, track="gold").first()
-    made = create_case(
+    erratum = create_case(
         benchmark=case.benchmark,
         content=replace(content_of(case), key=key.strip()),
         by=by,
@@ -183,14 +183,14 @@ def make_erratum(*, case: Case, key: str, by: User, at: datetime) -> Case:
     if published is not None:
         items = from_rubric(list(published.items.select_related("criterion").order_by("position")))
         save_draft(
-            rubric=open_draft(case=made, by=by, at=at),
+            rubric=open_draft(case=erratum, by=by, at=at),
             items=[replace(item, criterion=None) for item in items],
             version=1,
             client_id=None,
             by=by,
             at=at,
         )
-    return made
+    return erratum
 
 
 def may_delete(user: User, case: Case) -> bool:

@@ -96,10 +96,10 @@ def save_draft(
         saved_by=by,
         saved_at=at,
     )
-    contributor, made = RubricContributor.objects.get_or_create(
+    contributor, created = RubricContributor.objects.get_or_create(
         rubric=rubric, user=writer or by, defaults={"first_at": at, "last_at": at}
     )
-    if not made:
+    if not created:
         RubricContributor.objects.filter(pk=contributor.pk).update(last_at=at)
     draft.refresh_from_db()
     return draft

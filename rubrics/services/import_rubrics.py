@@ -118,7 +118,7 @@ def matched(rows: Sequence[Row], standing: Sequence[DraftItem]) -> list[DraftIte
     for item in standing:
         by_text[_plain(item.text)].append(item)
     taken = {item.id for item in standing}
-    made = []
+    items = []
     for place, row in enumerate(rows, start=1):
         same = by_text[_plain(row.text)]
         name = f"t{place}"
@@ -126,7 +126,7 @@ def matched(rows: Sequence[Row], standing: Sequence[DraftItem]) -> list[DraftIte
             name += "a"
         item = same.pop(0) if same else DraftItem(id=name, text=row.text)
         taken.add(item.id)
-        made.append(
+        items.append(
             replace(
                 item,
                 points=row.points,
@@ -137,7 +137,7 @@ def matched(rows: Sequence[Row], standing: Sequence[DraftItem]) -> list[DraftIte
                 bank=_unless_the_same(item.bank, row.bank),
             )
         )
-    return made
+    return items
 
 
 def _plain(text: str) -> str:

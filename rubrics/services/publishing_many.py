@@ -32,18 +32,18 @@ class Outcome:
 def send_many(*, benchmark: Benchmark, cases: Sequence[str], note: str, by: User, at: datetime) -> Outcome:
     """Send the drafts of these cases (public ids) to review; what is not ready stays a draft and is named."""
     _not_too_many(len(cases))
-    made = Outcome()
+    outcome = Outcome()
     for rubric in _open(benchmark, cases, Status.DRAFT):
         try:
             with transaction.atomic():
                 sent = send_to_review(rubric=rubric, note=note, by=by, at=at, tell=False)
         except DomainError as refused:
-            made.refused.append((rubric, refused))
+            outcome.refused.append((rubric, refused))
             continue
-        (made.published if sent.status == Status.PUBLISHED else made.done).append(sent)
-    rubric_notices.tell_of_waiting(made.done, but=by, at=at)
-    rubric_notices.tell_of_publishing(made.published, but=by, at=at)
-    return made
+        (outcome.published if sent.status == Status.PUBLISHED else outcome.done).append(sent)
+    rubric_notices.tell_of_waiting(outcome.done, but=by, at=at)
+    rubric_notices.tell_of_publishing(outcome.published, but=by, at=at)
+    return outcome
 
 
 @transaction.atomic
@@ -52,7 +52,7 @@ def approve_many(
 ) -> Outcome:
     """Approve the rubrics of these cases (public id → digest of what was read)."""
     _not_too_many(len(digests))
-    made = Outcome()
+    outcome = Outcome()
     for rubric in _open(benchmark, list(digests), Status.IN_REVIEW):
         try:
             with transaction.atomic():
@@ -65,11 +65,11 @@ def approve_many(
                     tell=False,
                 )
         except DomainError as refused:
-            made.refused.append((rubric, refused))
+            outcome.refused.append((rubric, refused))
             continue
-        (made.published if row.status == Status.PUBLISHED else made.done).append(row)
-    rubric_notices.tell_of_publishing(made.published, but=reviewer, at=at)
-    return made
+        (outcome.published if row.status == Status.PUBLISHED else outcome.done).append(row)
+    rubric_notices.tell_of_publishing(outcome.published, but=reviewer, at=at)
+    return outcome
 
 
 def _open(benchmark: Benchmark, cases: Sequence[str], status: str) -> list[Rubric]:

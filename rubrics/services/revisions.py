@@ -24,14 +24,14 @@ def request_revision(
     reason = reason.strip()
     if not reason:
         raise DomainError(_("Say what is wrong with the criterion."))
-    row, made = RevisionRequest.objects.select_for_update().get_or_create(
+    row, created = RevisionRequest.objects.select_for_update().get_or_create(
         rubric=rubric,
         criterion=criterion,
         response=response,
         status=OPEN,
         defaults={"reason": reason, "requested_by": by, "created_at": at},
     )
-    if not made and row.reason != reason:
+    if not created and row.reason != reason:
         row.reason = reason
         row.save(update_fields=["reason"])
     return row

@@ -77,9 +77,9 @@ def rows_with_heading(rows: Rows, faults: Faults, *, with_case: bool, exact: boo
     if faults.total:
         return
     for number, row in rows:
-        made = _row(number, row, columns, faults, exact=exact)
-        if made is not None:
-            yield made
+        record = _row(number, row, columns, faults, exact=exact)
+        if record is not None:
+            yield record
 
 
 def _row(line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Faults, *, exact: bool) -> Row | None:

@@ -37,7 +37,7 @@ def reviews(request: SignedInRequest, slug: str) -> HttpResponse:
         case, _colon, digest = value.replace("\x00", "").partition(":")
         ticked[case] = digest
     try:
-        made = publishing_many.approve_many(
+        outcome = publishing_many.approve_many(
             benchmark=benchmark,
             reviewer=request.user,
             digests=ticked,
@@ -46,21 +46,21 @@ def reviews(request: SignedInRequest, slug: str) -> HttpResponse:
         )
     except DomainError as refused:
         return _queue(request, benchmark, refused)
-    if made.published:
+    if outcome.published:
         _say(
             request,
-            ngettext("%(n)d rubric is published.", "%(n)d rubrics are published.", len(made.published)),
-            len(made.published),
+            ngettext("%(n)d rubric is published.", "%(n)d rubrics are published.", len(outcome.published)),
+            len(outcome.published),
         )
-    if made.done:
+    if outcome.done:
         text = ngettext(
             "%(n)d rubric is approved and waits for another physician.",
             "%(n)d rubrics are approved and wait for another physician.",
-            len(made.done),
+            len(outcome.done),
         )
-        _say(request, text, len(made.done))
-    if made.refused:
-        return _queue(request, benchmark, not_done=made.refused)
+        _say(request, text, len(outcome.done))
+    if outcome.refused:
+        return _queue(request, benchmark, not_done=outcome.refused)
     return redirect(request.get_full_path())
 
 
@@ -110,16 +110,16 @@ def drafts(request: SignedInRequest, slug: str) -> HttpResponse:
     ticked = [value.replace("\x00", "") for value in request.POST.getlist("case")]
     note = request.POST.get("note", "").replace("\x00", "")[:LONGEST_NOTE]
     try:
-        made = publishing_many.send_many(
+        outcome = publishing_many.send_many(
             benchmark=benchmark, cases=ticked, note=note, by=request.user, at=timezone.now()
         )
     except DomainError as refused:
         return _drafts(request, benchmark, refused, note=note)
-    sent = len(made.done) + len(made.published)
+    sent = len(outcome.done) + len(outcome.published)
     if sent:
         _say(request, ngettext("%(n)d rubric is in review now.", "%(n)d rubrics are in review now.", sent), sent)
-    if made.refused:
-        return _drafts(request, benchmark, not_done=made.refused, note=note)
+    if outcome.refused:
+        return _drafts(request, benchmark, not_done=outcome.refused, note=note)
     return redirect("rubrics:reviews", slug)
 
 

@@ -42,7 +42,7 @@ def review(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     at = timezone.now()
     try:
         if request.POST.get("outcome") == "approved":
-            made = publishing.approve(
+            approved = publishing.approve(
                 rubric=rubric,
                 reviewer=request.user,
                 digest=_text(request, "digest"),
@@ -50,7 +50,7 @@ def review(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
                 item_comments=comments,
                 at=at,
             )
-            said = _("Version %(n)d of %(case)s is published.") if made.status == Rubric.Status.PUBLISHED else ""
+            said = _("Version %(n)d of %(case)s is published.") if approved.status == Rubric.Status.PUBLISHED else ""
             said = said or _("You approved version %(n)d of %(case)s; it waits for another physician.")
         else:
             publishing.return_draft(

@@ -48,12 +48,12 @@ def new_case(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         content = CaseContent(**form.cleaned_data)
         try:
-            made = case_editing.create_case(benchmark=benchmark, content=content, by=request.user, at=timezone.now())
+            case = case_editing.create_case(benchmark=benchmark, content=content, by=request.user, at=timezone.now())
         except DomainError as refused:
             form.add_error("key", str(refused))
             status = refused.status_code
         else:
-            return redirect("rubrics:write-case", slug, made.public_id)
+            return redirect("rubrics:write-case", slug, case.public_id)
     return render(request, "rubrics/write_new.html", {"benchmark": benchmark, "form": form}, status=status)
 
 
@@ -297,12 +297,12 @@ def erratum(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     if not problem:
         try:
             key = reading.values["key"]
-            made = case_editing.make_erratum(case=case, key=key, by=request.user, at=timezone.now())
+            erratum = case_editing.make_erratum(case=case, key=key, by=request.user, at=timezone.now())
         except DomainError as refused:
             problem = str(refused)
         else:
             messages.success(request, _("This is the erratum of %(key)s. Change what was wrong.") % {"key": case.key})
-            return redirect("rubrics:write-case", slug, made.public_id)
+            return redirect("rubrics:write-case", slug, erratum.public_id)
     again = {"key": request.POST.get("key", ""), "error": problem}
     return _page(request, case, contents.content_of(case), erratum=again, status=422)
 

@@ -83,16 +83,16 @@ def judges(request: Request, slug: str) -> Response:
     asked = valid(shapes.NewJudgeSerializer(data=request.data))
     try:
         if asked["kind"] == Judge.Kind.CHAT:
-            made = judge_services.create_chat_judge(
+            judge = judge_services.create_chat_judge(
                 benchmark=benchmark, name=asked["name"], config=asked["config"], by=_me(request)
             )
         elif asked["kind"] == Judge.Kind.JURY:
-            made = jury_services.create_jury(
+            judge = jury_services.create_jury(
                 benchmark=benchmark, name=asked["name"], config=asked["config"], by=_me(request)
             )
         else:
             config = trained_config(asked["config"])
-            made = judge_services.create_trained_judge(
+            judge = judge_services.create_trained_judge(
                 benchmark=benchmark,
                 name=asked["name"],
                 group=config.group,
@@ -103,8 +103,8 @@ def judges(request: Request, slug: str) -> Response:
             )
     except InvalidConfig as error:
         raise ValidationError({"config": {name: [message] for name, message in error.fields.items()}}) from None
-    made = access.judges_for(request.user).get(pk=made.pk)
-    return Response(shapes.JudgeSerializer(made).data, status=status.HTTP_201_CREATED)
+    judge = access.judges_for(request.user).get(pk=judge.pk)
+    return Response(shapes.JudgeSerializer(judge).data, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(responses=shapes.JudgeSerializer, operation_id="judges_retrieve")
@@ -193,8 +193,8 @@ def run_continue(request: Request, slug: str, public_id: str) -> Response:
     """Go on with a finished run on newer versions of its rubrics: a new run with all verdicts that still stand."""
     run = access.get_run(request.user, slug, public_id)
     asked = valid(shapes.ResumedRunSerializer(data=request.data))
-    made = continue_run(run=run, by=_me(request), at=timezone.now(), budget=asked.get("budget"))
-    body = _detail(access.get_run(request.user, slug, made.public_id))
+    continuation = continue_run(run=run, by=_me(request), at=timezone.now(), budget=asked.get("budget"))
+    body = _detail(access.get_run(request.user, slug, continuation.public_id))
     return Response(body.data, status=status.HTTP_201_CREATED)
 
 

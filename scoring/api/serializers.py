@@ -170,21 +170,21 @@ class JudgeRunDetailSerializer(JudgeRunSerializer):
     @extend_schema_field(RunProgressSerializer)
     def get_progress(self, run: JudgeRun) -> dict[str, Any]:
         """As the door counted it."""
-        made, spent = self.context["progress"], self.context["spending"]
+        progress, spent = self.context["progress"], self.context["spending"]
         return {
-            "done": made.counts.done,
-            "met": made.counts.met,
-            "not_met": made.counts.not_met,
-            "invalid": made.counts.invalid,
-            "missing": made.counts.missing,
-            "per_minute": made.per_minute,
-            "remaining_s": made.remaining_s,
+            "done": progress.counts.done,
+            "met": progress.counts.met,
+            "not_met": progress.counts.not_met,
+            "invalid": progress.counts.invalid,
+            "missing": progress.counts.missing,
+            "per_minute": progress.per_minute,
+            "remaining_s": progress.remaining_s,
             "requests": spent.calls,
             "tokens_in": spent.tokens_in,
             "tokens_out": spent.tokens_out,
             "spent": spent.money,
             "currency": spent.currency,
-            "failed_requests": [{"kind": kind, "requests": number} for kind, number in made.errors],
+            "failed_requests": [{"kind": kind, "requests": number} for kind, number in progress.errors],
         }
 
 

@@ -48,5 +48,5 @@ def supervision(request: Request, slug: str) -> FileResponse:
     serializer.is_valid(raise_exception=True)
     asked = serializer.validated_data
     wanted = Wanted(asked["group"], tuple(asked["held_out"]), asked["prompt"], asked["seed"], asked["dev_share"])
-    made = zipped_supervision(benchmark=benchmark, wanted=wanted)
-    return FileResponse(made, as_attachment=True, filename=f"{slug}-supervision.zip", content_type="application/zip")
+    archive = zipped_supervision(benchmark=benchmark, wanted=wanted)
+    return FileResponse(archive, as_attachment=True, filename=f"{slug}-supervision.zip", content_type="application/zip")

@@ -103,18 +103,18 @@ class GenerationRunDetailSerializer(GenerationRunSerializer):
     @extend_schema_field(GenerationProgressSerializer)
     def get_progress(self, run: GenerationRun) -> dict[str, Any]:
         """As the page shows it."""
-        made = screens.progress_of(run, at=timezone.now())
+        progress = screens.progress_of(run, at=timezone.now())
         return {
-            "total": made.counts.total,
-            "done": made.counts.done,
-            "failed": made.counts.failed,
-            "due": made.counts.due,
-            "truncated": made.truncated,
-            "refused": made.refused,
-            "names_its_author": made.flagged,
-            "tokens_in": made.tokens_in,
-            "tokens_out": made.tokens_out,
-            "failures": [{"kind": kind, "items": number} for kind, number in made.errors],
+            "total": progress.counts.total,
+            "done": progress.counts.done,
+            "failed": progress.counts.failed,
+            "due": progress.counts.due,
+            "truncated": progress.truncated,
+            "refused": progress.refused,
+            "names_its_author": progress.flagged,
+            "tokens_in": progress.tokens_in,
+            "tokens_out": progress.tokens_out,
+            "failures": [{"kind": kind, "items": number} for kind, number in progress.errors],
         }
 
 
@@ -139,7 +139,7 @@ def generation(request: Request, slug: str) -> Response:
         return page_of(request, screens.runs_on(benchmark), GenerationRunSerializer)
     asked = valid(NewGenerationSerializer(data=request.data))
     try:
-        made = services.create_run(
+        run = services.create_run(
             benchmark=benchmark,
             candidate=asked["candidate"],
             config=asked["config"],
@@ -151,7 +151,7 @@ def generation(request: Request, slug: str) -> Response:
         )
     except InvalidConfig as error:
         raise ValidationError({"config": {name: [message] for name, message in error.fields.items()}}) from None
-    return _detail(made, status.HTTP_201_CREATED)
+    return _detail(run, status.HTTP_201_CREATED)
 
 
 @extend_schema(responses=GenerationRunDetailSerializer, operation_id="generation_retrieve")

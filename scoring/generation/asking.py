@@ -117,7 +117,7 @@ def kept_with(answer: Answer, config: GenerationConfig, *, run: str, candidate: 
         generation["truncated"] = True
     if answer.refused:
         generation["refused"] = True
-    made: dict[str, Any] = {"generation": generation}
+    metadata: dict[str, Any] = {"generation": generation}
     if quote := self_identification(answer.text, candidate):
-        made["self_identification"] = quote[:200]
-    return made
+        metadata["self_identification"] = quote[:200]
+    return metadata

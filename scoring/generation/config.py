@@ -78,24 +78,24 @@ class GenerationConfig(EndpointConfig):
 
     def parameters(self, sample: int) -> dict[str, Any]:
         """The request for a sample, without its messages."""
-        made: dict[str, Any] = {"model": self.model}
+        parameters: dict[str, Any] = {"model": self.model}
         if "max_completion_tokens" not in self.extra:
-            made["max_tokens"] = self.max_tokens
+            parameters["max_tokens"] = self.max_tokens
         for name in ("temperature", "top_p"):
             if (value := getattr(self, name)) is not None:
-                made[name] = value
+                parameters[name] = value
         if self.seed is not None:
-            made["seed"] = self.seed + sample
+            parameters["seed"] = self.seed + sample
         if self.stop:
-            made["stop"] = self.stop
-        return {**made, **self.extra}
+            parameters["stop"] = self.stop
+        return {**parameters, **self.extra}
 
     def settings(self) -> dict[str, Any]:
         """All that the text of a response depends on, but the endpoint's address; kept with each response."""
-        made = self.parameters(0)
+        settings = self.parameters(0)
         if self.system_prompt:
-            made["system_prompt_sha256"] = self.system_prompt_sha256
-        return made
+            settings["system_prompt_sha256"] = self.system_prompt_sha256
+        return settings
 
     def for_client(self, *, attempts: int | None = None, timeout_s: float | None = None) -> Endpoint:
         """The endpoint as the client takes it."""

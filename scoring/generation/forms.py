@@ -186,7 +186,7 @@ class GenerationForm(EndpointForm):
 
 def initial_of(values: dict[str, Any]) -> dict[str, Any]:
     """A run's settings as the form shows them."""
-    made = dict(values)
-    made["stop"] = "\n".join(values.get("stop", []))
-    made["extra"] = json.dumps(values["extra"], ensure_ascii=False) if values.get("extra") else ""
-    return made
+    initial = dict(values)
+    initial["stop"] = "\n".join(values.get("stop", []))
+    initial["extra"] = json.dumps(values["extra"], ensure_ascii=False) if values.get("extra") else ""
+    return initial

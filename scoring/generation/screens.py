@@ -130,10 +130,10 @@ def error_words(kind: str) -> str:
 def frame_words(run: GenerationRun) -> list[str]:
     """By what the cases were chosen."""
     frame = run.frame
-    made = [str(frame[name]) for name in ("tag", "difficulty", "register", "language") if frame.get(name)]
+    words = [str(frame[name]) for name in ("tag", "difficulty", "register", "language") if frame.get(name)]
     if frame.get("cases"):
-        made.append(_("%(n)s cases, drawn by seed %(seed)s") % {"n": frame["cases"], "seed": frame.get("seed", 0)})
-    return made
+        words.append(_("%(n)s cases, drawn by seed %(seed)s") % {"n": frame["cases"], "seed": frame.get("seed", 0)})
+    return words
 
 
 def settings_of(run: GenerationRun) -> list[tuple[str, str]]:

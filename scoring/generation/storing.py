@@ -32,10 +32,10 @@ _ITEMS = """
 @transaction.atomic
 def store_answers(run: GenerationRun, config: GenerationConfig, answers: Sequence[Answer], *, at: datetime) -> int:
     """Write answers; how many responses were made. One that is there already stays, whoever made it."""
-    made: dict[int, Response] = {}
+    responses: dict[int, Response] = {}
     for answer in answers:
         if answer.text:
-            made[answer.wanted.item] = Response(
+            responses[answer.wanted.item] = Response(
                 case_id=answer.wanted.case,
                 candidate_id=run.candidate_id,
                 setting=run.setting,
@@ -43,11 +43,13 @@ def store_answers(run: GenerationRun, config: GenerationConfig, answers: Sequenc
                 text=answer.text,
                 metadata=kept_with(answer, config, run=run.public_id, candidate=run.candidate.name, at=at),
             )
-    Response.objects.bulk_create(made.values(), ignore_conflicts=True)
+    Response.objects.bulk_create(responses.values(), ignore_conflicts=True)
     ids = dict(
-        Response.objects.filter(public_id__in=[one.public_id for one in made.values()]).values_list("public_id", "pk")
+        Response.objects.filter(public_id__in=[one.public_id for one in responses.values()]).values_list(
+            "public_id", "pk"
+        )
     )
-    rows = [_row(answer, made.get(answer.wanted.item), ids) for answer in answers if answer.calls]
+    rows = [_row(answer, responses.get(answer.wanted.item), ids) for answer in answers if answer.calls]
     if rows:
         with connection.cursor() as cursor:
             cursor.execute(_ITEMS, {"run": run.pk, "at": at, "rows": json.dumps(rows, ensure_ascii=False)})

@@ -74,7 +74,7 @@ def generation_new(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            made = services.create_run(
+            new_run = services.create_run(
                 benchmark=benchmark,
                 candidate=form.cleaned_data["candidate"],
                 config=form.config(),
@@ -88,7 +88,7 @@ def generation_new(request: SignedInRequest, slug: str) -> HttpResponse:
             form.refuse(error)
             status = error.status_code
         else:
-            return redirect("scoring:generation-run", slug, made.public_id)
+            return redirect("scoring:generation-run", slug, new_run.public_id)
     return render(request, NEW, {**context, "form": form}, status=status)
 
 

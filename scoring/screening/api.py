@@ -113,8 +113,8 @@ def screenings(request: Request, slug: str) -> Response:
         screenings = screen.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
         return page_of(request, screenings, ScreeningSerializer)
     terms = ScreeningTerms(**valid(NewScreeningSerializer(data=request.data)))
-    made = create_screening(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
-    return Response(_shown(made), status=status.HTTP_201_CREATED)
+    screening = create_screening(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
+    return Response(_shown(screening), status=status.HTTP_201_CREATED)
 
 
 @extend_schema(responses=ScreeningSerializer)

@@ -86,15 +86,15 @@ def score_cases(
     )
     positive = set(published.filter(points__gt=0, rubric__case__in=cases).values_list("rubric__case", flat=True))
     rows = _rows_by_case(sheet)
-    made = []
+    scored_cases = []
     for pk in sorted(cases, key=lambda one: cases[one]):
         given, unscored = _given(sheet, grid, rows.get(pk, np.zeros(0, np.int64)), names)
-        made.append(_case(pk, given, unscored, candidates, aggregate, at_least, has_positive=pk in positive))
+        scored_cases.append(_case(pk, given, unscored, candidates, aggregate, at_least, has_positive=pk in positive))
     labels = [names.get(candidate, "") for candidate in sheet.candidate_ids.tolist()]
     keys = [cases.get(case, "") for case in sheet.case_ids.tolist()]
     asked = json.dumps([sorted(candidates), aggregate, at_least, sorted(cases.values())])
     digest = hashlib.sha256((digest_of_sheet(sheet, rater.label, labels, keys) + asked).encode()).hexdigest()
-    return ScoredCases(made, digest, str(DEFAULT_RULES))
+    return ScoredCases(scored_cases, digest, str(DEFAULT_RULES))
 
 
 def _rows_by_case(sheet: Sheet) -> dict[int, NDArray[np.int64]]:

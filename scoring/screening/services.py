@@ -43,8 +43,8 @@ def create_screening(*, benchmark: Benchmark, terms: ScreeningTerms, by: User | 
     """Score every case by ``terms`` and flag those at or above the threshold. Nothing is excluded by it."""
     candidates = _checked(benchmark, terms)
     rater = resolve_rater(benchmark, terms.rater)
-    made = score_cases(benchmark, rater, candidates, aggregate=terms.aggregate, at_least=terms.at_least)
-    if not any(case.score is not None for case in made.cases):
+    scores = score_cases(benchmark, rater, candidates, aggregate=terms.aggregate, at_least=terms.at_least)
+    if not any(case.score is not None for case in scores.cases):
         raise DomainError(
             _("No case has a score by this rater for %(n)s of these candidates. Choose another rater, or run a judge.")
             % {"n": terms.at_least}
@@ -56,10 +56,10 @@ def create_screening(*, benchmark: Benchmark, terms: ScreeningTerms, by: User | 
         candidates=candidates,
         threshold=terms.threshold,
         aggregate=terms.aggregate,
-        digest=made.digest,
+        digest=scores.digest,
         facts={
             "at_least": terms.at_least,
-            "rules": made.rules,
+            "rules": scores.rules,
             "runs": [run.public_id for run in rater.runs],
             "notes": coverage_notes(rater.judges),
             "n_excluded_before": excluded_cases(benchmark).count(),
@@ -78,7 +78,7 @@ def create_screening(*, benchmark: Benchmark, terms: ScreeningTerms, by: User | 
                 n_responses=case.n_responses,
                 flagged=case.reaches(terms.threshold),
             )
-            for case in made.cases
+            for case in scores.cases
         ),
         batch_size=1000,
     )

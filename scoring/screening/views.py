@@ -59,12 +59,12 @@ def new_screening(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            made = create_screening(benchmark=benchmark, terms=form.terms(), by=request.user, at=timezone.now())
+            screening = create_screening(benchmark=benchmark, terms=form.terms(), by=request.user, at=timezone.now())
         except DomainError as error:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            return redirect("scoring:screening", slug, made.public_id)
+            return redirect("scoring:screening", slug, screening.public_id)
     return _form(request, benchmark, form, status)
 
 

@@ -99,7 +99,7 @@ def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decima
         raise Conflict(_("Somebody has gone on with this run already."))
     check_budget(run.judge, budget)
     _still_there(run)
-    made = JudgeRun.objects.create(
+    continuation = JudgeRun.objects.create(
         benchmark=run.benchmark,
         judge=run.judge,
         frame=run.frame,
@@ -112,18 +112,22 @@ def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decima
         created_by=by,
         created_at=at,
     )
-    _make_items(run, made)
-    made.expected = due_verdicts(made)
-    made.carried = _carry_over(run, made)
+    _make_items(run, continuation)
+    continuation.expected = due_verdicts(continuation)
+    continuation.carried = _carry_over(run, continuation)
     if run.imported:
         # The copied verdicts are as old as those they were copied from: later imported runs still come before them.
-        made.status, made.started_at, made.finished_at = JudgeRun.Status.FINISHED, run.started_at, run.finished_at
-    elif made.carried == made.expected:
-        made.status, made.started_at, made.finished_at = JudgeRun.Status.FINISHED, at, at
-    made.save(update_fields=["expected", "carried", "status", "started_at", "finished_at"])
-    if made.status != JudgeRun.Status.FINISHED:
-        begin(made, at=at)
-    return made
+        continuation.status, continuation.started_at, continuation.finished_at = (
+            JudgeRun.Status.FINISHED,
+            run.started_at,
+            run.finished_at,
+        )
+    elif continuation.carried == continuation.expected:
+        continuation.status, continuation.started_at, continuation.finished_at = JudgeRun.Status.FINISHED, at, at
+    continuation.save(update_fields=["expected", "carried", "status", "started_at", "finished_at"])
+    if continuation.status != JudgeRun.Status.FINISHED:
+        begin(continuation, at=at)
+    return continuation
 
 
 def _gone_on_with(run: JudgeRun) -> bool:
@@ -153,7 +157,7 @@ def _still_there(run: JudgeRun) -> None:
             raise DomainError(_("The fitted model of this judge is another by now, so the run cannot go on."))
 
 
-def _make_items(run: JudgeRun, made: JudgeRun) -> None:
+def _make_items(run: JudgeRun, continuation: JudgeRun) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_ITEMS, {"run": run.pk})
         rows = cursor.fetchall()
@@ -170,14 +174,14 @@ def _make_items(run: JudgeRun, made: JudgeRun) -> None:
         if criteria is not None:  # named ones that still stand, and what is new since
             stood = set(order.get(before, []))
             criteria = [pk for pk in order.get(now, []) if pk in criteria or pk not in stood]
-        items.append(JudgeRunItem(run=made, response_id=response, rubric_id=now, criteria=criteria))
+        items.append(JudgeRunItem(run=continuation, response_id=response, rubric_id=now, criteria=criteria))
     JudgeRunItem.objects.bulk_create(sorted(items, key=lambda item: item.response_id), batch_size=2000)
 
 
 # What is the same -----------------------------------------------------------------------------------------------------
 
 
-def _carry_over(run: JudgeRun, made: JudgeRun) -> int:
+def _carry_over(run: JudgeRun, continuation: JudgeRun) -> int:
     """Copy verdicts whose request is unchanged; how many."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT DISTINCT i.before, i.now FROM ({_ITEMS}) AS i", {"run": run.pk})
@@ -190,7 +194,9 @@ def _carry_over(run: JudgeRun, made: JudgeRun) -> int:
             now.append(new)
             criteria.append(criterion)
     with connection.cursor() as cursor:
-        cursor.execute(_COPY, {"new": made.pk, "old": run.pk, "before": before, "now": now, "criteria": criteria})
+        cursor.execute(
+            _COPY, {"new": continuation.pk, "old": run.pk, "before": before, "now": now, "criteria": criteria}
+        )
         return int(cursor.rowcount)
 
 
@@ -292,7 +298,7 @@ def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
 
     Of several imported runs each that lacks a criterion has a link of its own, since each is continued by itself.
     """
-    made = []
+    rows = []
     for judge in run_sets(case.benchmark).values():
         parameters: dict[str, Any] = {"case": case.pk, "rubric": rubric.pk, "runs": judge.run_ids}
         to_continue: set[int] = set()
@@ -308,8 +314,8 @@ def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
                 row = replace(
                     row, **_links(case, [run for run in judge.runs if run.pk in to_continue] or [judge.newest])
                 )
-            made.append(row)
-    return made
+            rows.append(row)
+    return rows
 
 
 def _links(case: Case, runs: Sequence[JudgeRun]) -> dict[str, Any]:

@@ -142,7 +142,7 @@ def frame_pairs(*, benchmark: Benchmark, frame: RunFrame) -> list[tuple[int, int
 
 def snapshot_of(judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
     """The judge in full as it is now, and the hash of what all of its requests share."""
-    made: dict[str, Any] = {
+    snapshot: dict[str, Any] = {
         "name": judge.name,
         "version": judge.version,
         "kind": judge.kind,
@@ -152,17 +152,17 @@ def snapshot_of(judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str
     if judge.kind == Judge.Kind.CHAT:
         config = chat_config(judge.config)  # the operator's list may have changed since
         template = config.template()
-        made["rule_sheet"] = benchmark.rule_sheet
-        made["template"] = {"name": template.name, "system": template.system, "user": template.user}
-        return made, prompt_hash(template, benchmark.rule_sheet, together=config.together)
+        snapshot["rule_sheet"] = benchmark.rule_sheet
+        snapshot["template"] = {"name": template.name, "system": template.system, "user": template.user}
+        return snapshot, prompt_hash(template, benchmark.rule_sheet, together=config.together)
     if judge.kind == Judge.Kind.TRAINED:
         model = TrainedModel.objects.defer("artifact").filter(judge=judge).first()
         if model is None or model.status != "done":
             raise DomainError(
                 _("“%(name)s” is not trained yet. Wait until its training is done.") % {"name": judge.name}
             )
-        made["model_sha256"] = model.sha256
-        return made, model.sha256
+        snapshot["model_sha256"] = model.sha256
+        return snapshot, model.sha256
     if judge.kind == Judge.Kind.JURY:
         raise DomainError(no_run_of_a_jury(judge))
     raise DomainError(_("“%(name)s” stands for verdicts made elsewhere; it cannot run.") % {"name": judge.name})

@@ -151,10 +151,12 @@ def create_susceptibility_run(
 
 def _items(run: JudgeRun, drawn: FailingPairs) -> list[JudgeRunItem]:
     """One item for each response, with those of its criteria that were drawn."""
-    made: dict[int, JudgeRunItem] = {}
+    items_by_response: dict[int, JudgeRunItem] = {}
     columns = (drawn.response.tolist(), drawn.rubric.tolist(), drawn.criterion.tolist())
     for response, rubric, criterion in zip(*columns, strict=True):
-        item = made.setdefault(response, JudgeRunItem(run=run, response_id=response, rubric_id=rubric, criteria=[]))
+        item = items_by_response.setdefault(
+            response, JudgeRunItem(run=run, response_id=response, rubric_id=rubric, criteria=[])
+        )
         assert item.criteria is not None
         item.criteria.append(criterion)
-    return list(made.values())
+    return list(items_by_response.values())

@@ -52,12 +52,12 @@ class Truth:
         """MF1 and its company of verdicts (0, 1), with intervals over cases."""
         numbers, n_cases = self._cases
         counts = confusion_counts(self.met, verdicts, case=numbers, n_cases=n_cases)
-        made = two_rater_agreement(counts, bootstrap=self.bootstrap)[0]
+        agreement = two_rater_agreement(counts, bootstrap=self.bootstrap)[0]
         return {
-            "n_pairs": made.n_pairs,
-            "n_cases": made.n_cases,
+            "n_pairs": agreement.n_pairs,
+            "n_cases": agreement.n_cases,
             **{
-                name: cell(getattr(made, name))
+                name: cell(getattr(agreement, name))
                 for name in ("mf1", "f1_met", "f1_not_met", "raw", "kappa", "ac1", "prevalence_a", "prevalence_b")
             },
         }
@@ -93,12 +93,12 @@ class Truth:
     def by_candidate(self, verdicts: Array, candidates: Sequence[str]) -> list[dict[str, Any]]:
         """The agreement on each candidate."""
         names = np.asarray(candidates)
-        made = []
+        entries = []
         for name in np.unique(names):
             rows = np.flatnonzero(names == name)
             own = Truth(self.met[rows], self.case[rows], self.seed)
-            made.append({"candidate": str(name), **own.agreement(verdicts[rows])})
-        return made
+            entries.append({"candidate": str(name), **own.agreement(verdicts[rows])})
+        return entries
 
 
 def best_threshold(physicians: Array, scores: Array) -> float:

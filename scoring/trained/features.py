@@ -75,15 +75,15 @@ def sentences(text: str) -> list[str]:
 
 def words(text: str) -> list[str]:
     """Stems of Latin words, numbers, and pairs of Chinese characters, of a text in `normal` form."""
-    made: list[str] = []
+    words: list[str] = []
     for token in _TOKEN.findall(text):
         if _HAN.match(token):
-            made += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
+            words += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
         else:
             stem = token[:STEM]
             if stem not in _RUBRIC_WORDS:
-                made.append(stem)
-    return made
+                words.append(stem)
+    return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +152,13 @@ class FeatureMaker:
 
     def rows_and_passages(self, pairs: Sequence[Texts]) -> tuple[NDArray[np.float64], list[str]]:
         """The rows, and for each pair the sentence of the response that comes closest to the criterion."""
-        made = np.empty((len(pairs), len(FEATURES)))
+        features = np.empty((len(pairs), len(FEATURES)))
         passages: list[str] = []
         for _, group in groupby(range(len(pairs)), key=lambda i: (pairs[i].response, pairs[i].prompt)):
             where = list(group)
-            made[where], group_passages = self._of_response([pairs[i] for i in where])
+            features[where], group_passages = self._of_response([pairs[i] for i in where])
             passages += group_passages
-        return made, passages
+        return features, passages
 
     def _cosine(self, counts: Any) -> Any:
         from sklearn.preprocessing import normalize
@@ -248,8 +248,8 @@ def word_overlap(pairs: Sequence[Texts]) -> NDArray[np.float64]:
             known[text] = frozenset(words(normal(text)))
         return known[text]
 
-    made = []
+    overlaps = []
     for pair in pairs:
         asked = words_of(pair.criterion)
-        made.append(len(asked & words_of(pair.response)) / len(asked) if asked else 0.0)
-    return np.array(made)
+        overlaps.append(len(asked & words_of(pair.response)) / len(asked) if asked else 0.0)
+    return np.array(overlaps)

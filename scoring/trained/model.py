@@ -37,7 +37,7 @@ class Forest:
         """From fitted trees of scikit-learn's; padded to the largest."""
         size = max(tree.node_count for tree in trees)
         shape = (len(trees), size)
-        made = cls(
+        forest = cls(
             feature=np.full(shape, -1, dtype=np.int8),
             border=np.zeros(shape, dtype=np.float32),
             left=np.zeros(shape, dtype=np.int16),
@@ -47,18 +47,18 @@ class Forest:
         for row, tree in enumerate(trees):
             inner = tree.children_left >= 0
             nodes = slice(0, tree.node_count)
-            made.feature[row, nodes] = np.where(inner, tree.feature, -1)
-            made.border[row, nodes] = np.where(inner, tree.threshold, 0)
-            made.left[row, nodes] = np.where(inner, tree.children_left, 0)
-            made.right[row, nodes] = np.where(inner, tree.children_right, 0)
+            forest.feature[row, nodes] = np.where(inner, tree.feature, -1)
+            forest.border[row, nodes] = np.where(inner, tree.threshold, 0)
+            forest.left[row, nodes] = np.where(inner, tree.children_left, 0)
+            forest.right[row, nodes] = np.where(inner, tree.children_right, 0)
             shares = tree.value[:, 0, :]
-            made.met[row, nodes] = np.round(shares[:, 1] / shares.sum(axis=1), 5)
-        return made
+            forest.met[row, nodes] = np.round(shares[:, 1] / shares.sum(axis=1), 5)
+        return forest
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean over the trees of the share of met in the leaf that each row falls into."""
-        made = [self._of(rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)]
-        return np.concatenate(made) if made else np.zeros(0)
+        chunks = [self._of(rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)]
+        return np.concatenate(chunks) if chunks else np.zeros(0)
 
     def _of(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         values = rows.astype(np.float32)

@@ -53,8 +53,8 @@ def _compared(run: JudgeRun, wanted: str) -> Comparison | None:
 def run_comparison_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """A run and another one: that given by ``with``, else the newest in the other mode; no row where there is none."""
     run = access.get_run(request.user, slug, public_id)
-    made = _compared(run, request.GET.get("with", ""))
-    rows = [] if made is None else [made.row()]
+    comparison = _compared(run, request.GET.get("with", ""))
+    rows = [] if comparison is None else [comparison.row()]
     pieces = stream_csv(comparing.COLUMNS, rows, text_columns=comparing.TEXT_COLUMNS)
     response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-run-{run.public_id}-comparison.csv"'

@@ -56,14 +56,14 @@ def new_chat_judge(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            made = services.create_chat_judge(
+            judge = services.create_chat_judge(
                 benchmark=benchmark, name=form.cleaned_data["name"], config=form.config(), by=request.user
             )
         except DomainError as error:
             form.refuse(error)
             status = error.status_code
         else:
-            return redirect("scoring:judge", slug, made.public_id)
+            return redirect("scoring:judge", slug, judge.public_id)
     return _form(request, benchmark, form, status)
 
 
@@ -79,14 +79,14 @@ def new_trained_judge(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            made = services.create_trained_judge(
+            judge = services.create_trained_judge(
                 benchmark=benchmark, by=request.user, at=timezone.now(), **form.cleaned_data
             )
         except DomainError as error:
             form.refuse(error)
             status = error.status_code
         else:
-            return redirect("scoring:judge", slug, made.public_id)
+            return redirect("scoring:judge", slug, judge.public_id)
     return _form(request, benchmark, form, status)
 
 

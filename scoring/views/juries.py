@@ -40,14 +40,14 @@ def new_jury(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            made = services.create_jury(
+            jury = services.create_jury(
                 benchmark=benchmark, name=form.cleaned_data["name"], config=form.config(), by=request.user
             )
         except DomainError as error:
             form.refuse(error)
             status = error.status_code
         else:
-            return redirect("scoring:judge", slug, made.public_id)
+            return redirect("scoring:judge", slug, jury.public_id)
     return render(request, NEW, {"benchmark": benchmark, "form": form}, status=status)
 
 

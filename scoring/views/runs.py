@@ -158,10 +158,12 @@ def run_continue(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     if not form.is_valid():
         return _page(request, run, DomainError(" ".join(str(error) for error in form.errors["budget"])))
     try:
-        made = continuing.continue_run(run=run, by=request.user, at=timezone.now(), budget=form.cleaned_data["budget"])
+        continuation = continuing.continue_run(
+            run=run, by=request.user, at=timezone.now(), budget=form.cleaned_data["budget"]
+        )
     except DomainError as refused:
         return _page(request, run, refused)
-    return redirect("scoring:run", slug, made.public_id)
+    return redirect("scoring:run", slug, continuation.public_id)
 
 
 def _switch(

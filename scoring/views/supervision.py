@@ -25,10 +25,10 @@ def supervision(request: SignedInRequest, slug: str) -> HttpResponseBase:
         status = 422
         if form.is_valid():
             try:
-                made = zipped_supervision(benchmark=benchmark, wanted=form.wanted())
+                archive = zipped_supervision(benchmark=benchmark, wanted=form.wanted())
             except DomainError as error:
                 form.add_error(None, str(error))
                 status = error.status_code
             else:
-                return FileResponse(made, as_attachment=True, filename=f"{slug}-supervision.zip")
+                return FileResponse(archive, as_attachment=True, filename=f"{slug}-supervision.zip")
     return render(request, "scoring/supervision.html", {"benchmark": benchmark, "form": form}, status=status)

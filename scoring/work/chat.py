@@ -84,16 +84,16 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Findi
             nonce = nonce_for(items[0], key)
             messages = messages_for_all(template, items, nonce=nonce)
             body, digest = body_of(messages, parameters), request_hash(messages, nonce, parameters)
-            made = await judge_body(client, body, criteria=len(items))
+            judgement = await judge_body(client, body, criteria=len(items))
         else:
             body, digest = draft_for(questions[0], items[0], replicate).request(items[0])
-            made = await judge_body(client, body)
+            judgement = await judge_body(client, body)
         return Finding(
             questions=questions,
-            verdicts=_said(questions, made),
-            calls=made.calls,
+            verdicts=_said(questions, judgement),
+            calls=judgement.calls,
             request_hash=digest,
-            failed=made.failed,
+            failed=judgement.failed,
         )
 
     return Dispatcher(
@@ -101,10 +101,10 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Findi
     )
 
 
-def _said(questions: Questions, made: Judgement) -> list[Said]:
-    if made.invalid:
+def _said(questions: Questions, judgement: Judgement) -> list[Said]:
+    if judgement.invalid:
         return [Said(question, Verdict.Outcome.INVALID) for question in questions]
     return [
         Said(question, Verdict.Outcome.MET if verdict.criteria_met else Verdict.Outcome.NOT_MET, verdict.explanation)
-        for question, verdict in zip(questions, made.verdicts, strict=False)
+        for question, verdict in zip(questions, judgement.verdicts, strict=False)
     ]

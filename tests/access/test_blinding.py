@@ -52,15 +52,15 @@ def _refusals_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     It takes four times as long as finding out that nothing is there, and is the answer of most doors.
     """
-    made: dict[tuple[Any, ...], HttpResponse] = {}
+    responses_by_kind: dict[tuple[Any, ...], HttpResponse] = {}
 
     def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         match = request.resolver_match
         slug = match.kwargs.get("slug") if match else None
         kind = (request.user.pk, slug, str(exception), request.method, "HX-Request" in request.headers)
-        if kind not in made:
-            made[kind] = page_not_found(request, exception)
-        return copy.copy(made[kind])
+        if kind not in responses_by_kind:
+            responses_by_kind[kind] = page_not_found(request, exception)
+        return copy.copy(responses_by_kind[kind])
 
     monkeypatch.setattr(consilium.urls, "handler404", not_found, raising=False)
 

@@ -26,12 +26,12 @@ NUMBERS = (
 
 @pytest.fixture
 def clients(world: World) -> dict[str, Client]:
-    made = {}
+    clients_by_role = {}
     for role, user in world.users.items():
-        made[role] = Client(raise_request_exception=False)
+        clients_by_role[role] = Client(raise_request_exception=False)
         if user is not None:
-            made[role].force_login(user)
-    return made
+            clients_by_role[role].force_login(user)
+    return clients_by_role
 
 
 @pytest.mark.django_db

@@ -114,8 +114,8 @@ def test_open_doors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def made_once(report: Report, make: Callable[[Report], IO[bytes]] = files.archive) -> IO[bytes]:
         if report.pk not in archives:
-            with make(report) as made:
-                archives[report.pk] = made.read()
+            with make(report) as archive:
+                archives[report.pk] = archive.read()
         return io.BytesIO(archives[report.pk])
 
     # It is the same whoever asks, by whatever door, and takes longer than twenty pages.

@@ -118,7 +118,7 @@ def make_study(
     """A benchmark whose candidates have answered every case; nobody has decided anything yet."""
     admin = UserFactory()
     benchmark = BenchmarkFactory(admin=admin)
-    made = [CandidateFactory(benchmark=benchmark, name=name) for name in candidates]
+    candidate_rows = [CandidateFactory(benchmark=benchmark, name=name) for name in candidates]
     for n in range(cases):
         case = CaseFactory(
             benchmark=benchmark,
@@ -127,9 +127,9 @@ def make_study(
             difficulty=("low", "high")[n % 2],
             tags=["theme:even" if n % 2 == 0 else "theme:odd"],
         )
-        for candidate in made:
+        for candidate in candidate_rows:
             ResponseFactory(case=case, candidate=candidate)
-    return Study(benchmark, admin, made)
+    return Study(benchmark, admin, candidate_rows)
 
 
 def noisy(study: Study, of: str, seed: int, flips: float) -> Callable[[Pair], str]:

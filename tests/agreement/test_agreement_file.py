@@ -62,9 +62,9 @@ def test_two_physicians_and_a_judge_by_hand(tmp_path):
         label("2", ("P", True), ("Q", False)),
         label("3", ("P", False), ("Q", False), category="cluster:b"),
     ]
-    told, made = run(tmp_path, rows, [verdict("1", True), verdict("2", False), verdict("3", False)])
+    told, tables = run(tmp_path, rows, [verdict("1", True), verdict("2", False), verdict("3", False)])
     # Judge: (met, met) x2, (met, not), (not, not) x3. F1 met 4/5, F1 not met 6/7, kappa 2·(2·3)/(3·4+3·2) = 12/18.
-    everything = made["agreement"][0]
+    everything = tables["agreement"][0]
     assert everything["slice"] == "all"
     assert (everything["n_pairs"], everything["n_responses"], everything["n_cases"]) == ("6", "3", "3")
     assert float(everything["f1_met"]) == pytest.approx(4 / 5)
@@ -77,23 +77,23 @@ def test_two_physicians_and_a_judge_by_hand(tmp_path):
     assert everything["mf1_low"] == ""
     assert "3 of the 10 cases" in everything["note"]
     # Ceiling: ordered pairs 2 met-met, 2 not-not, one each way apart. Alpha: Do = 2/6, De = 2·3·3/(6·5) = 3/5.
-    ceiling = made["ceiling"][0]
+    ceiling = tables["ceiling"][0]
     assert ceiling["n_pairs"] == "6"
     assert float(ceiling["f1_balanced"]) == pytest.approx(2 / 3)
     assert float(ceiling["alpha"]) == pytest.approx(1 - (1 / 3) / (3 / 5))
-    assert [row["slice"] for row in made["ceiling"]] == ["all", "cluster:a", "cluster:b"]
+    assert [row["slice"] for row in tables["ceiling"]] == ["all", "cluster:a", "cluster:b"]
     # The category with one answer only: no kappa, no alpha, MF1 from one class, each with its reason.
-    one_answer = made["ceiling"][2]
+    one_answer = tables["ceiling"][2]
     assert (one_answer["kappa"], one_answer["alpha"], one_answer["f1_met"]) == ("", "", "")
     assert "alpha: constant ratings" in one_answer["note"]
     assert "neither rater said met" in one_answer["note"]
     # P against Q: (met, met), (not, met), (not, not) for reference Q.
-    physician = made["physicians"][0]
+    physician = tables["physicians"][0]
     assert list(physician)[:2] == ["physician", "slice"]
     assert (physician["physician"], physician["slice"], physician["n_pairs"]) == ("P", "all", "3")
     assert float(physician["precision_met"]) == 0.5
     assert float(physician["recall_met"]) == 1
-    assert [(row["physician"], row["slice"]) for row in made["physicians"]] == [
+    assert [(row["physician"], row["slice"]) for row in tables["physicians"]] == [
         (who, name) for who in "PQ" for name in ("all", "cluster:a", "cluster:b")
     ]
     assert "judge against physicians" in told
@@ -111,13 +111,13 @@ def test_figures_equal_scikit_learn_on_listed_pairs(tmp_path):
         votes = [(f"P{who}", chance.random() < 0.6) for who in chance.sample(range(8), chance.choice([2, 2, 3]))]
         rows.append(label(f"i{number}", *votes, category=f"cluster:{number % 3}", prompt=f"p{number // 2}"))
         verdicts.append(verdict(f"i{number}", chance.random() < 0.6))
-    _, made = run(tmp_path, rows, verdicts)
+    _, tables = run(tmp_path, rows, verdicts)
     for position, wanted in enumerate([None, 0, 1, 2]):
         picked = [i for i in range(60) if wanted is None or i % 3 == wanted]
         pairs = [(met, verdicts[i]["criteria_met"]) for i in picked for met in rows[i]["binary_labels"]]
         others = [pair for i in picked for pair in permutations(rows[i]["binary_labels"], 2)]
         for table, listed in (("agreement", pairs), ("ceiling", others)):
-            row = made[table][position]
+            row = tables[table][position]
             a, b = zip(*listed, strict=True)
             assert int(row["n_pairs"]) == len(listed)
             assert int(row["n_responses"]) == len(picked)
@@ -125,7 +125,7 @@ def test_figures_equal_scikit_learn_on_listed_pairs(tmp_path):
             assert float(row["mf1"]) == pytest.approx(f1_score(a, b, average="macro"), abs=1e-12)
             assert float(row["kappa"]) == pytest.approx(cohen_kappa_score(a, b), abs=1e-12)
             assert float(row["mf1_low"]) < float(row["mf1"]) < float(row["mf1_high"])
-    for row in made["physicians"]:
+    for row in tables["physicians"]:
         if row["slice"] == "all":
             listed = [
                 (other, own)
@@ -160,15 +160,15 @@ def test_order_of_lines_changes_no_byte(tmp_path):
 
 
 def test_without_a_judge(tmp_path):
-    told, made = run(tmp_path, [label("1", ("P", True), ("Q", False))])
-    assert set(made) == {"physicians", "ceiling"}
+    told, tables = run(tmp_path, [label("1", ("P", True), ("Q", False))])
+    assert set(tables) == {"physicians", "ceiling"}
     assert "judge against" not in told
 
 
 def test_items_the_judge_left_out_count_against_it(tmp_path):
     rows = [label("1", ("P", True), ("Q", True)), label("2", ("P", False), ("Q", False)), label("3", ("P", True))]
-    told, made = run(tmp_path, rows, [verdict("1", True), verdict("2", False), verdict("elsewhere", True)])
-    row = made["agreement"][0]
+    told, tables = run(tmp_path, rows, [verdict("1", True), verdict("2", False), verdict("elsewhere", True)])
+    row = tables["agreement"][0]
     assert (row["n_pairs"], row["n_invalid"]) == ("5", "1")
     # The missing verdict stands as not met: met 4/5, not met 4/5. On the 4 valid pairs everything agrees.
     assert float(row["mf1"]) == pytest.approx(0.8)
@@ -188,14 +188,14 @@ def test_published_form_without_item_ids(tmp_path):
         {**{name: row[name] for name in ("prompt_id", "completion_id", "category", "rubric")}, "criteria_met": True}
         for row in rows
     ]
-    _, made = run(tmp_path, rows, verdicts)
-    assert (made["agreement"][0]["n_pairs"], made["agreement"][0]["n_cases"]) == ("6", "1")
+    _, tables = run(tmp_path, rows, verdicts)
+    assert (tables["agreement"][0]["n_pairs"], tables["agreement"][0]["n_cases"]) == ("6", "1")
 
 
 def test_formulas_in_names_stay_inert(tmp_path):
-    _, made = run(tmp_path, [label("1", ("=cmd()", True), ("@Q", True), category="+cluster")])
-    assert {row["physician"] for row in made["physicians"]} == {"'=cmd()", "'@Q"}
-    assert made["ceiling"][1]["slice"] == "'+cluster"
+    _, tables = run(tmp_path, [label("1", ("=cmd()", True), ("@Q", True), category="+cluster")])
+    assert {row["physician"] for row in tables["physicians"]} == {"'=cmd()", "'@Q"}
+    assert tables["ceiling"][1]["slice"] == "'+cluster"
 
 
 GOOD = label("good", ("P", True), ("Q", True))

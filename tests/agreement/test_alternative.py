@@ -27,8 +27,8 @@ CODES = {"not_met": 0, "met": 1}
 
 def physicians(study: Study, group: str, outcomes: list[Callable[[Pair], str]]) -> dict[str, dict[Pair, str]]:
     """A group in which each of several physicians decides everything; what each said, by pseudonym."""
-    made = ExpertGroupFactory(benchmark=study.benchmark, name=group, annotators=len(outcomes))
-    batch = make_batch(made, by=study.admin, annotators_per_item=len(outcomes))
+    expert_group = ExpertGroupFactory(benchmark=study.benchmark, name=group, annotators=len(outcomes))
+    batch = make_batch(expert_group, by=study.admin, annotators_per_item=len(outcomes))
     now = timezone.now()
     names = dict(Physician.objects.filter(benchmark=study.benchmark).values_list("user", "pseudonym"))
     order = {user: number for number, user in enumerate(sorted(names))}
@@ -49,9 +49,9 @@ def physicians(study: Study, group: str, outcomes: list[Callable[[Pair], str]]) 
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=12, candidates=("one", "two"))
-    made.group("truth", coin(1, "met", "not_met", "met"))
-    return made
+    study = make_study(cases=12, candidates=("one", "two"))
+    study.group("truth", coin(1, "met", "not_met", "met"))
+    return study
 
 
 def ask(study: Study, **given: object) -> Report:

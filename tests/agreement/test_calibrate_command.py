@@ -66,14 +66,14 @@ def test_k_is_the_mean_rounded_half_up(tmp_path: Path, capsys: pytest.CaptureFix
     study.group(
         "A", first_hits(study, {one.pk: n for one, n in zip(written, (1, 2, 3, 4), strict=True)}, coin(1, "met"))
     )
-    made, _rows = run(study, tmp_path)
-    assert list(made) == KEYS
+    summary, _rows = run(study, tmp_path)
+    assert list(summary) == KEYS
     # Hits 1, 2, 3, 4: mean 2.5, so k = 3; type 7 quartiles 1.75 and 3.25; 10 of 24 criteria met.
-    assert (made["k"], made["n"], made["n_criteria"]) == (3, 4, 6)
-    assert (made["mean"], made["median"], made["q1"], made["q3"]) == (2.5, 2.5, 1.75, 3.25)
-    assert made["hit_rate"] == pytest.approx(10 / 24)
-    assert made["histogram"] == [0, 1, 1, 1, 1, 0, 0]
-    assert made["mean_low"] is made["k_high"] is None
+    assert (summary["k"], summary["n"], summary["n_criteria"]) == (3, 4, 6)
+    assert (summary["mean"], summary["median"], summary["q1"], summary["q3"]) == (2.5, 2.5, 1.75, 3.25)
+    assert summary["hit_rate"] == pytest.approx(10 / 24)
+    assert summary["histogram"] == [0, 1, 1, 1, 1, 0, 0]
+    assert summary["mean_low"] is summary["k_high"] is None
     assert "4 of the 10 cases needed" in capsys.readouterr().out
 
 
@@ -83,8 +83,13 @@ def test_negative_criteria_never_raise_k(tmp_path: Path) -> None:
     hits = first_hits(study, {one.pk: 2 for one in written}, coin(1, "met"))
     negative = {criterion for criteria in study.criteria.values() for criterion in criteria[6:]}
     study.group("A", lambda pair: "met" if pair[1] in negative else hits(pair))
-    made, _rows = run(study, tmp_path)
-    assert (made["k"], made["n_criteria"], made["mean"], made["hit_rate"]) == (2, 6, 2.0, pytest.approx(2 / 6))
+    summary, _rows = run(study, tmp_path)
+    assert (summary["k"], summary["n_criteria"], summary["mean"], summary["hit_rate"]) == (
+        2,
+        6,
+        2.0,
+        pytest.approx(2 / 6),
+    )
 
 
 def test_responses_written_beside_model_references_count_only_when_asked_for(
@@ -96,8 +101,8 @@ def test_responses_written_beside_model_references_count_only_when_asked_for(
     study.group(
         "A", first_hits(study, {one.pk: n for one, n in zip(written, (1, 1, 1, 6), strict=True)}, coin(1, "met"))
     )
-    made, _rows = run(study, tmp_path)
-    assert (made["n"], made["k"]) == (3, 1)
+    summary, _rows = run(study, tmp_path)
+    assert (summary["n"], summary["k"]) == (3, 1)
     assert "1 response written with model references shown left out" in capsys.readouterr().out
     with (tmp_path / "modes.csv").open(encoding="utf-8", newline="") as file:
         modes = list(csv.DictReader(file))
@@ -109,8 +114,8 @@ def test_responses_written_beside_model_references_count_only_when_asked_for(
         ("aided", "older models", "false", "1", "1", "6.0"),
         ("unaided", "", "true", "2", "2", "1.0"),
     ]
-    made, _rows = run(study, tmp_path, "--include-aided")
-    assert (made["n"], made["mean"]) == (4, 2.25)
+    summary, _rows = run(study, tmp_path, "--include-aided")
+    assert (summary["n"], summary["mean"]) == (4, 2.25)
     # A response to an excluded case is in none of it, and says nothing of the others of its mode.
     Case.objects.filter(pk=written[0].case_id).update(excluded_at=timezone.now(), exclusion_reason="Saturated")
     run(study, tmp_path)
@@ -126,10 +131,10 @@ def test_what_an_author_of_the_responses_graded_is_left_out(tmp_path: Path, caps
     group = study.group("A", first_hits(study, {one.pk: 2 for one in written}, coin(1, "met")))
     # The author of another response of the set had a part in grading this one.
     Involvement.objects.create(response=written[1], user=author, part="checker", group=group)
-    made, _rows = run(study, tmp_path)
+    summary, _rows = run(study, tmp_path)
     out = capsys.readouterr().out
     assert "1 response graded by one of their authors left out" in out
-    assert made["n"] == 4  # three of the four, and the author's own, graded by somebody else
+    assert summary["n"] == 4  # three of the four, and the author's own, graded by somebody else
 
 
 def test_a_response_that_is_not_decided_in_full_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,8 +142,8 @@ def test_a_response_that_is_not_decided_in_full_is_left_out(tmp_path: Path, caps
     hits = first_hits(study, {one.pk: 2 for one in written}, coin(1, "met"))
     open_pair = (written[0].pk, study.criteria[written[0].case_id][0])
     study.group("A", lambda pair: "cannot_assess" if pair == open_pair else hits(pair))
-    made, _rows = run(study, tmp_path)
-    assert made["n"] == 3
+    summary, _rows = run(study, tmp_path)
+    assert summary["n"] == 3
     assert "1 response with an undecided positive criterion left out" in capsys.readouterr().out
 
 
@@ -146,17 +151,17 @@ def test_a_criterion_at_fault_is_no_hit() -> None:
     positive = Ratings.of([1, 1, 2, 2], [1, 2, 1, 2], [1, 1, 1, 1])
     decided = Ratings.of([1, 1, 2, 2], [1, 2, 1, 2], [1, 1, 0, 1])
     # Whatever the group says of it: another group's adjudicator may have found it.
-    made = count_hits(positive, decided, Ratings.of([1, 9], [2, 9], [5, 5]))
-    assert (made.response.tolist(), made.hits.tolist(), made.complete.tolist()) == ([1, 2], [1, 1], [False, True])
+    counts = count_hits(positive, decided, Ratings.of([1, 9], [2, 9], [5, 5]))
+    assert (counts.response.tolist(), counts.hits.tolist(), counts.complete.tolist()) == ([1, 2], [1, 1], [False, True])
 
 
 def test_sensitivity_ranks_the_other_candidates_by_the_same_group(tmp_path: Path) -> None:
     study, _written = physicians_study(cases=10)
     models = {one.pk: {"one": 5, "two": 3, "three": 1}.get(one.candidate.name, 2) for one in study.responses()}
     study.group("A", first_hits(study, models, coin(1, "met")))
-    made, rows = run(study, tmp_path)
+    summary, rows = run(study, tmp_path)
     # Each of the physician's responses has two hits, and so has every resample.
-    assert (made["k"], made["k_low"], made["k_high"]) == (2, None, None)
+    assert (summary["k"], summary["k_low"], summary["k_high"]) == (2, None, None)
     by_setting = {(row["setting"], row["k"]): row for row in rows}
     assert by_setting["cacs_at_k", "2"]["spearman"] == "1.0"
     # CACS@4 of hits 5, 3, 1 is above 0, 0, 0: ranks 3, 1.5, 1.5 against 3, 2, 1 of CACS@2 correlate by 0.8660.

@@ -34,17 +34,17 @@ def shared_study(rows_of_the_module: None) -> Study:
     """Ten cases of six criteria; physicians meet two of them, three models five, three and one. The judge ``sharp``
     says what the group says; ``blunt`` calls the first criterion not met throughout and is invalid on the last.
     """
-    made, _written = physicians_study(cases=10)
-    hits = {one.pk: HITS.get(one.candidate.name, 2) for one in made.responses()}
-    made.group("A", first_hits(made, hits, coin(1, "met")))
-    place = {criterion: n for criteria in made.criteria.values() for n, criterion in enumerate(criteria)}
+    study, _written = physicians_study(cases=10)
+    hits = {one.pk: HITS.get(one.candidate.name, 2) for one in study.responses()}
+    study.group("A", first_hits(study, hits, coin(1, "met")))
+    place = {criterion: n for criteria in study.criteria.values() for n, criterion in enumerate(criteria)}
 
     def blunt(pair: Pair) -> str:
-        return {0: "not_met", 5: "invalid"}.get(place[pair[1]], made.said["A"][pair])
+        return {0: "not_met", 5: "invalid"}.get(place[pair[1]], study.said["A"][pair])
 
-    made.judge("sharp", lambda pair: made.said["A"][pair])
-    made.judge("blunt", blunt)
-    return made
+    study.judge("sharp", lambda pair: study.said["A"][pair])
+    study.judge("blunt", blunt)
+    return study
 
 
 def calibrated(study: Study) -> Report:
@@ -103,12 +103,12 @@ def test_the_errors_of_judges_are_measured_and_carried_on(study: Study) -> None:
 
 def test_a_rate_has_an_interval_where_ten_cases_stand_behind_it() -> None:
     """Of twelve cases the group calls criteria met in three alone: a sensitivity rests on three cases."""
-    made, _written = physicians_study(cases=12)
-    some = {one.pk for one in made.responses() if one.case.key < "case-03" or one.candidate.name == "doctor"}
-    place = {criterion: n for criteria in made.criteria.values() for n, criterion in enumerate(criteria)}
-    made.group("A", lambda pair: "met" if pair[0] in some and place[pair[1]] < 3 else "not_met")
-    made.judge("judge", lambda pair: "not_met" if place[pair[1]] in (0, pair[0] % 6) else made.said["A"][pair])
-    (judge,) = rows(calibrated(made), "judges")
+    study, _written = physicians_study(cases=12)
+    some = {one.pk for one in study.responses() if one.case.key < "case-03" or one.candidate.name == "doctor"}
+    place = {criterion: n for criteria in study.criteria.values() for n, criterion in enumerate(criteria)}
+    study.group("A", lambda pair: "met" if pair[0] in some and place[pair[1]] < 3 else "not_met")
+    study.judge("judge", lambda pair: "not_met" if place[pair[1]] in (0, pair[0] % 6) else study.said["A"][pair])
+    (judge,) = rows(calibrated(study), "judges")
     assert (judge["n_cases"], judge["sensitivity_low"]) == (12, None)
     assert "sensitivity: no interval: 3 of the 10 cases needed" in judge["note"]
     assert (judge["specificity"], judge["specificity_low"], judge["specificity_high"]) == (1, None, None)
@@ -230,9 +230,13 @@ def test_the_api_lists_and_signs(study: Study) -> None:
     def post(**given: object):
         return client.post(address, json.dumps(given), content_type="application/json")
 
-    made = post(k=2, report=report.public_id, seen=0)
-    assert made.status_code == 201
-    assert (made.json()["version"], made.json()["report"], made.json()["facts"]["k"]) == (1, report.public_id, 2)
+    response = post(k=2, report=report.public_id, seen=0)
+    assert response.status_code == 201
+    assert (response.json()["version"], response.json()["report"], response.json()["facts"]["k"]) == (
+        1,
+        report.public_id,
+        2,
+    )
     assert post(k=2, report=report.public_id, seen=0).status_code == 409
     assert post(k=2, seen=1).status_code == 422
     assert post(k=2, report="elsewhere", seen=1).status_code == 404

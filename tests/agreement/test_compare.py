@@ -176,13 +176,13 @@ def test_no_shared_pair_gives_a_reason_and_no_number() -> None:
     one = frame(12)
     response, criterion = everything(one)
     a, b = Ratings.of(response[:8], criterion[:8], [1] * 8), Ratings.of(response[8:], criterion[8:], [1] * 88)
-    made = compare(one, pair(a, b))
-    assert [row["slice"] for row in made.rows] == ["all"]
-    assert {made.overall[name] for name in COLUMNS if name.startswith(("mf1", "f1", "raw", "kappa", "a", "prev"))} == {
-        None
-    }
-    assert made.overall["n_pairs"] == 0
-    assert "share no pair" in made.overall["note"]
+    comparison = compare(one, pair(a, b))
+    assert [row["slice"] for row in comparison.rows] == ["all"]
+    assert {
+        comparison.overall[name] for name in COLUMNS if name.startswith(("mf1", "f1", "raw", "kappa", "a", "prev"))
+    } == {None}
+    assert comparison.overall["n_pairs"] == 0
+    assert "share no pair" in comparison.overall["note"]
     assert rows_by_slice(one, pair(Ratings.of([], [], []), b))["all"]["mf1"] is None
     assert rows_by_slice(one, pair(a, Ratings.of([], [], [])))["all"]["mf1"] is None
 

@@ -27,18 +27,18 @@ GIVEN = {"reference": "group:A", "judge_a": "good", "judge_b": "poor"}
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=14, candidates=("one", "two", "three"))
-    made.group("A", coin(1, "met", "not_met", "met", "not_met", "cannot_assess"))
-    good, broken = noisy(made, "A", 3, 0.1), coin(4, *[""] * 9, "invalid", "missing")
+    study = make_study(cases=14, candidates=("one", "two", "three"))
+    study.group("A", coin(1, "met", "not_met", "met", "not_met", "cannot_assess"))
+    good, broken = noisy(study, "A", 3, 0.1), coin(4, *[""] * 9, "invalid", "missing")
     said = {"": None, "invalid": "invalid", "missing": ""}
 
     def first(pair: Pair) -> str:
         own, fault = good(pair), said[broken(pair)]
         return own if fault is None else fault
 
-    made.judge("good", first)
-    made.judge("poor", noisy(made, "A", 5, 0.45))
-    return made
+    study.judge("good", first)
+    study.judge("poor", noisy(study, "A", 5, 0.45))
+    return study
 
 
 def ask(study: Study, **given: str) -> Report:

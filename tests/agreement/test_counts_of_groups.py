@@ -42,13 +42,13 @@ def report(answered: Benchmark) -> Report:  # noqa: F811
         3,
     )
     group(answered, "B", {"z": [("case-0", "alpha"), ("case-1", "alpha")]}, 1)
-    made = services.create_report(
+    report = services.create_report(
         benchmark=answered, kind="scores", parameters={"rater": "group:A", "k": 1}, by=None, at=timezone.now()
     )
-    services.run(report_id=made.pk, clock=timezone.now)
-    made.refresh_from_db()
-    assert made.status == "done", made.error
-    return made
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    return report
 
 
 def place(report: Report) -> str:

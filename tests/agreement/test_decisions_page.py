@@ -21,23 +21,23 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=12, points=(1, 1, 1, -2, 5))
-    made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
-    made.group("B", noisy(made, "A", 2, 0.3))
-    return made
+    study = make_study(cases=12, points=(1, 1, 1, -2, 5))
+    study.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
+    study.group("B", noisy(study, "A", 2, 0.3))
+    return study
 
 
 @pytest.fixture
 def report(study: Study) -> Report:
-    made = services.create_report(
+    report = services.create_report(
         benchmark=study.benchmark,
         kind="agreement",
         parameters={"rater_a": "group:A", "rater_b": "group:B"},
         at=timezone.now(),
     )
-    services.run(report_id=made.pk, clock=timezone.now)
-    made.refresh_from_db()
-    return made
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    return report
 
 
 def open_page(study: Study, report: Report, **query: str) -> object:

@@ -40,14 +40,14 @@ def rows(report: Report, table: str) -> list[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=12, candidates=("one", "two", "three", "four"))
-    made.group("A", coin(1, "met", "not_met", "met", "not_met", "cannot_assess"))
-    made.group("B", noisy(made, "A", 2, 0.15))
-    made.group("C", coin(5, "met"))
-    own = noisy(made, "A", 3, 0.25)
+    study = make_study(cases=12, candidates=("one", "two", "three", "four"))
+    study.group("A", coin(1, "met", "not_met", "met", "not_met", "cannot_assess"))
+    study.group("B", noisy(study, "A", 2, 0.15))
+    study.group("C", coin(5, "met"))
+    own = noisy(study, "A", 3, 0.25)
     broken = coin(4, *[""] * 9, "invalid")
-    made.judge("echo", lambda pair: broken(pair) or own(pair))
-    return made
+    study.judge("echo", lambda pair: broken(pair) or own(pair))
+    return study
 
 
 def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(study: Study) -> None:

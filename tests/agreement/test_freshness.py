@@ -41,15 +41,15 @@ ASKED = {
 
 @pytest.fixture
 def study() -> Study:
-    made = make_study(cases=11, points=(1, 1, 1))
-    written = CandidateFactory(benchmark=made.benchmark, name="physician", kind=Candidate.Kind.PHYSICIAN)
-    for case in Case.objects.filter(benchmark=made.benchmark):
+    study = make_study(cases=11, points=(1, 1, 1))
+    written = CandidateFactory(benchmark=study.benchmark, name="physician", kind=Candidate.Kind.PHYSICIAN)
+    for case in Case.objects.filter(benchmark=study.benchmark):
         ResponseFactory(case=case, candidate=written, writing_mode=Response.WritingMode.UNAIDED)
-    made.group("A", coin(1, "met", "not_met", "met"))
-    made.group("B", noisy(made, "A", 2, 0.25))
-    made.judge("echo", noisy(made, "A", 3, 0.1))
-    made.judge("other", noisy(made, "A", 5, 0.3))
-    return made
+    study.group("A", coin(1, "met", "not_met", "met"))
+    study.group("B", noisy(study, "A", 2, 0.25))
+    study.judge("echo", noisy(study, "A", 3, 0.1))
+    study.judge("other", noisy(study, "A", 5, 0.3))
+    return study
 
 
 def ask(study: Study, kind: str = "agreement", seed: int = 3) -> Report:
@@ -74,9 +74,9 @@ def compute(report: Report) -> None:
 
 @pytest.fixture
 def client(study: Study) -> Client:
-    made = Client()
-    made.force_login(study.admin)
-    return made
+    client = Client()
+    client.force_login(study.admin)
+    return client
 
 
 def place(report: Report) -> str:

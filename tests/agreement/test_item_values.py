@@ -40,16 +40,16 @@ def shared_study(rows_of_the_module: None) -> Study:
 
 @pytest.fixture
 def report(study: Study) -> Report:
-    made = services.create_report(
+    report = services.create_report(
         benchmark=study.benchmark,
         kind="items",
         parameters={"rater_a": "group:A", "rater_b": "group:B"},
         at=timezone.now(),
     )
-    services.run(report_id=made.pk, clock=timezone.now)
-    made.refresh_from_db()
-    assert made.status == "done", made.error
-    return made
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    return report
 
 
 @pytest.fixture

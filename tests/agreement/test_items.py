@@ -37,29 +37,29 @@ POINTS = (1, 3, 1, -2, 5)
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=12, points=POINTS, candidates=("alpha", "beta", "gamma"))
-    made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
-    made.group("B", noisy(made, "A", 2, 0.3))
-    return made
+    study = make_study(cases=12, points=POINTS, candidates=("alpha", "beta", "gamma"))
+    study.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
+    study.group("B", noisy(study, "A", 2, 0.3))
+    return study
 
 
 @pytest.fixture
 def report(study: Study) -> Report:
-    made = services.create_report(
+    report = services.create_report(
         benchmark=study.benchmark,
         kind="items",
         parameters={"rater_a": "group:A", "rater_b": "group:B"},
         at=timezone.now(),
     )
-    services.run(report_id=made.pk, clock=timezone.now)
-    made.refresh_from_db()
-    assert made.status == "done", made.error
-    return made
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    return report
 
 
 def tables(study: Study) -> dict[str, list[Row]]:
-    made = analyse(read_items(study.benchmark, "group:A", "group:B"), seed=3)
-    return {name: table.dicts() for name, table in made.tables.items()}
+    analysis = analyse(read_items(study.benchmark, "group:A", "group:B"), seed=3)
+    return {name: table.dicts() for name, table in analysis.tables.items()}
 
 
 def answered(study: Study) -> dict[tuple[int, int], tuple[int, int]]:
@@ -111,8 +111,8 @@ def test_criteria_have_their_agreement_and_discrimination(study: Study) -> None:
 def test_an_invalid_verdict_differs_from_nothing(study: Study) -> None:
     """It counts against its judge in MF1; neither a criterion nor a response is contested for it."""
     study.judge("Judge", coin(7, "met", "not_met", "invalid"))
-    made = analyse(read_items(study.benchmark, "group:A", "Judge"), seed=3).tables
-    criteria, overall = made["criteria"].dicts(), made["overall"].dicts()[0]
+    tables_by_name = analyse(read_items(study.benchmark, "group:A", "Judge"), seed=3).tables
+    criteria, overall = tables_by_name["criteria"].dicts(), tables_by_name["overall"].dicts()[0]
     assert sum(row["n_invalid"] for row in criteria) > 20
     for row in criteria:
         assert row["n_valid"] == row["n_pairs"] - row["n_invalid"]
@@ -120,7 +120,7 @@ def test_an_invalid_verdict_differs_from_nothing(study: Study) -> None:
             assert row["n_differ"] == pytest.approx(row["n_valid"] * (1 - row["raw"]))
         else:
             assert (row["n_differ"], row["raw"]) == (0, None)
-    tail = made["tail"].dicts()
+    tail = tables_by_name["tail"].dicts()
     for rows in (criteria, tail):
         assert sum(row["n_differ"] for row in rows) == overall["n_differ"] > 0
     assert sum(row["n_valid"] for row in criteria) == overall["n_pairs"] < sum(row["n_pairs"] for row in tail)
@@ -129,10 +129,10 @@ def test_an_invalid_verdict_differs_from_nothing(study: Study) -> None:
 def test_where_disagreement_sits(study: Study) -> None:
     from sklearn.metrics import mutual_info_score
 
-    made = tables(study)
+    rows_by_table = tables(study)
     pairs, responses = answered(study), {one.pk: one for one in study.responses()}
     differ = [a != b for a, b in pairs.values()]
-    assert made["overall"][0]["rate"] == pytest.approx(np.mean(differ))
+    assert rows_by_table["overall"][0]["rate"] == pytest.approx(np.mean(differ))
     position = {criterion: i for ids in study.criteria.values() for i, criterion in enumerate(ids)}
     values = {
         "points": ["positive" if POINTS[position[criterion]] > 0 else "negative" for _, criterion in pairs],
@@ -140,7 +140,7 @@ def test_where_disagreement_sits(study: Study) -> None:
         "candidate": [responses[response].candidate.name for response, _ in pairs],
         "theme": [responses[response].case.tags[0].removeprefix("theme:") for response, _ in pairs],
     }
-    attributes = {row["attribute"]: row for row in made["attributes"]}
+    attributes = {row["attribute"]: row for row in rows_by_table["attributes"]}
     for name, given in values.items():
         assert attributes[name]["bits"] == pytest.approx(mutual_info_score(given, differ) / log(2), abs=1e-9)
         assert 0 < attributes[name]["p"] <= 1
@@ -150,16 +150,16 @@ def test_where_disagreement_sits(study: Study) -> None:
             attributes[name]["bits"] - (cells - len(set(given)) - 1) / (2 * len(pairs) * log(2))
         )
         for value in set(given):
-            (row,) = [row for row in made["where"] if (row["attribute"], row["value"]) == (name, value)]
+            (row,) = [row for row in rows_by_table["where"] if (row["attribute"], row["value"]) == (name, value)]
             mine = [one for one, at in zip(differ, given, strict=True) if at == value]
             assert (row["n_pairs"], row["n_differ"]) == (len(mine), sum(mine))
             assert row["rate"] == pytest.approx(np.mean(mine))
             assert (row["rate_low"] is None) == (row["n_cases"] < 10)
     assert attributes["language"]["note"].endswith(", p: the attribute has one value only")
-    excess = [row["excess"] for row in made["attributes"] if row["excess"] is not None]
+    excess = [row["excess"] for row in rows_by_table["attributes"] if row["excess"] is not None]
     assert excess == sorted(excess, reverse=True)
     for name in ("criterion_length", "response_length"):
-        assert sum(row["n_pairs"] for row in made["where"] if row["attribute"] == name) == len(pairs)
+        assert sum(row["n_pairs"] for row in rows_by_table["where"] if row["attribute"] == name) == len(pairs)
 
 
 def test_physicians_beside_the_other_group(study: Study) -> None:
@@ -264,31 +264,31 @@ def test_the_command_writes_the_tables_of_the_report(study: Study, report: Repor
 
 def test_a_judge_beside_a_group_and_nobody_in_common(study: Study) -> None:
     study.judge("J", coin(5, "met", "not_met", "invalid", ""))
-    made = analyse(read_items(study.benchmark, "group:A", "J"))
-    (physician,) = made.tables["physicians"].dicts()
+    analysis = analyse(read_items(study.benchmark, "group:A", "J"))
+    (physician,) = analysis.tables["physicians"].dicts()
     assert physician["group"] == "A"
-    row = made.tables["criteria"].dicts()[0]
+    row = analysis.tables["criteria"].dicts()[0]
     assert row["n_invalid"] >= 0
     empty = make_study(cases=2)
     empty.group("A", coin(1, "met"))
     empty.group("B", coin(1, "cannot_assess"))
-    made = analyse(read_items(empty.benchmark, "group:A", "group:B"))
-    for table in made.tables.values():
+    analysis = analyse(read_items(empty.benchmark, "group:A", "group:B"))
+    for table in analysis.tables.values():
         assert all(cell == cell for row in table.rows for cell in row)
         "".join(table.csv())
-    assert {row["note"].rpartition(": ")[2] for row in made.tables["attributes"].dicts()} == {"no pairs"}
+    assert {row["note"].rpartition(": ")[2] for row in analysis.tables["attributes"].dicts()} == {"no pairs"}
 
 
 def test_a_trained_judge_is_said_to_know_what_it_learned_from(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     study.judge("J", coin(5, "met", "not_met"))
     monkeypatch.setattr("agreement.kinds.items.learned_candidates", lambda benchmark, runs: ["beta"])
-    made = compute(study.benchmark, rater_a="group:A", rater_b="J")
+    result = compute(study.benchmark, rater_a="group:A", rater_b="J")
     said = "the judge learned from decisions on"
     for name in ("where", "tail"):
-        for row in made.tables[name].dicts():
+        for row in result.tables[name].dicts():
             about = row["slice"] == "candidate:beta" or row["slice"].startswith("response:beta/")
             assert (said in row["note"]) == about
-    assert said in made.tables["overall"].dicts()[0]["note"]
+    assert said in result.tables["overall"].dicts()[0]["note"]
 
 
 def test_what_is_added_beside_the_pairs_makes_nothing_stale(study: Study) -> None:
@@ -309,5 +309,5 @@ def test_peers_are_counted_once_with_each() -> None:
     physician, group, pair, outcome = (np.array(column) for column in zip(*said, strict=True))
     none = np.zeros(len(said), dtype=np.int16)
     votes = Votes(physician, group, pair, pair, outcome.astype(np.int16), none, none)
-    made = peer_tables(votes, pair, physician, (1, 4))
-    assert made.cells()[:, 0].T.tolist() == [[1, 2, 0, 0], [1, 1, 1, 0], [0, 0, 2, 0], [0, 0, 0, 0]]
+    counts = peer_tables(votes, pair, physician, (1, 4))
+    assert counts.cells()[:, 0].T.tolist() == [[1, 2, 0, 0], [1, 1, 1, 0], [0, 0, 2, 0], [0, 0, 0, 0]]

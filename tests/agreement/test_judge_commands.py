@@ -23,13 +23,13 @@ def read(path: Path) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=12)
-    made.group("A", coin(1, "met", "not_met", "cannot_assess"))
+    study = make_study(cases=12)
+    study.group("A", coin(1, "met", "not_met", "cannot_assess"))
     for name, seed in (("B", 2), ("C", 3)):
-        made.group(name, noisy(made, "A", seed, 0.2))
-    made.judge("good", noisy(made, "A", 4, 0.1))
-    made.judge("poor", noisy(made, "A", 5, 0.4))
-    return made
+        study.group(name, noisy(study, "A", seed, 0.2))
+    study.judge("good", noisy(study, "A", 4, 0.1))
+    study.judge("poor", noisy(study, "A", 5, 0.4))
+    return study
 
 
 def test_the_commands_write_what_the_reports_hold(study: Study, tmp_path: Path) -> None:

@@ -27,9 +27,9 @@ ENDS = ("difference", "difference_low", "difference_high")
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=12, candidates=("one", "two"))
-    made.group("truth", coin(1, "met", "not_met", "met"))
-    return made
+    study = make_study(cases=12, candidates=("one", "two"))
+    study.group("truth", coin(1, "met", "not_met", "met"))
+    return study
 
 
 def ahead(study: Study) -> Report:

@@ -32,10 +32,10 @@ CASES, DRAWN = 24, 30
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
     """A judge on 24 cases of both candidates; a group grades 30 of the 48 responses, and differs on a fifth."""
-    made = make_study(cases=CASES, points=(3, 1, 1, 2, -2))
-    made.judge("Judge", coin(1, "met", "met", "not_met"))
-    made.group("A", noisy(made, "Judge", 2, 0.2), draw=DRAWN)
-    return made
+    study = make_study(cases=CASES, points=(3, 1, 1, 2, -2))
+    study.judge("Judge", coin(1, "met", "met", "not_met"))
+    study.group("A", noisy(study, "Judge", 2, 0.2), draw=DRAWN)
+    return study
 
 
 def graded(study: Study, candidate: str) -> int:
@@ -66,11 +66,11 @@ def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study)
     client = Client()
     client.force_login(study.admin)
     address = f"/b/{study.benchmark.slug}/scores/"
-    made = client.post(
+    response = client.post(
         address,
         {"kind": "powered", "powered-judge": "Judge", "powered-reference": "group:A@checked", "powered-k": "2"},
     )
-    assert made.status_code == 302, made.content.decode()
+    assert response.status_code == 302, response.content.decode()
     report = Report.objects.get()
     tasks.run_report(report.pk)
     report.refresh_from_db()
@@ -89,7 +89,7 @@ def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study)
     odd = rows["alpha", "theme:odd", "rubric_score"]
     assert (odd["low"], odd["n_cases"]) == (None, CASES // 2)
     assert f"{odd['n_labelled_cases']} of the 10 cases needed" in odd["note"]
-    page = client.get(made["Location"]).content.decode()
+    page = client.get(response["Location"]).content.decode()
     assert "Prediction-powered" in page
     row = rows["alpha", "overall_score", "rubric_accuracy"]
     assert f'{row["value"]:.1f} <span class="ci">{row["low"]:.1f}–{row["high"]:.1f}</span>' in page
@@ -99,12 +99,12 @@ def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study)
     assert "30 of them with decisions of group A" in methods
     assert "the graded responses were drawn at random" in methods
     assert "Angelopoulos, Duchi, Zrnic 2023" in methods
-    first = b"".join(client.get(f"{made['Location']}tables/powered.csv").streaming_content)
+    first = b"".join(client.get(f"{response['Location']}tables/powered.csv").streaming_content)
     again = services.recompute_report(report=report, at=timezone.now())
     tasks.run_report(again.pk)
     again.refresh_from_db()
     assert again.input_digest == report.input_digest == kind_of(report).digest(study.benchmark, report.parameters)
-    other = made["Location"].replace(report.public_id, again.public_id)
+    other = response["Location"].replace(report.public_id, again.public_id)
     assert b"".join(client.get(f"{other}tables/powered.csv").streaming_content) == first
 
 
@@ -126,13 +126,13 @@ def test_the_judges_own_figure_is_that_of_its_scores(study: Study, rater: str) -
 
 
 def test_the_judges_own_interval_stays_in_bounds_though_a_tie_keeps_it_apart() -> None:
-    made = make_study(cases=12, points=(3, 1, 1, 2, -2))
-    first = made.responses()[0].pk
-    made.judge("Judge", lambda pair: "not_met" if pair[0] == first else "met")
-    tied = {(made.responses()[2].pk, criterion) for criterion in made.criteria[made.responses()[2].case_id][:1]}
-    made.judge("Other", lambda pair: "not_met" if pair in tied else made.said["Judge"][pair])
-    made.group("A", noisy(made, "Judge", 2, 0.2), draw=20)
-    rows = powered_scores(made.benchmark, judge="jury:Judge+Other", reference="group:A", k=2).rows
+    study = make_study(cases=12, points=(3, 1, 1, 2, -2))
+    first = study.responses()[0].pk
+    study.judge("Judge", lambda pair: "not_met" if pair[0] == first else "met")
+    tied = {(study.responses()[2].pk, criterion) for criterion in study.criteria[study.responses()[2].case_id][:1]}
+    study.judge("Other", lambda pair: "not_met" if pair in tied else study.said["Judge"][pair])
+    study.group("A", noisy(study, "Judge", 2, 0.2), draw=20)
+    rows = powered_scores(study.benchmark, judge="jury:Judge+Other", reference="group:A", k=2).rows
     ends = [(row["judge"], row["judge_high"]) for row in rows if row["judge_high"] is not None and row["k"] != 0]
     assert max(value for value, _high in ends if value < 100) > 80  # so close that t ends would lie beyond
     assert all(high <= 100 for _value, high in ends)
@@ -145,8 +145,8 @@ def test_unequal_inclusion_probabilities_weigh(study: Study) -> None:
         item.inclusion_probability = rng.choice([0.25, 0.5])
         item.save()
         weights[item.response_id] = 1 / item.inclusion_probability
-    made = powered_scores(study.benchmark, judge="Judge", reference="group:A", k=2)
-    row = next(row for row in made.rows if row["measure"] == "rubric_accuracy" and row["slice"] == "overall_score")
+    scores = powered_scores(study.benchmark, judge="Judge", reference="group:A", k=2)
+    row = next(row for row in scores.rows if row["measure"] == "rubric_accuracy" and row["slice"] == "overall_score")
     assert (row["value"], row["physicians"]) == pytest.approx(by_hand(study, "alpha", weights)[:2], abs=1e-9)
     assert row["note"] == "weighted by the inverse of the recorded inclusion probabilities"
 

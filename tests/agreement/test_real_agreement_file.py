@@ -30,8 +30,8 @@ def tables(tmp_path_factory) -> tuple[str, dict[str, list[dict[str, str]]]]:
 
 
 def test_judge_against_all_physicians(tables):
-    told, made = tables
-    row = made["agreement"][0]
+    told, rows_by_table = tables
+    row = rows_by_table["agreement"][0]
     assert (row["slice"], row["n_pairs"]) == ("all", "250")
     expected = {"f1_balanced": 0.696691, "mf1": 0.696691, "f1_met": 0.805882, "f1_not_met": 0.587500, "kappa": 0.393784}
     for column, value in expected.items():
@@ -40,8 +40,8 @@ def test_judge_against_all_physicians(tables):
 
 
 def test_ceiling_of_the_physicians(tables):
-    told, made = tables
-    row = made["ceiling"][0]
+    told, rows_by_table = tables
+    row = rows_by_table["ceiling"][0]
     assert (row["slice"], row["n_pairs"]) == ("all", "282")
     expected = {"f1_balanced": 0.718500, "f1_met": 0.804348, "f1_not_met": 0.632653, "kappa": 0.437001}
     for column, value in expected.items():
@@ -51,11 +51,11 @@ def test_ceiling_of_the_physicians(tables):
 
 
 def test_every_category_and_physician_has_its_row(tables):
-    _, made = tables
-    assert len(made["agreement"]) == len(made["ceiling"]) == 1 + 33
-    assert sum(int(row["n_pairs"]) for row in made["agreement"][1:]) == 250
-    assert sum(int(row["n_pairs"]) for row in made["ceiling"][1:]) == 282
-    overall = [row for row in made["physicians"] if row["slice"] == "all"]
+    _, rows_by_table = tables
+    assert len(rows_by_table["agreement"]) == len(rows_by_table["ceiling"]) == 1 + 33
+    assert sum(int(row["n_pairs"]) for row in rows_by_table["agreement"][1:]) == 250
+    assert sum(int(row["n_pairs"]) for row in rows_by_table["ceiling"][1:]) == 282
+    overall = [row for row in rows_by_table["physicians"] if row["slice"] == "all"]
     assert len(overall) == 107
     assert sum(int(row["n_pairs"]) for row in overall) == 282
 
@@ -131,15 +131,15 @@ def test_every_row_pair_by_pair(tables):
                 others = [other for there, (_, other) in enumerate(labels) if there != place]
                 ceiling[name] += [(other, label) for other in others]
                 physicians[physician, name] += [(other, label) for other in others]
-    _, made = tables
-    assert [row["slice"] for row in made["agreement"]] == [row["slice"] for row in made["ceiling"]]
-    for row in made["agreement"]:
+    _, rows_by_table = tables
+    assert [row["slice"] for row in rows_by_table["agreement"]] == [row["slice"] for row in rows_by_table["ceiling"]]
+    for row in rows_by_table["agreement"]:
         same(row, judge[row["slice"]])
     for pairs in (judge["all"], ceiling["all"]):
         a, b = zip(*pairs, strict=True)
         assert figures_of(pairs)["mf1"] == pytest.approx(f1_score(a, b, average="macro"), abs=1e-12)
         assert figures_of(pairs)["kappa"] == pytest.approx(cohen_kappa_score(a, b), abs=1e-12)
-    for row in made["ceiling"]:
+    for row in rows_by_table["ceiling"]:
         same(row, ceiling[row["slice"]])
         paired = [labels for labels in units[row["slice"]] if len(labels) > 1]
         if len({label for labels in paired for label in labels}) < 2:
@@ -148,7 +148,7 @@ def test_every_row_pair_by_pair(tables):
         width = max(map(len, paired))
         table = np.array([[float(x) for x in labels] + [np.nan] * (width - len(labels)) for labels in paired]).T
         assert float(row["alpha"]) == pytest.approx(krippendorff.alpha(table, level_of_measurement="nominal"), abs=1e-9)
-    physician_rows = {(row["physician"], row["slice"]): row for row in made["physicians"]}
+    physician_rows = {(row["physician"], row["slice"]): row for row in rows_by_table["physicians"]}
     assert physician_rows.keys() == physicians.keys()
     for place, row in physician_rows.items():
         same(row, physicians[place])

@@ -51,11 +51,13 @@ def report(tmp_path: Path) -> Report:
     (tmp_path / "verdicts.jsonl").write_text("\n".join(map(json.dumps, said)), "utf-8")
     call_command("import_verdicts", tmp_path / "verdicts.jsonl", "--benchmark", "real", "--judge", "J", verbosity=0)
     benchmark = Benchmark.objects.get(slug="real")
-    made = services.create_report(benchmark=benchmark, kind="alternative", parameters={"judge": "J"}, at=timezone.now())
-    services.run(report_id=made.pk, clock=timezone.now)
-    made.refresh_from_db()
-    assert made.status == "done", made.error
-    return made
+    report = services.create_report(
+        benchmark=benchmark, kind="alternative", parameters={"judge": "J"}, at=timezone.now()
+    )
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    return report
 
 
 def test_all_pairs_of_raters_are_those_of_the_official_code(report: Report) -> None:

@@ -25,15 +25,15 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=11, points=(1, 1, 1))
-    made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
-    made.judge("echo", noisy(made, "A", 3, 0.1))
-    return made
+    study = make_study(cases=11, points=(1, 1, 1))
+    study.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
+    study.judge("echo", noisy(study, "A", 3, 0.1))
+    return study
 
 
 @pytest.fixture
 def report(study: Study) -> Report:
-    made = services.create_report(
+    report = services.create_report(
         benchmark=study.benchmark,
         kind="agreement",
         parameters={"rater_a": "group:A", "rater_b": "echo"},
@@ -41,16 +41,16 @@ def report(study: Study) -> Report:
         by=study.admin,
         at=timezone.now(),
     )
-    services.run(report_id=made.pk, clock=timezone.now)
-    made.refresh_from_db()
-    return made
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    return report
 
 
 @pytest.fixture
 def client(study: Study) -> Client:
-    made = Client()
-    made.force_login(study.admin)
-    return made
+    client = Client()
+    client.force_login(study.admin)
+    return client
 
 
 def fetched(client: Client, address: str) -> bytes:
@@ -172,8 +172,8 @@ def test_a_table_too_large_for_a_workbook_of_all_is_named_in_it(
 def test_the_command_computes_any_kind_and_refuses_in_words(study: Study, tmp_path: Path) -> None:
     slug, said = f"--benchmark={study.benchmark.slug}", io.StringIO()
     call_command("report", slug, "--kind=scores", "--param=rater=echo", "--param=k=2", f"--out={tmp_path}", stdout=said)
-    made = Report.objects.get()
-    assert (made.kind, made.status, made.parameters["k"]) == ("scores", "done", 2)
+    report = Report.objects.get()
+    assert (report.kind, report.status, report.parameters["k"]) == ("scores", "done", 2)
     assert "Scores by echo, k = 2" in said.getvalue()
     assert (tmp_path / "tables" / "scoreboard.csv").read_text().startswith("candidate,")
     assert "SHA256SUMS" in os.listdir(tmp_path)

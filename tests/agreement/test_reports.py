@@ -27,11 +27,11 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=11, points=(1, 1, 1))
-    made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
-    made.group("B", noisy(made, "A", 2, 0.25))
-    made.judge("echo", noisy(made, "A", 3, 0.1))
-    return made
+    study = make_study(cases=11, points=(1, 1, 1))
+    study.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
+    study.group("B", noisy(study, "A", 2, 0.25))
+    study.judge("echo", noisy(study, "A", 3, 0.1))
+    return study
 
 
 def ask(study: Study, kind: str = "agreement", seed: int = 0, **parameters: object) -> Report:
@@ -67,23 +67,23 @@ def test_a_report_is_asked_for_computed_and_read(study: Study) -> None:
         "agreement-rater_b": "group:B@checked",
         "agreement-seed": "",
     }
-    made = client.post(address, form)
+    response = client.post(address, form)
     report = Report.objects.get()
-    assert made.status_code == 302
-    assert made["Location"] == f"{address}{report.public_id}/"
+    assert response.status_code == 302
+    assert response["Location"] == f"{address}{report.public_id}/"
     assert report.status == JobStatus.PENDING
-    assert "Waiting for a worker" in client.get(made["Location"]).content.decode()
-    fragment = client.get(f"{made['Location']}progress")
+    assert "Waiting for a worker" in client.get(response["Location"]).content.decode()
+    fragment = client.get(f"{response['Location']}progress")
     assert 'hx-trigger="every 1s"' in fragment.content.decode()
     assert "HX-Refresh" not in fragment
 
     tasks.run_report(report.pk)
-    assert client.get(f"{made['Location']}progress")["HX-Refresh"] == "true"
+    assert client.get(f"{response['Location']}progress")["HX-Refresh"] == "true"
     report.refresh_from_db()
     assert (report.status, report.progress) == (JobStatus.DONE, 1.0)
     assert len(report.input_digest) == 64
     assert report.software.startswith("consilium ")
-    html = client.get(made["Location"]).content.decode()
+    html = client.get(response["Location"]).content.decode()
     assert f"{table_of(report, 'candidates').dicts()[0]['mf1']:.3f}" in html
     for text in (
         "Agreement on each candidate",
@@ -306,17 +306,17 @@ def test_the_api_makes_lists_and_hands_out_what_the_page_does(study: Study) -> N
     )
     assert refused.status_code == 400
     assert "input_digest" in refused.json()
-    made = client.post(
+    response = client.post(
         f"{api}/reports/",
         {"kind": "agreement", "parameters": {"rater_a": "group:A", "rater_b": "echo"}, "seed": 3},
         content_type="application/json",
     )
-    assert made.status_code == 201
-    assert made.json()["status"] == "pending"
-    assert made.json()["parameters"] == {"rater_a": "group:A@checked", "rater_b": "echo"}
+    assert response.status_code == 201
+    assert response.json()["status"] == "pending"
+    assert response.json()["parameters"] == {"rater_a": "group:A@checked", "rater_b": "echo"}
     report = Report.objects.get()
     tasks.run_report(report.pk)
-    detail = client.get(f"{api}/reports/{made.json()['id']}/").json()
+    detail = client.get(f"{api}/reports/{response.json()['id']}/").json()
     assert (detail["status"], detail["seed"]) == ("done", 3)
     assert detail["tables"] == ["agreement", "candidates", "distribution", "raters", "slices"]
     assert [one["id"] for one in client.get(f"{api}/reports/").json()["results"]] == [detail["id"]]

@@ -18,8 +18,8 @@ SEED, K = 4, 2
 MEASURES = ("rubric_score", "rubric_accuracy", "cacs_at_k")
 
 
-def by(made: Result, name: str, key: str = "slice") -> dict[str, dict[str, Any]]:
-    return {row[key]: row for row in made.tables[name].dicts()}
+def by(result: Result, name: str, key: str = "slice") -> dict[str, dict[str, Any]]:
+    return {row[key]: row for row in result.tables[name].dicts()}
 
 
 def test_every_page_says_the_same() -> None:
@@ -85,8 +85,8 @@ def test_every_page_says_the_same() -> None:
         for one in graders:
             scale = 100 if one["setting"] == "rubric_score" else 1
             assert one["rater_value"] == pytest.approx(scale * row[one["setting"]])
-    made = powered.compute(benchmark, judge="J", reference="group:A", k=K)
-    for row in made.tables["powered"].dicts():
+    result = powered.compute(benchmark, judge="J", reference="group:A", k=K)
+    for row in result.tables["powered"].dicts():
         if row["slice"] == "overall_score":
             assert row["measure"] in MEASURES
             assert row["physicians"] == pytest.approx(board[row["candidate"]][row["measure"]])

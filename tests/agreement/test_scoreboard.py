@@ -31,17 +31,17 @@ NAMES = ("alpha", "beta", "gamma", "delta")
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=24, points=(1,) * CRITERIA, candidates=NAMES)
-    for n, case in enumerate(Case.objects.filter(benchmark=made.benchmark).order_by("pk")):
+    study = make_study(cases=24, points=(1,) * CRITERIA, candidates=NAMES)
+    for n, case in enumerate(Case.objects.filter(benchmark=study.benchmark).order_by("pk")):
         register = "professional" if n % 2 else "lay"
         tags = [*case.tags, f"specialty:{('neurology', 'cardiology', 'dermatology')[n % 3]}"]
         Case.objects.filter(pk=case.pk).update(register=register, language=("en", "zh")[n // 12], tags=tags)
-    made.benchmark.maps = {"specialty": {"neurology": "brain", "cardiology": "inner", "dermatology": "inner"}}
-    made.benchmark.save(update_fields=["maps"])
-    made.group("A", coin(3, "met", "met", "not_met"))
-    made.group("B", noisy(made, "A", 4, 0.2))
-    made.judge("J", noisy(made, "A", 5, 0.3))
-    return made
+    study.benchmark.maps = {"specialty": {"neurology": "brain", "cardiology": "inner", "dermatology": "inner"}}
+    study.benchmark.save(update_fields=["maps"])
+    study.group("A", coin(3, "met", "met", "not_met"))
+    study.group("B", noisy(study, "A", 4, 0.2))
+    study.judge("J", noisy(study, "A", 5, 0.3))
+    return study
 
 
 def result(study: Study, also: tuple[str, ...] = ("J", "group:B")) -> Result:
@@ -107,7 +107,7 @@ def test_every_slice_has_its_figures(study: Study) -> None:
 
 
 def test_differences_take_their_intervals_from_joint_resamples(study: Study) -> None:
-    made = result(study)
+    scoreboard = result(study)
     cases = list(Case.objects.filter(benchmark=study.benchmark).order_by("pk"))
     met = hits(study, "A")
     rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name="beta").order_by("case")
@@ -121,9 +121,9 @@ def test_differences_take_their_intervals_from_joint_resamples(study: Study) -> 
         drawn["gap"].append(whole["rubric_accuracy"] - whole["cacs_at_k"])
         drawn["family"].append(even["cacs_at_k"] - whole["cacs_at_k"])
         drawn["register"].append(figures(lay)["pass_at_k"] - figures(other)["pass_at_k"])
-    gap = row(made.tables["gap"].dicts(), slice="overall_score", candidate="beta")
-    family = row(made.tables["families"].dicts(), family="theme:even", candidate="beta")
-    register = row(made.tables["registers"].dicts(), candidate="beta")
+    gap = row(scoreboard.tables["gap"].dicts(), slice="overall_score", candidate="beta")
+    family = row(scoreboard.tables["families"].dicts(), family="theme:even", candidate="beta")
+    register = row(scoreboard.tables["registers"].dicts(), candidate="beta")
     for own, name, replicates in (
         (gap, "gap_cacs", drawn["gap"]),
         (family, "cacs_at_k_deviation", drawn["family"]),
@@ -135,16 +135,16 @@ def test_differences_take_their_intervals_from_joint_resamples(study: Study) -> 
     assert gap["gap_cacs"] == pytest.approx(everything["rubric_accuracy"] - everything["cacs_at_k"], abs=1e-9)
     assert gap["gap_pass"] == pytest.approx(everything["rubric_accuracy"] - 100 * everything["pass_at_k"], abs=1e-9)
     assert (register["n_lay"], register["n_cases_professional"]) == (12, 12)
-    assert made.facts["family_kind"] == "theme"
+    assert scoreboard.facts["family_kind"] == "theme"
 
 
 def test_a_gap_says_how_many_responses_only_rubric_accuracy_counts() -> None:
-    made = make_study(cases=10, points=(1, 1, 1), candidates=("alpha",))
+    study = make_study(cases=10, points=(1, 1, 1), candidates=("alpha",))
     for n in range(2):
-        case = CaseFactory(benchmark=made.benchmark, key=f"short-{n}", rubric=[1, 1])
-        ResponseFactory(case=case, candidate=made.candidates[0])
-    made.group("A", coin(3, "met", "not_met"))
-    tables = compute(made.benchmark, rater="group:A", k=3, also=(), seed=1).tables
+        case = CaseFactory(benchmark=study.benchmark, key=f"short-{n}", rubric=[1, 1])
+        ResponseFactory(case=case, candidate=study.candidates[0])
+    study.group("A", coin(3, "met", "not_met"))
+    tables = compute(study.benchmark, rater="group:A", k=3, also=(), seed=1).tables
     gap = row(tables["gap"].dicts(), slice="overall_score")
     assert (gap["n"], gap["note"]) == (12, "2 responses with fewer than k positive criteria")
     assert gap["gap_cacs_low"] < gap["gap_cacs"] < gap["gap_cacs_high"]
@@ -153,7 +153,7 @@ def test_a_gap_says_how_many_responses_only_rubric_accuracy_counts() -> None:
 def test_other_graders_are_those_of_scipy_on_shared_responses(study: Study) -> None:
     from scipy.stats import kendalltau, spearmanr
 
-    made = result(study)
+    scoreboard = result(study)
     values, accuracies = [], []
     for rater in ("A", "J"):
         met = hits(study, rater)
@@ -161,16 +161,16 @@ def test_other_graders_are_those_of_scipy_on_shared_responses(study: Study) -> N
         made_of = [[met[pk] for pk, name in rows if name == one] for one in NAMES]
         values.append([round(figures(own)["cacs_at_k"], 9) for own in made_of])  # ties must stay ties
         accuracies.append([figures(own)["rubric_accuracy"] for own in made_of])
-    own = row(made.tables["robustness"].dicts(), other="J", setting="cacs_at_k")
+    own = row(scoreboard.tables["robustness"].dicts(), other="J", setting="cacs_at_k")
     assert own["spearman"] == pytest.approx(spearmanr(*values).statistic, abs=1e-9)
     assert own["kendall"] == pytest.approx(kendalltau(*values).statistic, abs=1e-9)
     assert own["mean_absolute_difference"] == pytest.approx(np.abs(np.subtract(*values)).mean(), abs=1e-9)
     assert (own["n_responses"], own["n_candidates"], own["top5"]) == (96, 4, None)
     assert "top5: only 4 candidates: all are in the top 5" in own["note"]
-    accuracy = row(made.tables["robustness"].dicts(), other="J", setting="rubric_accuracy")
+    accuracy = row(scoreboard.tables["robustness"].dicts(), other="J", setting="rubric_accuracy")
     wanted = np.abs(np.subtract(*accuracies)).mean()
     assert accuracy["mean_absolute_difference"] == pytest.approx(wanted, abs=1e-9)
-    theirs = row(made.tables["graders"].dicts(), other="J", setting="cacs_at_k", candidate="gamma")
+    theirs = row(scoreboard.tables["graders"].dicts(), other="J", setting="cacs_at_k", candidate="gamma")
     assert theirs["other_value"] == pytest.approx(values[1][2], abs=1e-9)
 
 
@@ -178,8 +178,8 @@ def test_physicians_are_counted_beside_their_agreement_and_length_beside_scores(
     from scipy.stats import pearsonr
     from sklearn.metrics import f1_score
 
-    made = result(study)
-    whole, alpha = made.tables["counts"].dicts()[:2]
+    scoreboard = result(study)
+    whole, alpha = scoreboard.tables["counts"].dicts()[:2]
     said = [[outcome == "met" for outcome in study.said[name].values()] for name in ("A", "B")]
     assert whole["mf1"] == pytest.approx(f1_score(*said, average="macro"), abs=1e-9)
     assert whole["mf1_low"] < whole["mf1"] < whole["mf1_high"]
@@ -188,7 +188,7 @@ def test_physicians_are_counted_beside_their_agreement_and_length_beside_scores(
     met = hits(study, "A")
     texts = Response.objects.filter(case__benchmark=study.benchmark).values_list("pk", "text")
     lengths = [len(text) for _pk, text in texts]
-    length = made.tables["length"].dicts()[0]
+    length = scoreboard.tables["length"].dicts()[0]
     assert length["mean_length"] == pytest.approx(np.mean(lengths))
     if len(set(lengths)) > 1:
         wanted = pearsonr(lengths, [met[pk] for pk, _text in texts]).statistic
@@ -214,12 +214,12 @@ def client_of(study: Study) -> Client:
 
 
 def report_of(study: Study) -> Report:
-    made = services.create_report(
+    report = services.create_report(
         benchmark=study.benchmark, kind="scores", parameters={"rater": "group:A", "k": K}, at=timezone.now()
     )
-    tasks.run_report(made.pk)
-    made.refresh_from_db()
-    return made
+    tasks.run_report(report.pk)
+    report.refresh_from_db()
+    return report
 
 
 def test_a_slice_is_drawn_up_kept_and_chosen(study: Study) -> None:
@@ -272,9 +272,9 @@ def test_slices_by_the_api(study: Study) -> None:
     drawn = client.post(f"{place}preview/", asked, content_type="application/json").json()
     assert drawn["n_taken"] + drawn["n_without_positive"] == drawn["n_cases"] == 24
     assert client.post(place, {**asked, "rule": "x"}, content_type="application/json").status_code == 400
-    made = client.post(place, {**asked, "title": "Some", "slug": "some"}, content_type="application/json")
-    assert made.status_code == 201
-    assert made.json()["cases"] == drawn["cases"]
+    response = client.post(place, {**asked, "title": "Some", "slug": "some"}, content_type="application/json")
+    assert response.status_code == 201
+    assert response.json()["cases"] == drawn["cases"]
     assert client.get(f"{place}some/").json()["n_cases"] == drawn["n_taken"]
     assert client.post(f"{place}some/retire/").json()["retired_at"]
     assert client.post(f"{place}some/retire/").status_code == 409

@@ -20,11 +20,11 @@ HITS = {"one": 9, "two": 10, "three": 15, "four": 30}
 @pytest.fixture
 def study() -> Study:
     """The rows of ClinConsensus' Table 9: candidates with 9, 10, 15 and 30 of 30 criteria met, on each of two cases."""
-    made = make_study(cases=2, points=(1,) * 30, candidates=tuple(HITS))
-    names = {one.pk: one.candidate.name for one in made.responses()}
-    place = {criterion: n for criteria in made.criteria.values() for n, criterion in enumerate(criteria)}
-    made.group("A", lambda pair: "met" if place[pair[1]] < HITS[names[pair[0]]] else "not_met")
-    return made
+    study = make_study(cases=2, points=(1,) * 30, candidates=tuple(HITS))
+    names = {one.pk: one.candidate.name for one in study.responses()}
+    place = {criterion: n for criteria in study.criteria.values() for n, criterion in enumerate(criteria)}
+    study.group("A", lambda pair: "met" if place[pair[1]] < HITS[names[pair[0]]] else "not_met")
+    return study
 
 
 def client_of(study: Study) -> Client:
@@ -38,10 +38,10 @@ def test_the_scoreboard_has_the_values_of_the_paper_and_sorts_by_its_columns(stu
     assert "No scores yet" in client.get(address).content.decode()
     form = client.get(address).context["asking"][0].form
     assert form.fields["k"].initial == 10
-    made = client.post(
+    response = client.post(
         address, {"kind": "scores", "scores-rater": "group:A@checked", "scores-k": "10", "scores-seed": "0"}
     )
-    assert made.status_code == 302
+    assert response.status_code == 302
     tasks.run_report(Report.objects.get().pk)
     html = client.get(address).content.decode()
     table = html[html.index("Scoreboard") : html.index("</tbody>")]

@@ -90,12 +90,12 @@ def test_a_thousand_orders_of_the_rows_are_one_report() -> None:
         for ratings in (a, b, due, faulty):
             order = rng.permutation(len(ratings))
             mixed.append(Ratings.of(ratings.response[order], ratings.criterion[order], ratings.outcome[order]))
-        made = Tallies(one)
-        made.add(pair(mixed[0], mixed[1], due_of_b=mixed[2], faulty=mixed[3]))
+        tallies = Tallies(one)
+        tallies.add(pair(mixed[0], mixed[1], due_of_b=mixed[2], faulty=mixed[3]))
         # All rows are made of these alone (`compare_tallies` has no other argument that could differ).
-        assert (made.by_response == expected.by_response).all()
-        assert (made.by_criterion == expected.by_criterion).all()
-        assert made.responses_behind == expected.responses_behind
+        assert (tallies.by_response == expected.by_response).all()
+        assert (tallies.by_criterion == expected.by_criterion).all()
+        assert tallies.responses_behind == expected.responses_behind
         assert digest_of(*mixed) == digest
 
 
@@ -113,13 +113,13 @@ def test_windows_hold_whole_responses_and_leave_none_out() -> None:
 
 @pytest.fixture(scope="module")
 def shared_study(rows_of_the_module: None) -> Study:
-    made = make_study(cases=11, points=(1, 1, 1))
-    made.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
-    made.group("B", noisy(made, "A", 2, 0.25))
-    broken, own = coin(4, *[""] * 9, "invalid"), noisy(made, "A", 3, 0.1)
-    made.judge("echo", lambda one: broken(one) or own(one))
-    made.judge("other", noisy(made, "A", 6, 0.3))
-    return made
+    study = make_study(cases=11, points=(1, 1, 1))
+    study.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
+    study.group("B", noisy(study, "A", 2, 0.25))
+    broken, own = coin(4, *[""] * 9, "invalid"), noisy(study, "A", 3, 0.1)
+    study.judge("echo", lambda one: broken(one) or own(one))
+    study.judge("other", noisy(study, "A", 6, 0.3))
+    return study
 
 
 @pytest.mark.django_db
@@ -156,7 +156,7 @@ def test_every_kind_of_rater_is_read_in_windows_as_at_once(
 def test_a_table_is_kept_in_pieces_and_computed_again_byte_for_byte(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = []
+    reports = []
     for rows_a_piece, window in ((5000, counting.WINDOW), (7, 10)):
         monkeypatch.setattr(stored, "ROWS_A_PIECE", rows_a_piece)
         monkeypatch.setattr(counting.count, "__kwdefaults__", {**counting.count.__kwdefaults__, "window": window})
@@ -170,8 +170,8 @@ def test_a_table_is_kept_in_pieces_and_computed_again_byte_for_byte(
         services.run(report_id=report.pk, clock=timezone.now)
         report = Report.objects.get(pk=report.pk)
         assert report.status == "done", report.error
-        made.append(report)
-    first, second = made
+        reports.append(report)
+    first, second = reports
     assert "tables" not in second.result
     assert ReportRows.objects.filter(table__report=second, table__name="agreement").count() > 3
     assert first.input_digest == second.input_digest

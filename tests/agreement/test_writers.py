@@ -65,10 +65,10 @@ def test_text_that_latex_would_run(given: str, printed: str) -> None:
 
 def test_a_long_table_breaks_over_pages() -> None:
     table = Table(("candidate", "n"), [[f"c{i}", i] for i in range(1, 42)], ("candidate",))
-    made = "".join(latex.stream_latex(table, caption="x", label="tab:x"))
-    assert made.count("\\begin{longtable}{@{}lr@{}}") == made.count("\\end{longtable}") == 1
-    assert "\\begin{table}" not in made
-    assert made.count(" \\\\\n") == 41 + 3  # the caption, and the heading twice
+    text = "".join(latex.stream_latex(table, caption="x", label="tab:x"))
+    assert text.count("\\begin{longtable}{@{}lr@{}}") == text.count("\\end{longtable}") == 1
+    assert "\\begin{table}" not in text
+    assert text.count(" \\\\\n") == 41 + 3  # the caption, and the heading twice
 
 
 def test_a_table_too_wide_for_print_keeps_counts_figures_and_one_rank() -> None:
@@ -81,13 +81,13 @@ def test_a_table_too_wide_for_print_keeps_counts_figures_and_one_rank() -> None:
     )
     row = ["a", 10, 12, 6, 3, 0.5, 0.4, 0.6, 1.25, 0.5, 2.0, 0.3, 1.0, 1.0, 2.0, 1.0, 0.1, 0.2, 0.3, "x; y"]
     other = ["b", *row[1:-1], "y"]
-    made = "".join(markdown.stream_markdown(Table(columns, [row, other], ("candidate", "note")), caption="t"))
-    assert made.split("\n")[2:5] == [
+    text = "".join(markdown.stream_markdown(Table(columns, [row, other], ("candidate", "note")), caption="t"))
+    assert text.split("\n")[2:5] == [
         "| Candidate | n | Cases | Rubric score | CACS@k | CACS@k rank |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
         "| a | 12 | 6 | 0.500 \\[0.400, 0.600\\] | 1.2 \\[0.5, 2.0\\] | 1 \\[1, 2\\] |",
     ]
-    assert made.endswith("\n- a: x\n- a, b: y\n")
+    assert text.endswith("\n- a: x\n- a, b: y\n")
 
 
 @pytest.mark.parametrize(("k", "printed"), [(1, False), (2, True)])
@@ -133,10 +133,10 @@ def test_a_workbook_holds_figures_as_numbers_and_formulas_as_text() -> None:
         ("slice", "note"),
     )
     data = written(("agreement", table), ("Agreement", table), paragraphs=("=how",))
-    made = sheets(data)
+    parts = sheets(data)
     space = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-    first = made["xl/worksheets/sheet1.xml"]
-    assert not [one for sheet in made.values() for one in sheet.iter(f"{space}f")]
+    first = parts["xl/worksheets/sheet1.xml"]
+    assert not [one for sheet in parts.values() for one in sheet.iter(f"{space}f")]
     assert not list(first.iter(f"{space}hyperlink"))
     cells = {one.get("r"): one for one in first.iter(f"{space}c")}
     assert float(cells["B2"].findtext(f"{space}v") or "") == pytest.approx(0.3, abs=1e-15)
@@ -154,13 +154,13 @@ def test_a_workbook_holds_figures_as_numbers_and_formulas_as_text() -> None:
 def test_archive_and_workbook_are_the_same_bytes_and_their_sums_hold(tmp_path: Path) -> None:
     book = written(("all", SMALL))
     assert book == written(("all", SMALL))
-    made = []
+    archives = []
     for _time in range(2):
         target = io.BytesIO()
         write_archive(target, [("tables/a.csv", iter(["x\n", "é\n"])), ("all.xlsx", book)])
-        made.append(target.getvalue())
-    assert made[0] == made[1]
-    with ZipFile(io.BytesIO(made[0])) as archive:
+        archives.append(target.getvalue())
+    assert archives[0] == archives[1]
+    with ZipFile(io.BytesIO(archives[0])) as archive:
         assert archive.namelist() == ["tables/a.csv", "all.xlsx", "SHA256SUMS"]
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         assert hashlib.sha256("x\né\n".encode()).hexdigest() in archive.read("SHA256SUMS").decode()

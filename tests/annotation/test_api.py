@@ -129,8 +129,8 @@ def test_the_desk_through_the_api(workshop: Workshop) -> None:
     base = f"{API}/benchmarks/{workshop.benchmark.slug}"
     group = client.post(f"{base}/groups/", {"name": "Group B"}, format="json").json()
     person = {"email": "new@example.org", "name": "Dr. New", "role": "annotator"}
-    made = client.post(f"{base}/groups/{group['id']}/members/", person, format="json").json()
-    assert made["pseudonym"].startswith("P-")
+    member = client.post(f"{base}/groups/{group['id']}/members/", person, format="json").json()
+    assert member["pseudonym"].startswith("P-")
     assert Invitation.objects.get().user.email == "new@example.org"  # a door without a mail lets nobody in
     new = {"title": "By API", "group": group["id"], "check_policy": "none", "seed": 5, "filter": {"draw": 2}}
     plan = client.post(f"{base}/batches/preview/", new, format="json").json()
@@ -152,13 +152,13 @@ def test_the_desk_through_the_api(workshop: Workshop) -> None:
     assert client.post(f"{base}/batches/", {**new, "is_staff": True}, format="json").status_code == 400
     both = {"group": workshop.group.public_id, "other": group["id"]}
     assert client.post(f"{base}/conflicts/", both, format="json").status_code == 422
-    stopped = client.patch(f"{base}/groups/{group['id']}/members/{made['id']}/", {"active": False}, format="json")
+    stopped = client.patch(f"{base}/groups/{group['id']}/members/{member['id']}/", {"active": False}, format="json")
     assert stopped.json()["active"] is False
     researcher = UserFactory()
     BenchmarkRoleFactory(benchmark=workshop.benchmark, user=researcher, role="researcher")
     reader = door(researcher)
     members = reader.get(f"{base}/groups/{group['id']}/members/").json()
-    assert [(row["email"], row["name"], row["pseudonym"]) for row in members] == [("", "", made["pseudonym"])]
+    assert [(row["email"], row["name"], row["pseudonym"]) for row in members] == [("", "", member["pseudonym"])]
     assert reader.get(f"{base}/batches/").json()["count"] == 2
     assert reader.post(f"{base}/groups/", {"name": "C"}, format="json").status_code == 404
     assert reader.post(f"{base}/batches/", new, format="json").status_code == 404

@@ -41,13 +41,13 @@ def graded(
 ) -> list[Assignment]:
     """Work handed in by ``user``: a response for each of ``seconds``, 0 for one without a time."""
     group, _made = ExpertGroup.objects.get_or_create(benchmark=benchmark, name="A")
-    made = Batch.objects.create(group=group, title="Batch", seed=1, created_at=at, **batch)
+    new_batch = Batch.objects.create(group=group, title="Batch", seed=1, created_at=at, **batch)
     candidate = Candidate.objects.filter(benchmark=benchmark).first() or CandidateFactory(benchmark=benchmark)
     rows = []
     for number in seconds:
         response = ResponseFactory(case=CaseFactory(benchmark=benchmark), candidate=candidate)
         row = Assignment.objects.create(
-            batch=made, case=response.case, response=response, rubric=response.case.rubrics.get(), annotator=user,
+            batch=new_batch, case=response.case, response=response, rubric=response.case.rubrics.get(), annotator=user,
             status="submitted", submitted_at=at,
         )  # fmt: skip
         if number:

@@ -163,8 +163,8 @@ def test_what_is_previewed_is_made() -> None:
         "filter": {"skip_given": True, "draw": 7}, "seed": 11, "in_frame": 10, "drawn": 7, "inclusion_probability": 0.7,
     }  # fmt: skip
     assert set(BatchItem.objects.values_list("inclusion_probability", flat=True)) == {0.7}
-    made = rows.values_list("response_id", "annotator_id", "position", "to_check")
-    assert set(made) == {(s.response, s.annotator, s.position, s.to_check) for s in plan.allocation.slots}
+    slots = rows.values_list("response_id", "annotator_id", "position", "to_check")
+    assert set(slots) == {(s.response, s.annotator, s.position, s.to_check) for s in plan.allocation.slots}
     # What was given is left out of the next one.
     rest = client.get(f"{base}preview/", {**data, "draw": "", "annotators_per_item": 1}).content.decode()
     assert re.search(r"<dd>\s*3\s*<", rest)
@@ -185,10 +185,12 @@ def test_a_seed_gives_the_same_plan_in_another_database() -> None:
                 ResponseFactory(case=case, candidate=candidate)
         group = ExpertGroupFactory(benchmark=benchmark, annotators=3, checkers=1)
         terms = services.BatchTerms("Drawn", 2, "sample", 0.25, "by_case", None, 11)
-        made = services.plan_batch(group=group, terms=terms, filter=services.ResponseFilter(draw=7))
+        batch_plan = services.plan_batch(group=group, terms=terms, filter=services.ResponseFilter(draw=7))
         called = {row.pk: f"{row.case.key} {row.candidate.name}" for row in Response.objects.all()}
         joined = {user.pk: f"annotator {place}" for place, user in enumerate(group.people["annotator"])}
-        return sorted((joined[s.annotator], called[s.response], s.position, s.to_check) for s in made.allocation.slots)
+        return sorted(
+            (joined[s.annotator], called[s.response], s.position, s.to_check) for s in batch_plan.allocation.slots
+        )
 
     assert plan(backwards=False) == plan(backwards=True)
 

@@ -40,13 +40,13 @@ COLUMNS = ["case", "candidate", "sample", "criterion", "rater", "outcome", "stag
 
 @pytest.fixture
 def benchmark() -> Benchmark:
-    made = BenchmarkFactory(slug="bench")
-    models = [CandidateFactory(benchmark=made, name=name) for name in ("m1", "-m2")]
+    benchmark = BenchmarkFactory(slug="bench")
+    models = [CandidateFactory(benchmark=benchmark, name=name) for name in ("m1", "-m2")]
     for key in ("a", "b"):
-        case = CaseFactory(benchmark=made, key=key)
+        case = CaseFactory(benchmark=benchmark, key=key)
         for model in models:
             ResponseFactory(case=case, candidate=model)
-    return made
+    return benchmark
 
 
 def row(case: str = "a", criterion: Any = 1, rater: str = "P1", outcome: str = "met", **more: Any) -> dict[str, Any]:

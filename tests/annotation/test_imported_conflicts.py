@@ -40,11 +40,11 @@ Row = dict[str, Any]
 @pytest.fixture
 def benchmark() -> Benchmark:
     """Four cases with three criteria, each answered by one model."""
-    made = BenchmarkFactory(slug="bench")
-    model = CandidateFactory(benchmark=made, name="m")
+    benchmark = BenchmarkFactory(slug="bench")
+    model = CandidateFactory(benchmark=benchmark, name="m")
     for key in ("a", "b", "c", "d"):
-        ResponseFactory(case=CaseFactory(benchmark=made, key=key, rubric=[5, 3, -4]), candidate=model)
-    return made
+        ResponseFactory(case=CaseFactory(benchmark=benchmark, key=key, rubric=[5, 3, -4]), candidate=model)
+    return benchmark
 
 
 def rows(rater: str, votes: dict[str, str], **more: Any) -> list[Row]:
@@ -326,11 +326,11 @@ def test_only_responses_of_both_groups_are_counted_as_left_for_later(benchmark: 
 
 def test_thirty_four_ties_are_thirty_four_conflicts(tmp_path: Path) -> None:
     """Two raters, 40 responses of one criterion each, of which they tie on 34."""
-    made = BenchmarkFactory(slug="bench")
-    model = CandidateFactory(benchmark=made, name="m")
+    benchmark = BenchmarkFactory(slug="bench")
+    model = CandidateFactory(benchmark=benchmark, name="m")
     keys = [f"case-{number}" for number in range(40)]
     for key in keys:
-        ResponseFactory(case=CaseFactory(benchmark=made, key=key, rubric=[5]), candidate=model)
+        ResponseFactory(case=CaseFactory(benchmark=benchmark, key=key, rubric=[5]), candidate=model)
     ties = set(keys[:34])
     said = load(
         tmp_path,

@@ -19,18 +19,20 @@ CERTAINTIES = [
 
 def test_certainties_have_the_correlations_of_shrout_and_fleiss_without_intervals_on_few_cases() -> None:
     given = [(case, physician, value) for case, row in enumerate(CERTAINTIES) for physician, value in enumerate(row)]
-    made = dict(label_agreement([(4, 0, 0, 0)] * 5 + [(0, 4, 0, 0)], given, ordered=True))
-    assert [made[name].value for name in CORRELATIONS] == pytest.approx([0.17, 0.29, 0.71, 0.44, 0.62, 0.91], abs=5e-3)
-    assert made["icc1"].low is None
-    assert made["icc1"].note == "no interval: 6 of the 10 cases needed"
-    assert made["alpha"].value == made["fleiss_kappa"].value == 1  # all four alike on each case
+    figures = dict(label_agreement([(4, 0, 0, 0)] * 5 + [(0, 4, 0, 0)], given, ordered=True))
+    assert [figures[name].value for name in CORRELATIONS] == pytest.approx(
+        [0.17, 0.29, 0.71, 0.44, 0.62, 0.91], abs=5e-3
+    )
+    assert figures["icc1"].low is None
+    assert figures["icc1"].note == "no interval: 6 of the 10 cases needed"
+    assert figures["alpha"].value == figures["fleiss_kappa"].value == 1  # all four alike on each case
     many = dict(label_agreement([], [(10 * n + c, p, v) for n in range(2) for c, p, v in given], ordered=True))
     assert many["icc1"].low is not None
 
 
 def test_a_choice_has_no_certainties() -> None:
-    made = dict(label_agreement([], [], ordered=False))
-    assert {name: figure.note for name, figure in made.items()} == {
+    figures = dict(label_agreement([], [], ordered=False))
+    assert {name: figure.note for name, figure in figures.items()} == {
         "alpha": "no unit with two ratings",
         "fleiss_kappa": "no items",
     }

@@ -130,11 +130,11 @@ def test_the_form_adds_and_removes_rows_and_names_the_row_at_fault(ward: Ward) -
     assert refused.context["rows"].forms[0].errors == {}
     assert list(refused.context["rows"].forms[1].errors) == ["value"]
     assert client.post("/b/ward/labels/new/", {**data, "option-1-value": "professional"}).status_code == 302
-    made = LabelQuestion.objects.get(name="who")
-    assert (made.threshold, made.minimum_answers) == (0.6666, 3)
-    assert [option["value"] for option in made.options] == ["lay", "professional"]
-    assert client.post(f"/b/ward/labels/{made.public_id}/retire/").status_code == 302
-    assert LabelQuestion.objects.get(pk=made.pk).active is False
+    question = LabelQuestion.objects.get(name="who")
+    assert (question.threshold, question.minimum_answers) == (0.6666, 3)
+    assert [option["value"] for option in question.options] == ["lay", "professional"]
+    assert client.post(f"/b/ward/labels/{question.public_id}/retire/").status_code == 302
+    assert LabelQuestion.objects.get(pk=question.pk).active is False
 
 
 # Giving out -----------------------------------------------------------------------------------------------------------
@@ -432,8 +432,8 @@ def test_agreed_values_are_slices_of_scores_and_of_agreement(ward: Ward) -> None
     ward.say("a", "emergent", "emergent", "emergent")
     retire_question(question=ward.acuity)
     write_tags(benchmark=ward.benchmark, at=timezone.now())
-    made = compute_scores(ward.benchmark, resolve_rater(ward.benchmark, "group:Graders@first"), 1)
-    scores = {row["slice"]: row["rubric_score"] for row in made.rows}
+    result = compute_scores(ward.benchmark, resolve_rater(ward.benchmark, "group:Graders@first"), 1)
+    scores = {row["slice"]: row["rubric_score"] for row in result.rows}
     assert scores["overall_score"] == 0.5
     assert scores["physician_agreed_category:emergent"] == 1
     names = {part.name: part.cases.tolist() for part in read_frame(ward.benchmark).slices}
@@ -445,14 +445,14 @@ def test_a_page_costs_the_same_with_more_cases(ward: Ward) -> None:
     urls = ("/b/ward/labels/", f"/b/ward/labels/{ward.urgency.public_id}/")
 
     def count() -> list[int]:
-        made = []
+        query_counts = []
         for url in urls:
             with CaptureQueriesContext(
                 connection,
             ) as seen:
                 assert client.get(url).status_code == 200
-            made.append(len(seen))
-        return made
+            query_counts.append(len(seen))
+        return query_counts
 
     ward.say("a", "emergent", "emergent", "emergent")
     before = count()

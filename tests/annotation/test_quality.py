@@ -205,12 +205,12 @@ def test_the_pages_ask_a_fixed_number_of_questions() -> None:
     pages = [(researcher, f"{scene.base}/"), (researcher, f"{scene.base}/{member.pk}/"), (annotator, "/work/quality/")]
 
     def costs() -> list[int]:
-        made = []
+        query_counts = []
         for client, url in pages:
             with CaptureQueriesContext(connection) as queries:
                 assert client.get(url).status_code == 200
-            made.append(len(queries))
-        return made
+            query_counts.append(len(queries))
+        return query_counts
 
     before = costs()
     scene.grade_and_check()

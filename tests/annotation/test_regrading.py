@@ -39,11 +39,11 @@ def group() -> ExpertGroup:
     case, other = CaseFactory(benchmark=benchmark), CaseFactory(benchmark=benchmark)
     for one in (case, case, other):
         ResponseFactory(case=one)
-    made = ExpertGroupFactory(benchmark=benchmark, annotators=2)
-    make_batch(made)
+    group = ExpertGroupFactory(benchmark=benchmark, annotators=2)
+    make_batch(group)
     for row in Assignment.objects.all():
         decide(row, "met", "not_met")
-    return made
+    return group
 
 
 def first_case(group: ExpertGroup) -> Case:
@@ -130,8 +130,8 @@ def test_the_api_lists_and_makes_it_for_chosen_cases(group: ExpertGroup, client:
     (told,) = client.get(url).json()
     assert (told["group"], told["cases"], told["responses"], told["decisions"]) == (group.public_id, 2, 3, 4)
     body = {"group": group.public_id, "title": "Again", "check_policy": "none", "cases": [second.public_id]}
-    made = client.post(url, body, content_type="application/json")
-    assert made.status_code == 201 and (made.json()["responses"], made.json()["decisions"]) == (1, 2)
+    response = client.post(url, body, content_type="application/json")
+    assert response.status_code == 201 and (response.json()["responses"], response.json()["decisions"]) == (1, 2)
     assert client.get(url).json()[0]["decisions"] == 2
 
 

@@ -490,11 +490,11 @@ def test_capacity_bounds_the_plan_too_and_the_preview_says_what_is_missing() -> 
     assert re.findall(r'<td class="num">\s*(\d+)\s*(?:</td>|<span class="sub">\s*(at most \d+))', pool) == [
         ("4", ""), ("1", "at most 2"), ("4", ""), ("1", "at most 2"),  # may take, open
     ]  # fmt: skip
-    made = client.post(url.replace("preview", "new"), {**data, "strategy": "pool", "lease_hours": 48})
+    response = client.post(url.replace("preview", "new"), {**data, "strategy": "pool", "lease_hours": 48})
     batch = Batch.objects.get(title="More")
-    assert made["Location"].endswith(f"/batches/{batch.public_id}/")
+    assert response["Location"].endswith(f"/batches/{batch.public_id}/")
     assert (batch.strategy, batch.lease_hours, Slot.objects.filter(item__batch=batch).count()) == ("pool", 48, 4)
-    assert "Taken one by one from a pool" in client.get(made["Location"]).text
+    assert "Taken one by one from a pool" in client.get(response["Location"]).text
 
 
 def test_the_preview_draws_an_overlap_and_lists_no_batch_of_another_benchmark() -> None:

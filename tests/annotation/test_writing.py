@@ -348,12 +348,12 @@ def test_the_admin_previews_makes_and_follows_a_batch(room: Room) -> None:
     refused = admin.post("/b/room/batches/write/", {**fields, "references": []})
     assert refused.status_code == 422
     assert "Choose the candidates whose answers are shown." in refused.content.decode()
-    made = admin.post("/b/room/batches/write/", {**fields, "digest": digest[1]})
-    assert made.status_code == 302
+    response = admin.post("/b/room/batches/write/", {**fields, "digest": digest[1]})
+    assert response.status_code == 302
     batch = Batch.objects.get(kind="write")
     task = WritingTask.objects.select_related("batch__writing_terms").filter(batch=batch)[0]
     write(task)
-    board = admin.get(made["Location"]).content.decode()
+    board = admin.get(response["Location"]).content.decode()
     assert "Handed in" in board
     assert "canary-model-1, canary-model-2" in board
     answer = admin.get(f"/b/room/batches/{batch.public_id}/writing.csv")
@@ -372,8 +372,8 @@ def test_the_api_does_what_the_pages_do(room: Room) -> None:
         return client.post(f"/api/v1/{url}", json.dumps(data), content_type="application/json")
 
     assert send(admin, "benchmarks/room/writing/", {**body, "writer": 1}).status_code == 400
-    made = send(admin, "benchmarks/room/writing/", body)
-    assert (made.status_code, made.json()["responses"]) == (201, 1)
+    response = send(admin, "benchmarks/room/writing/", body)
+    assert (response.status_code, response.json()["responses"]) == (201, 1)
     task = WritingTask.objects.select_related("writer").get()
     client = signed_in(task.writer)
     assert [row["id"] for row in client.get("/api/v1/work/writing/").json()["results"]] == [task.public_id]

@@ -165,8 +165,8 @@ def test_the_judge_beats_its_baselines_on_the_candidate_that_it_never_saw() -> N
 
 def test_a_report_says_which_candidates_the_judge_learned_from(client: Client) -> None:
     """Figures on what a judge was fitted to flatter it; the demo's judge never saw Dittany-L."""
-    made = agreement(Benchmark.objects.get(slug="demo"), rater_a="group:Group A", rater_b="Demo judge")
-    notes = {row["slice"]: row["note"] for row in made.tables["agreement"].dicts()}
+    result = agreement(Benchmark.objects.get(slug="demo"), rater_a="group:Group A", rater_b="Demo judge")
+    notes = {row["slice"]: row["note"] for row in result.tables["agreement"].dicts()}
     seen = {name for name in notes if name.startswith("candidate:") and "learned from" in notes[name]}
     assert "candidate:Dittany-L" not in seen
     assert "candidate:Aster-7B" in seen

@@ -71,14 +71,14 @@ def ranks(palette: Palette) -> object:
 
 
 def fidelity(palette: Palette) -> object:
-    made = [charts.Point(label, 0.6, 0.5, 0.7, series=s) for label in ("a", "b") for s in ("judge", "ceiling")]
-    return charts.points_and_whiskers(made, palette, x_title="Macro-F1", description="fidelity")
+    points = [charts.Point(label, 0.6, 0.5, 0.7, series=s) for label in ("a", "b") for s in ("judge", "ceiling")]
+    return charts.points_and_whiskers(points, palette, x_title="Macro-F1", description="fidelity")
 
 
 def curve(palette: Palette) -> object:
-    made = [CurvePoint("calibrated", 0.15, 0.1, 40, 0.05, 0.2), CurvePoint("calibrated", 0.85, 0.9, 30)]
+    points = [CurvePoint("calibrated", 0.15, 0.1, 40, 0.05, 0.2), CurvePoint("calibrated", 0.85, 0.9, 30)]
     return calibration_curve(
-        [*made, CurvePoint("before", 0.3, 0.1, 70)], palette, x_title="p", y_title="met", description="curve"
+        [*points, CurvePoint("before", 0.3, 0.1, 70)], palette, x_title="p", y_title="met", description="curve"
     )
 
 
@@ -158,9 +158,9 @@ def test_files_stand_alone(drawing: Drawing) -> None:
 
 def test_a_pdf_is_the_same_bytes_each_time_and_its_offsets_hold() -> None:
     """Two fonts, Latin and Chinese, are what the renderer would number by chance."""
-    made = {pdf_file(points) for _time in range(4)}
-    assert len(made) == 1
-    pdf = made.pop()
+    pdfs = {pdf_file(points) for _time in range(4)}
+    assert len(pdfs) == 1
+    pdf = pdfs.pop()
     assert pdf.startswith(b"%PDF-")
     table = int(pdf.split(b"startxref\n")[1].split()[0])
     assert pdf[table : table + 5] == b"xref\n"

@@ -43,11 +43,11 @@ def run(
 
 @pytest.mark.parametrize("model", ["ok", "fenced", "429"])
 def test_a_verdict(loopback: str, model: str) -> None:
-    made: Judgement = run(loopback, model)
-    assert made.verdict is not None
-    assert not made.missing
-    assert not made.invalid
-    assert [(call.error_kind, call.usage) for call in made.calls] == [("", Usage(400, 20, estimated=False))]
+    judgement: Judgement = run(loopback, model)
+    assert judgement.verdict is not None
+    assert not judgement.missing
+    assert not judgement.invalid
+    assert [(call.error_kind, call.usage) for call in judgement.calls] == [("", Usage(400, 20, estimated=False))]
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_a_verdict(loopback: str, model: str) -> None:
     ],
 )
 def test_content_that_is_no_verdict_is_invalid_after_bounded_re_asks(loopback: str, model: str, kind: str) -> None:
-    made: Judgement = run(loopback, model)
-    assert made.invalid
-    assert made.verdict is None
-    assert [call.error_kind for call in made.calls] == [kind] * 3
-    assert model == "empty" or all(call.raw for call in made.calls)
+    judgement: Judgement = run(loopback, model)
+    assert judgement.invalid
+    assert judgement.verdict is None
+    assert [call.error_kind for call in judgement.calls] == [kind] * 3
+    assert model == "empty" or all(call.raw for call in judgement.calls)
 
 
 @pytest.mark.parametrize(
@@ -85,26 +85,26 @@ def test_content_that_is_no_verdict_is_invalid_after_bounded_re_asks(loopback: s
 )
 def test_transport_that_fails_leaves_it_missing(loopback: str, model: str, kind: str, tries: int) -> None:
     started = time.monotonic()
-    made: Judgement = run(loopback, model)
-    assert made.missing
-    assert [call.error_kind for call in made.calls] == [kind]
-    assert f"(tries: {tries})" in made.calls[0].error
+    judgement: Judgement = run(loopback, model)
+    assert judgement.missing
+    assert [call.error_kind for call in judgement.calls] == [kind]
+    assert f"(tries: {tries})" in judgement.calls[0].error
     assert time.monotonic() - started < 4  # a Retry-After of 999999 is capped
 
 
 @pytest.mark.parametrize("model", ["slow", "drip"])
 def test_an_endpoint_that_dawdles_is_timed_out(loopback: str, model: str) -> None:
-    made: Judgement = run(loopback, model, timeout_s=0.3)
-    assert made.missing
-    assert made.calls[0].error_kind == "timeout"
+    judgement: Judgement = run(loopback, model, timeout_s=0.3)
+    assert judgement.missing
+    assert judgement.calls[0].error_kind == "timeout"
 
 
 def test_nobody_listens() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    made: Judgement = run(f"http://127.0.0.1:{port}/v1", "ok")
-    assert made.calls[0].error_kind == "refused"
+    judgement: Judgement = run(f"http://127.0.0.1:{port}/v1", "ok")
+    assert judgement.calls[0].error_kind == "refused"
 
 
 def test_requests_run_at_the_concurrency_and_not_above(loopback: str) -> None:
@@ -117,20 +117,20 @@ def test_requests_run_at_the_concurrency_and_not_above(loopback: str) -> None:
     # Answers take a while, or one would be back before the next is asked for.
     endpoint("/reset?latency=0.1", method="POST").close()
     try:
-        made = run(loopback, "counted", many, concurrency=4)
+        judgements = run(loopback, "counted", many, concurrency=4)
         with endpoint("/stats") as answer:
             most = json.load(answer)["most_in_flight"]["counted"]
     finally:
         endpoint("/reset?latency=0", method="POST").close()
-    assert all(one.verdict for one in made)
+    assert all(one.verdict for one in judgements)
     assert most in (3, 4)
 
 
 def test_the_key_goes_into_the_header_and_nowhere_else(loopback: str) -> None:
-    made: Judgement = run(loopback, "echo-key", environ={"LOOPBACK_API_KEY": KEY}, key_env="LOOPBACK_API_KEY")
-    assert made.calls[0].error_kind == "http_401"
-    assert "Bearer [redacted]" in made.calls[0].error  # the endpoint saw it and said it back
-    assert KEY not in repr(made)
+    judgement: Judgement = run(loopback, "echo-key", environ={"LOOPBACK_API_KEY": KEY}, key_env="LOOPBACK_API_KEY")
+    assert judgement.calls[0].error_kind == "http_401"
+    assert "Bearer [redacted]" in judgement.calls[0].error  # the endpoint saw it and said it back
+    assert KEY not in repr(judgement)
 
 
 def test_an_error_carries_neither_key_nor_request(loopback: str) -> None:
@@ -213,10 +213,10 @@ def test_a_listed_name_that_leads_to_cloud_metadata_is_not_called() -> None:
             return await judge(client, MESSAGES)
 
     with patch("socket.getaddrinfo", return_value=there):
-        made = asyncio.run(main())
-    assert made.missing
-    assert "169.254.169.254" in made.calls[0].error
-    assert "(tries: 1)" in made.calls[0].error
+        judgement = asyncio.run(main())
+    assert judgement.missing
+    assert "169.254.169.254" in judgement.calls[0].error
+    assert "(tries: 1)" in judgement.calls[0].error
 
 
 @pytest.mark.parametrize("address", ["169.254.169.254", "[::ffff:169.254.169.254]", "224.0.0.1"])

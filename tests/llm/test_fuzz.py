@@ -133,11 +133,11 @@ def test_ten_thousand_answers() -> None:
     for number in range(TIMES):
         text = mangled(rng.choice(SOUND), rng)
         try:
-            made = parse_verdict(text)
+            verdict = parse_verdict(text)
         except ContentError:
             read = None
         else:
-            read = made.explanation, made.criteria_met
+            read = verdict.explanation, verdict.criteria_met
         assert read == said(text), (number, text[:500])
         verdicts += read is not None
     assert TIMES // 10 < verdicts < TIMES // 2  # both kinds were tried
@@ -173,11 +173,11 @@ def test_ten_thousand_answers_about_three_criteria() -> None:
             entries[0] = {**entries[0], "number": rng.choice((0, 1, 2, 4, 1.0, True, "1", None))}
         text = mangled(json.dumps({"verdicts": entries}, ensure_ascii=rng.random() < 0.5), rng)
         try:
-            made = parse_verdicts(text, 3)
+            verdicts = parse_verdicts(text, 3)
         except ContentError:
             read = None
         else:
-            read = [(one.explanation, one.criteria_met) for one in made]
+            read = [(one.explanation, one.criteria_met) for one in verdicts]
         assert read == all_said(text), (number, text[:800])
         answers += read is not None
     assert TIMES // 20 < answers < TIMES // 2
@@ -191,12 +191,12 @@ def mangled_envelope(rng: random.Random) -> bytes:
     if rng.random() < 0.1:
         message["refusal"] = rng.choice(("No.", "", None, 5))
     usage = rng.choice(({"prompt_tokens": 4}, {"prompt_tokens": "4"}, {"prompt_tokens": -1}, None, [], 2**70, True))
-    made = {
+    envelope = {
         "id": "x",
         "choices": rng.choice(([choice], [choice], [choice], [choice, choice], [], choice)),
         "usage": usage,
     }
-    text = json.dumps(made, ensure_ascii=rng.random() < 0.5)
+    text = json.dumps(envelope, ensure_ascii=rng.random() < 0.5)
     if rng.random() < 0.5:
         text = mangled(text, rng)
     return text.encode("utf-8", "surrogatepass")

@@ -56,17 +56,17 @@ class Listener:
 
 @pytest.fixture
 def listener() -> Iterator[Listener]:
-    made = Listener()
-    yield made
-    made.close()
+    server = Listener()
+    yield server
+    server.close()
 
 
 @pytest.fixture
 def outside(listener: Listener) -> Iterator[Listener]:
     """Another one at the same port of another address: where nobody may be sent."""
-    made = Listener("127.0.0.2", listener.port)
-    yield made
-    made.close()
+    server = Listener("127.0.0.2", listener.port)
+    yield server
+    server.close()
 
 
 class Names:
@@ -107,10 +107,10 @@ def ask(url: str, allowed: str, *, times: int = 1, names: Names | None = None) -
 )
 def test_a_public_name_that_leads_inside_is_not_called(listener: Listener, address: str) -> None:
     names = Names(listener.port, address)
-    (made,) = ask(f"http://judge.example.org:{listener.port}/v1", "judge.example.org", names=names)
-    assert made.missing
-    assert (made.calls[0].error_kind, names.asked) == ("not_allowed", 1)
-    assert "(tries: 1)" in made.calls[0].error
+    (judgement,) = ask(f"http://judge.example.org:{listener.port}/v1", "judge.example.org", names=names)
+    assert judgement.missing
+    assert (judgement.calls[0].error_kind, names.asked) == ("not_allowed", 1)
+    assert "(tries: 1)" in judgement.calls[0].error
     assert listener.connections == 0
 
 
@@ -126,16 +126,16 @@ def test_a_public_name_that_leads_inside_is_not_called(listener: Listener, addre
 )
 def test_a_name_that_may_be_private_is_called(listener: Listener, name: str, allowed: str) -> None:
     url = f"http://{name}:{listener.port}/v1"
-    (made,) = ask(url, allowed.format(port=listener.port), names=Names(listener.port, "127.0.0.1"))
-    assert made.verdict is not None
+    (judgement,) = ask(url, allowed.format(port=listener.port), names=Names(listener.port, "127.0.0.1"))
+    assert judgement.verdict is not None
     assert listener.connections == 1
 
 
 @pytest.mark.parametrize("later", ["127.0.0.2", "169.254.169.254"])
 def test_a_name_is_resolved_once_in_a_clients_life(listener: Listener, outside: Listener, later: str) -> None:
     names = Names(listener.port, "127.0.0.1", later)
-    made = ask(f"http://gpu:{listener.port}/v1", "gpu", times=3, names=names)
-    assert all(one.verdict for one in made)
+    judgements = ask(f"http://gpu:{listener.port}/v1", "gpu", times=3, names=names)
+    assert all(one.verdict for one in judgements)
     assert (listener.connections, outside.connections, names.asked) == (3, 0, 1)
 
 
@@ -143,9 +143,9 @@ def test_a_name_that_was_rebound_is_refused_to_the_next_client(listener: Listene
     names = Names(listener.port, "93.184.215.14", "127.0.0.1")
     url = f"http://judge.example.org:{listener.port}/v1"
     check_address(names("judge.example.org")[0][4][0], private=False)  # public at first, as whoever looked saw it
-    (made,) = ask(url, "judge.example.org", names=names)
-    assert made.missing
-    assert "127.0.0.1" in made.calls[0].error
+    (judgement,) = ask(url, "judge.example.org", names=names)
+    assert judgement.missing
+    assert "127.0.0.1" in judgement.calls[0].error
     assert listener.connections == 0
 
 
@@ -154,8 +154,8 @@ def test_redirects_are_not_followed(listener: Listener, outside: Listener) -> No
         f"HTTP/1.1 307 Over there\r\nLocation: http://127.0.0.2:{outside.port}/v1/chat/completions\r\n"
         "Content-Length: 0\r\n\r\n"
     ).encode()
-    (made,) = ask(f"http://127.0.0.1:{listener.port}/v1", "127.0.0.1")
-    assert made.calls[0].error_kind == "redirect"
+    (judgement,) = ask(f"http://127.0.0.1:{listener.port}/v1", "127.0.0.1")
+    assert judgement.calls[0].error_kind == "redirect"
     assert (listener.connections, outside.connections) == (1, 0)
 
 
@@ -164,8 +164,8 @@ def test_the_environments_proxies_are_not_used(
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, f"http://127.0.0.2:{outside.port}")
-    (made,) = ask(f"http://127.0.0.1:{listener.port}/v1", "127.0.0.1")
-    assert made.verdict is not None
+    (judgement,) = ask(f"http://127.0.0.1:{listener.port}/v1", "127.0.0.1")
+    assert judgement.verdict is not None
     assert (listener.connections, outside.connections) == (1, 0)
 
 

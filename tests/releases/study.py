@@ -89,11 +89,11 @@ def _response(case: Case) -> Response:
     candidate = CandidateFactory(
         benchmark=case.benchmark, name="some model", metadata={"vendor": s["metadata of a candidate"]}
     )
-    made: Response = ResponseFactory(
+    response: Response = ResponseFactory(
         case=case, candidate=candidate, text=s["response"], external_id=s["external id"],
         metadata={"self_identification": s["self-identification"]},
     )  # fmt: skip
-    return made
+    return response
 
 
 def _left_out(benchmark: Benchmark, author: User) -> None:

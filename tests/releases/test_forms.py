@@ -51,10 +51,10 @@ def test_turns_before_the_last_become_the_context_with_their_speakers() -> None:
         {"role": "assistant", "content": "Since when?"},
         {"role": "user", "content": "For a week."},
     ]
-    made = clinconsensus(case(conversation=turns), reference_answer=False, told=told)
-    assert made is not None
-    assert made["clinical_context"] == "User: I cough.\n\nAssistant: Since when?"
-    assert made["user_request"] == "For a week."
+    row = clinconsensus(case(conversation=turns), reference_answer=False, told=told)
+    assert row is not None
+    assert row["clinical_context"] == "User: I cough.\n\nAssistant: Since when?"
+    assert row["user_request"] == "For a week."
     assert told["cases_with_several_turns"] == 1
 
 
@@ -68,10 +68,10 @@ def test_cases_that_do_not_fit_are_left_out_and_counted() -> None:
 
 
 def test_healthbench_has_its_keys_in_its_order_and_the_canary_of_the_benchmark() -> None:
-    made = healthbench(case(), "canary of ours")
-    assert list(made) == ["example_tags", "ideal_completions_data", "prompt", "prompt_id", "rubrics", "canary"]
-    assert made["rubrics"][1] == {"criterion": "Prescribes opioids.", "points": -8, "tags": []}
-    assert made["canary"] == "canary of ours"
+    row = healthbench(case(), "canary of ours")
+    assert list(row) == ["example_tags", "ideal_completions_data", "prompt", "prompt_id", "rubrics", "canary"]
+    assert row["rubrics"][1] == {"criterion": "Prescribes opioids.", "points": -8, "tags": []}
+    assert row["canary"] == "canary of ours"
     assert "canary" not in healthbench(case(written_here=False), "canary of ours")  # the file had none
 
 

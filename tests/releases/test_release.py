@@ -200,7 +200,7 @@ def test_excluded_and_unpublished_cases_are_counted_and_not_in_it(study: Study, 
 
 def test_splits_slices_and_metadata_say_the_same(tmp_path: Path) -> None:
     rows = [clinconsensus(1), clinconsensus(2, difficulty="low")]
-    made = built(imported("cc", rows), tmp_path / "a")
+    release = built(imported("cc", rows), tmp_path / "a")
     assert lines(tmp_path / "a" / "splits" / "difficulty.jsonl") == [
         {"case": "cc-1", "split": "high"},
         {"case": "cc-2", "split": "low"},
@@ -213,7 +213,7 @@ def test_splits_slices_and_metadata_say_the_same(tmp_path: Path) -> None:
     for entry in document["distribution"]:
         assert entry["sha256"] == hashlib.sha256((tmp_path / "a" / entry["contentUrl"]).read_bytes()).hexdigest()
     released = json.loads((tmp_path / "a" / "release.json").read_text())
-    assert released["counts"]["cases"] == 2 and made.facts["counts"] == released["counts"]
+    assert released["counts"]["cases"] == 2 and release.facts["counts"] == released["counts"]
 
 
 # After another version --------------------------------------------------------------------------------------------
@@ -250,13 +250,13 @@ def test_what_the_file_said_of_criteria_goes_with_them(tmp_path: Path) -> None:
     added = DraftItem("x", "Something else.", 3)
     publish_again(case, [third, added, reworded])
     built(benchmark, tmp_path / "a")
-    (made,) = lines(tmp_path / "a" / "cases" / "healthbench.jsonl")
-    assert [(each["criterion"], each.get("id")) for each in made["rubrics"]] == [
+    (exported_row,) = lines(tmp_path / "a" / "cases" / "healthbench.jsonl")
+    assert [(each["criterion"], each.get("id")) for each in exported_row["rubrics"]] == [
         ("Asks about smoking.", "k2"),
         ("Something else.", None),
         ("New words.", "k0"),
     ]
-    assert second.text not in json.dumps(made)
+    assert second.text not in json.dumps(exported_row)
 
 
 # Pages ------------------------------------------------------------------------------------------------------------
@@ -296,11 +296,11 @@ def test_the_api_makes_one_and_refuses_what_it_does_not_know(study: Study) -> No
     url = "/api/v1/benchmarks/secret/releases/"
     refused = admin.post(url, {"version": "1.0", "secret": True}, content_type="application/json")
     assert (refused.status_code, list(refused.json())) == (400, ["secret"])
-    made = admin.post(
+    response = admin.post(
         url, {"version": "2.0", "decisions": True, "raters": ["strict judge"]}, content_type="application/json"
     )
-    assert (made.status_code, "is a judge" in made.json()["detail"]) == (422, True)
-    made = admin.post(url, {"version": "2.0", "decisions": True}, content_type="application/json")
-    assert made.status_code == 201 and made.json()["options"]["decisions"] is True
-    one = admin.get(f"{url}{made.json()['public_id']}/").json()
+    assert (response.status_code, "is a judge" in response.json()["detail"]) == (422, True)
+    response = admin.post(url, {"version": "2.0", "decisions": True}, content_type="application/json")
+    assert response.status_code == 201 and response.json()["options"]["decisions"] is True
+    one = admin.get(f"{url}{response.json()['public_id']}/").json()
     assert (one["version"], one["status"]) == ("2.0", "pending")

@@ -49,8 +49,8 @@ def test_benchmarks_are_listed_made_and_described(admin, researcher, benchmark) 
     BenchmarkFactory(slug="foreign")
     assert [row["slug"] for row in admin.get("").json()["results"]] == ["bench"]
     assert admin.get("foreign/").status_code == 404
-    made = admin.send("", {"slug": "second", "title": "Second"})
-    assert (made.status_code, made.json()["slug"]) == (201, "second")
+    response = admin.send("", {"slug": "second", "title": "Second"})
+    assert (response.status_code, response.json()["slug"]) == (201, "second")
     assert admin.send("", {"slug": "second", "title": "Again"}).status_code == 409
     assert researcher.send("", {"slug": "third", "title": "Third"}).status_code == 404
     changed = admin.send("bench/", {"rule_sheet": "All parts."}, "patch")

@@ -32,14 +32,14 @@ def test_rates_by_hand() -> None:
         for outcome in outcomes
     ]
     assert outcomes_of(readings) == {"a": "sound", "b": "revise", "c": "remove", "d": "remove", "e": "revise"}
-    made = rates(
+    audit_rates = rates(
         readings,
         questions=("correctness", "necessity"),
         in_frame=10,
         in_slices={"difficulty:high": 4, "difficulty:low": 6},
         slices_of={"a": ["difficulty:high"], "b": ["difficulty:high"], "c": [], "d": [], "e": []},
     )
-    assert [(rate.name, rate.hits, rate.n, rate.in_frame) for rate in made] == [
+    assert [(rate.name, rate.hits, rate.n, rate.in_frame) for rate in audit_rates] == [
         ("defective", 4, 5, 10),
         ("outcome:sound", 1, 5, 10),
         ("outcome:revise", 2, 5, 10),
@@ -50,8 +50,8 @@ def test_rates_by_hand() -> None:
         ("difficulty:low", 0, 0, 6),
     ]
     # 4 of 5 found among 10. Were there only those 4: C(6, 1) / C(10, 5) = 6/252, below 2.5%. At most all but the sound.
-    assert made[0].bounds == (5, 9)
-    assert made[-1].bounds is None and made[-1].figure.note == "no case was read"
+    assert audit_rates[0].bounds == (5, 9)
+    assert audit_rates[-1].bounds is None and audit_rates[-1].figure.note == "no case was read"
     agreement = agreement_of(readings)
     # Alike on a, c (both unsound) and d, not on b. Fleiss: p = 3/8 sound, Pe = 34/64, P = 3/4.
     assert (agreement.n_cases, agreement.raw.value) == (4, 0.75)
@@ -215,7 +215,7 @@ def test_the_api_draws_and_reads(client: Client) -> None:
     url = "/api/v1/benchmarks/own/audits/"
     refused = client.post(url, {"title": "A", "status": "closed"}, content_type="application/json")
     assert refused.status_code == 400
-    made = client.post(url, {"title": "A", "share": 0.25, "seed": 3}, content_type="application/json").json()
-    assert (made["drawn"], made["in_frame"], made["readings"], made["done"]) == (5, 20, 5, 0)
-    assert client.get(f"{url}{made['id']}/").json()["rates"][0]["rate"] is None
+    audit = client.post(url, {"title": "A", "share": 0.25, "seed": 3}, content_type="application/json").json()
+    assert (audit["drawn"], audit["in_frame"], audit["readings"], audit["done"]) == (5, 20, 5, 0)
+    assert client.get(f"{url}{audit['id']}/").json()["rates"][0]["rate"] is None
     assert client.get(url).json()["count"] == 1

@@ -18,10 +18,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def benchmark() -> Any:
-    made = BenchmarkFactory(slug="bench")
+    benchmark = BenchmarkFactory(slug="bench")
     for key in ("a", "b"):
-        CaseFactory(benchmark=made, key=key)
-    return made
+        CaseFactory(benchmark=benchmark, key=key)
+    return benchmark
 
 
 def run(path: Path, *options: str) -> tuple[str, str]:

@@ -27,11 +27,11 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def benchmark() -> Any:
-    made = factories.BenchmarkFactory()
+    benchmark = factories.BenchmarkFactory()
     for key, texts in {"one": ["Names the dose", "=Asks about allergies"], "two": ["Warns of alcohol"]}.items():
-        case = factories.CaseFactory(benchmark=made, key=key, rubric=0)
+        case = factories.CaseFactory(benchmark=benchmark, key=key, rubric=0)
         factories.publish_rubric(case, [5, -3][: len(texts)], texts=texts)
-    return made
+    return benchmark
 
 
 def run(path: Path, benchmark: Any, by: Any) -> str:

@@ -133,8 +133,8 @@ def test_pages_without_anything_say_what_comes_next(admin) -> None:
 
 def test_staff_make_benchmarks_and_nobody_else(admin, client) -> None:
     assert admin.post("/benchmarks/new/", {"title": "New", "slug": "new-one"}).status_code == 302
-    made = Benchmark.objects.get(slug="new-one")
-    assert made.roles.get().role == "admin"
+    new_benchmark = Benchmark.objects.get(slug="new-one")
+    assert new_benchmark.roles.get().role == "admin"
     assert admin.post("/benchmarks/new/", {"title": "New", "slug": "new-one"}).status_code == 409
     assert admin.post("/benchmarks/new/", {"title": "New", "slug": "Bad one"}).status_code == 422
     client.force_login(UserFactory(is_superuser=True))

@@ -79,11 +79,11 @@ def test_a_new_version_keeps_the_rows_of_what_reads_the_same(case: Case) -> None
     items = [replace(items[2], points=-5), replace(items[0], tags=("axis:safety",)), DraftItem("n", "Asks the age", 4)]
     write(rubric, [*items, replace(items[0], id="r", text="Reworded", criterion=b)], writer)
     send(rubric, writer)
-    made = agree(rubric, reviewer)
-    assert made.status == "published" and made.published_at
+    published = agree(rubric, reviewer)
+    assert published.status == "published" and published.published_at
     first.refresh_from_db()
     assert first.status == "superseded"
-    rows = list(made.items.order_by("position").values_list("criterion", "criterion__text", "points"))
+    rows = list(published.items.order_by("position").values_list("criterion", "criterion__text", "points"))
     assert [row[0] for row in rows[:2]] == [c, a]
     assert [(row[1], row[2]) for row in rows[2:]] == [("Asks the age", 4), ("Reworded", -5)]
     assert Criterion.objects.get(pk=b).text == f"Criterion 2 of {case.key}"
@@ -98,8 +98,8 @@ def test_a_text_that_comes_back_is_the_earlier_criterion_again(case: Case) -> No
         rubric, items = drafted(case, writer)
         write(rubric, [items[0], DraftItem("x", text, 1), *items[2:]], writer)
         send(rubric, writer)
-        made = agree(rubric, reviewer)
-    assert made.version == 3 and made.items.get(position=2).criterion == before
+        published = agree(rubric, reviewer)
+    assert published.version == 3 and published.items.get(position=2).criterion == before
 
 
 def test_who_wrote_on_it_or_only_runs_the_benchmark_cannot_approve(case: Case) -> None:

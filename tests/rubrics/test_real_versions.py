@@ -53,12 +53,12 @@ def grade(benchmark: Benchmark, cases: list[Case]) -> None:
     JudgeRunItem.objects.bulk_create(
         JudgeRunItem(run=run, response=response, rubric=rubrics[response.case_id]) for response in responses
     )
-    made = Verdict.objects.bulk_create(
+    verdicts = Verdict.objects.bulk_create(
         Verdict(run=run, response=response, criterion_id=item.criterion_id, outcome="met", created_at=timezone.now())
         for response in responses
         for item in rubrics[response.case_id].items.all()
     )
-    run.expected = len(made)
+    run.expected = len(verdicts)
     run.save()
 
 
@@ -85,8 +85,8 @@ def test_exactly_the_reworded_criteria_of_one_case_are_asked_again() -> None:
     ids = [case.public_id for case in cases]
     assert len(send_many(benchmark=benchmark, cases=ids, note="A tag", by=writer, at=at).done) == 120
     digests = {rubric.case.public_id: rubric.draft.digest for rubric in versions.reviewable_by(reviewer, benchmark)}
-    made = approve_many(benchmark=benchmark, reviewer=reviewer, digests=digests, comment="", at=at)
-    assert len(made.published) == 120 and not made.refused
+    result = approve_many(benchmark=benchmark, reviewer=reviewer, digests=digests, comment="", at=at)
+    assert len(result.published) == 120 and not result.refused
 
     assert set(Rubric.objects.values_list("version", "status").distinct()) == {(1, "superseded"), (2, "published")}
     assert RubricItem.objects.filter(rubric__status="published").count() == criteria == 1413

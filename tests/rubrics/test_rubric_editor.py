@@ -20,16 +20,16 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def author(client: Any) -> Any:
-    made = factories.UserFactory()
-    client.force_login(made)
-    return made
+    user = factories.UserFactory()
+    client.force_login(user)
+    return user
 
 
 @pytest.fixture
 def benchmark(author: Any) -> Benchmark:
-    made = factories.BenchmarkFactory()
-    AuthoringRole.objects.create(benchmark=made, user=author, role="author")
-    return made
+    benchmark = factories.BenchmarkFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    return benchmark
 
 
 def item(name: str, text: str, points: int = 5, **more: Any) -> dict[str, Any]:

@@ -38,10 +38,10 @@ REFUSED = {
 
 @pytest.fixture
 def case() -> Case:
-    made = CaseFactory()
-    made.criteria.create(text="A criterion without a place.")
-    ResponseFactory(case=made)
-    return made
+    case = CaseFactory()
+    case.criteria.create(text="A criterion without a place.")
+    ResponseFactory(case=case)
+    return case
 
 
 @pytest.mark.parametrize(("statement", "words"), REFUSED.values(), ids=REFUSED.keys())

@@ -29,9 +29,9 @@ def author(benchmark: Benchmark) -> Caller:
 
 def test_a_case_is_begun_changed_and_thrown_away(author: Caller, benchmark: Benchmark) -> None:
     turns = [{"role": "user", "content": "I cough. Call 212-555-0143."}]
-    made = author.send("b/write/", {"conversation": turns})
-    assert (made.status_code, made.json()["key"], made.json()["version"]) == (201, "case-1", 1)
-    url = f"b/write/{made.json()['id']}/"
+    response = author.send("b/write/", {"conversation": turns})
+    assert (response.status_code, response.json()["key"], response.json()["version"]) == (201, "case-1", 1)
+    url = f"b/write/{response.json()['id']}/"
     key = str(uuid.uuid4())
     changed = author.send(url, {"version": 1, "client_id": key, "tags": ["theme:hedging"]}, "patch")
     assert (changed.json()["version"], changed.json()["conversation"]) == (2, turns)
@@ -61,7 +61,7 @@ def test_what_is_published_is_not_changed_and_admins_name_authors(author: Caller
     assert (refused.status_code, "erratum" in refused.json()["detail"]) == (422, True)
     assert author.send("b/authors/", {"email": "x@example.org", "role": "author"}).status_code == 404
     admin = Caller(benchmark.roles.get().user)
-    made = admin.send("b/authors/", {"email": "x@example.org", "role": "auditor"})
-    assert (made.status_code, made.json()["active"]) == (201, True)
-    again = admin.send(f"b/authors/{made.json()['id']}/", {"active": False}, "patch")
+    response = admin.send("b/authors/", {"email": "x@example.org", "role": "auditor"})
+    assert (response.status_code, response.json()["active"]) == (201, True)
+    again = admin.send(f"b/authors/{response.json()['id']}/", {"active": False}, "patch")
     assert again.json()["active"] is False

@@ -126,9 +126,9 @@ def test_what_is_published_stands_and_its_erratum_is_a_case_of_its_own(
     assert "Make an erratum" in client.get(f"/b/b/write/{case.public_id}/").text
     assert client.post(f"/b/b/write/{case.public_id}/erratum/", {"key": "c-1"}).status_code == 422
     client.post(f"/b/b/write/{case.public_id}/erratum/", {"key": "c-1-erratum-1"})
-    made = Case.objects.get(key="c-1-erratum-1")
-    assert (made.supersedes, made.conversation, made.difficulty) == (case, case.conversation, "high")
-    items = items_of(made.rubrics.get().draft.content)
+    erratum = Case.objects.get(key="c-1-erratum-1")
+    assert (erratum.supersedes, erratum.conversation, erratum.difficulty) == (case, case.conversation, "high")
+    items = items_of(erratum.rubrics.get().draft.content)
     assert [(item.text, item.points, item.criterion) for item in items] == [
         ("Criterion 1 of c-1", 5, None),
         ("Criterion 2 of c-1", -3, None),
@@ -138,9 +138,9 @@ def test_what_is_published_stands_and_its_erratum_is_a_case_of_its_own(
     give_authoring_role(benchmark=benchmark, user=colleague, role="author", at=timezone.now())
     theirs = Client()
     theirs.force_login(colleague)
-    theirs.post(f"/b/b/write/{made.public_id}/delete/")
+    theirs.post(f"/b/b/write/{erratum.public_id}/delete/")
     assert Case.objects.count() == 2
-    client.post(f"/b/b/write/{made.public_id}/delete/")
+    client.post(f"/b/b/write/{erratum.public_id}/delete/")
     assert list(Case.objects.values_list("key", flat=True)) == ["c-1"]
 
 

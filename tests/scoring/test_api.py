@@ -48,10 +48,10 @@ def bells(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def test_a_judge_is_made_runs_and_its_verdicts_are_read(api: APIClient, loopback: Loopback, bells: list[Any]) -> None:
     config = {"endpoint": loopback.url, "model": "ok", **QUICK}
-    made = api.post(f"{BASE}judges/", {"name": "grader", "kind": "chat", "config": config}, format="json")
-    assert made.status_code == 201, made.json()
-    assert made.json()["training"] is None
-    judge = made.json()["id"]
+    response = api.post(f"{BASE}judges/", {"name": "grader", "kind": "chat", "config": config}, format="json")
+    assert response.status_code == 201, response.json()
+    assert response.json()["training"] is None
+    judge = response.json()["id"]
     assert api.get(f"{BASE}judges/{judge}/").json()["config"]["model"] == "ok"
     assert [row["name"] for row in api.get(f"{BASE}judges/").json()["results"]] == ["grader"]
 
@@ -93,10 +93,10 @@ def test_a_judge_is_made_runs_and_its_verdicts_are_read(api: APIClient, loopback
 def test_a_trained_judge_is_made_with_its_training(api: APIClient, answered: Benchmark, bells: list[Any]) -> None:
     ExpertGroupFactory(benchmark=answered, name="A")
     asked = {"name": "learned", "kind": "trained", "config": {"group": "A", "held_out": ["beta"], "seed": 5}}
-    made = api.post(f"{BASE}judges/", asked, format="json")
-    assert made.status_code == 201, made.json()
-    assert made.json()["training"]["status"] == "pending"
-    assert made.json()["config"] == {"group": "A", "held_out": ["beta"], "seed": 5}
+    response = api.post(f"{BASE}judges/", asked, format="json")
+    assert response.status_code == 201, response.json()
+    assert response.json()["training"]["status"] == "pending"
+    assert response.json()["config"] == {"group": "A", "held_out": ["beta"], "seed": 5}
     assert bells == [(Judge.objects.get().trained_model.pk,)]
 
 

@@ -57,17 +57,17 @@ def test_the_two_modes_of_one_judge_by_hand(answered: Benchmark) -> None:
     assert (mode_of(one), mode_of(together)) == ("one", "all")
     assert (in_other_mode(one), in_other_mode(together)) == (together, one)
     for run, other in ((one, together), (together, one)):
-        made = compare_modes(run, other)
-        assert (made.run_a, made.run_b) == (one, together)  # one by one first
+        comparison = compare_modes(run, other)
+        assert (comparison.run_a, comparison.run_b) == (one, together)  # one by one first
         # Nine pairs are shared, one is invalid. tp: 3 (case-0, case-1, case-2); only one: 1; only all: 1; tn: 3.
-        assert (made.n_shared, made.left_out) == (9, 1)
-        figures = made.agreement
+        assert (comparison.n_shared, comparison.left_out) == (9, 1)
+        figures = comparison.agreement
         assert (figures.n_pairs, figures.n_cases) == (8, 3)
         assert figures.raw.value == pytest.approx(6 / 8)
         assert figures.kappa.value == pytest.approx(1 / 2)  # pe = 1/2
         assert figures.mf1.value == pytest.approx(6 / 8)  # 2·3/(2·3 + 1 + 1), twice
         assert (figures.prevalence_a.value, figures.prevalence_b.value) == (4 / 8, 4 / 8)
-        assert "3 of the 10 cases needed" in made.row()["note"]
+        assert "3 of the 10 cases needed" in comparison.row()["note"]
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_the_newest_run_of_the_other_mode_is_taken(answered: Benchmark) -> None:
 
 def test_runs_without_a_pair_in_common_have_no_figures(answered: Benchmark) -> None:
     one, other = asked(answered, "a", {"case-0": [M, M, N]}), asked(answered, "b", {"case-1": [M, N, N]})
-    made = compare_runs(one, other)
-    assert (made.n_shared, made.agreement.n_pairs) == (0, 0)
-    row = made.row()
+    comparison = compare_runs(one, other)
+    assert (comparison.n_shared, comparison.agreement.n_pairs) == (0, 0)
+    row = comparison.row()
     assert (row["mf1"], row["raw"], row["kappa"], row["note"]) == (None, None, None, "mf1, raw, kappa: no pairs")
 
 

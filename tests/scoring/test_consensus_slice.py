@@ -43,8 +43,8 @@ def published(case: Case, *criteria: tuple[int, list[str], str]) -> None:
 @pytest.fixture
 def benchmark() -> Benchmark:
     """Five cases, answered by one model: what the criteria are tagged with and taken from differs."""
-    made = BenchmarkFactory(slug="hb")
-    model = CandidateFactory(benchmark=made, name="model")
+    benchmark = BenchmarkFactory(slug="hb")
+    model = CandidateFactory(benchmark=benchmark, name="model")
     example, cluster = ["level:example", "axis:accuracy"], ["level:cluster", "axis:accuracy"]
     rubrics = {
         # as in HealthBench's files
@@ -59,7 +59,7 @@ def benchmark() -> Benchmark:
         "example": [(2, ["level:example", "cluster:hedging"], ""), (8, [], "")],
     }
     for key, criteria in rubrics.items():
-        case = CaseFactory(benchmark=made, key=key, rubric=0)
+        case = CaseFactory(benchmark=benchmark, key=key, rubric=0)
         published(case, *criteria)
         ResponseFactory(case=case, candidate=model)
     outcomes = {
@@ -69,8 +69,8 @@ def benchmark() -> Benchmark:
         "none": ["met", "met"],
         "example": ["met", "met"],
     }
-    decide(made, "A", {(key, "model"): said for key, said in outcomes.items()})
-    return made
+    decide(benchmark, "A", {(key, "model"): said for key, said in outcomes.items()})
+    return benchmark
 
 
 def test_scores_are_over_the_criteria_on_the_cases_that_have_any(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -133,8 +133,8 @@ def draw_up(client: Client, **given: object) -> tuple[int, dict[str, object]]:
 
 
 def test_cases_on_which_some_candidate_scores_above_zero_are_called_so(benchmark: Benchmark, client_of: Client) -> None:
-    status, made = draw_up(client_of, rule="above_zero")
-    assert (status, made["rule"]) == (201, "above_zero")
+    status, payload = draw_up(client_of, rule="above_zero")
+    assert (status, payload["rule"]) == (201, "above_zero")
     assert "Cases on which some candidate scores above 0" in client_of.get("/b/hb/scores/slices/").content.decode()
 
 

@@ -63,17 +63,17 @@ def test_only_reworded_criteria_are_asked_again(answered: Benchmark, loopback: L
     assert lacks is not None and (lacks.verdicts, lacks.responses) == (3, 3)
     (told,) = consequences(case, rubric)
     assert (told.stands, told.missing, told.responses) == (6, 3, 3)
-    made = go_on(run)
-    assert (made.status, made.carried, made.expected) == ("pending", 33, 36)
-    assert (made.continues, made.snapshot) == (run, run.snapshot)
+    continuation = go_on(run)
+    assert (continuation.status, continuation.carried, continuation.expected) == ("pending", 33, 36)
+    assert (continuation.continues, continuation.snapshot) == (run, run.snapshot)
     with pytest.raises(Conflict):
         go_on(run)
-    assert work(made).status == "finished"
+    assert work(continuation).status == "finished"
     assert loopback.requests() == 36 + 3
-    after = {(v.response_id, v.criterion_id): v.outcome for v in made.verdicts.all()}
+    after = {(v.response_id, v.criterion_id): v.outcome for v in continuation.verdicts.all()}
     assert len(after) == 36 and len(said.items() & after.items()) == 33
-    assert resolve_rater(answered, made.judge.name).runs == (made,)
-    sheet = read_sheet(answered, resolve_rater(answered, made.judge.name))
+    assert resolve_rater(answered, continuation.judge.name).runs == (continuation,)
+    sheet = read_sheet(answered, resolve_rater(answered, continuation.judge.name))
     assert set(sheet.criterion_ids.tolist()) >= set(rubric.items.values_list("criterion", flat=True))
     # What the old run said of the criterion that is gone counts nowhere.
     assert len(resolve_rater(answered, f"run:{run.public_id}").ratings()) == 33
@@ -88,7 +88,7 @@ def test_points_matter_where_the_prompt_shows_them(answered: Benchmark, loopback
     hidden = run_of(answered, chat_judge(answered, loopback, name="hidden", prompt="clinconsensus"))
     other_points(case_of(answered))
     by_name = {run.judge.name: go_on(run) for run in (shown, hidden)}
-    points = {name: (made.carried, made.status) for name, made in by_name.items()}
+    points = {name: (run.carried, run.status) for name, run in by_name.items()}
     expected = {
         run.judge.name: (33, "pending") if "{{points" in run.snapshot["template"]["user"] else (36, "finished")
         for run in (shown, hidden)
@@ -101,9 +101,9 @@ def test_a_prompt_with_the_whole_rubric_is_asked_again_as_a_whole(answered: Benc
     run = run_of(answered, judge)
     asked = loopback.requests()
     reword(case_of(answered), 2)
-    made = go_on(run)
-    assert (made.carried, made.expected) == (27, 36)
-    assert work(made).status == "finished"
+    continuation = go_on(run)
+    assert (continuation.carried, continuation.expected) == (27, 36)
+    assert work(continuation).status == "finished"
     assert loopback.requests() - asked == 3
 
 
@@ -126,11 +126,16 @@ def test_verdicts_made_elsewhere_go_by_their_text_and_the_page_says_what_is_miss
     url = f"/b/answered/judges/runs/{run.public_id}/"
     assert client.get(url).context["newer"].imported
     assert client.post(f"{url}continue").status_code == 302
-    made = JudgeRun.objects.get(continues=run)
-    assert (made.status, made.carried, made.expected, made.imported) == ("finished", 11, 12, True)
+    continuation = JudgeRun.objects.get(continues=run)
+    assert (continuation.status, continuation.carried, continuation.expected, continuation.imported) == (
+        "finished",
+        11,
+        12,
+        True,
+    )
     assert (
         b"11 of 12 verdicts came from the run before"
-        in client.get(f"/b/answered/judges/runs/{made.public_id}/").content
+        in client.get(f"/b/answered/judges/runs/{continuation.public_id}/").content
     )
     assert Verdict.objects.filter(run=run).count() == 12
 
@@ -169,9 +174,9 @@ def test_verdicts_copied_from_an_older_imported_run_are_no_newer_than_it(answere
     client = Client()
     client.force_login(BenchmarkRoleFactory(benchmark=answered, role="admin").user)
     assert client.post(f"{addresses[first.pk]}continue").status_code == 302
-    made = JudgeRun.objects.get(continues=first)
-    assert (made.started_at, made.finished_at) == (first.started_at, first.finished_at)
+    continuation = JudgeRun.objects.get(continues=first)
+    assert (continuation.started_at, continuation.finished_at) == (first.started_at, first.finished_at)
     assert counted() == expected
-    assert [run.pk for run in resolve_rater(answered, "elsewhere").runs] == [second.pk, made.pk, first.pk]
+    assert [run.pk for run in resolve_rater(answered, "elsewhere").runs] == [second.pk, continuation.pk, first.pk]
     (after,) = consequences(case, rubric)
     assert (after.url, after.links) == (addresses[second.pk], ())

@@ -161,13 +161,13 @@ def test_a_supervision_export_names_them(ruled: Benchmark, tmp_path: Path) -> No
 
 @pytest.fixture
 def report(ruled: Benchmark) -> Report:
-    made = services.create_report(
+    report = services.create_report(
         benchmark=ruled, kind="scores", parameters={"rater": "J", "k": K}, by=None, at=timezone.now()
     )
-    services.run(report_id=made.pk, clock=timezone.now)
-    made.refresh_from_db()
-    assert made.status == "done", made.error
-    return made
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    return report
 
 
 def admin_of(benchmark: Benchmark, client: Client) -> Client:
@@ -239,11 +239,11 @@ def test_other_reports_count_them(ruled: Benchmark) -> None:
         ("powered", {"judge": "J", "reference": "group:A", "k": K}),
     ]
     for kind, parameters in kinds:
-        made = services.create_report(benchmark=ruled, kind=kind, parameters=parameters, by=None, at=timezone.now())
-        services.run(report_id=made.pk, clock=timezone.now)
-        made.refresh_from_db()
-        assert made.status == "done", (kind, made.error)
-        assert list(pairs_left_out(made)) == ["4 pairs left out: criterion faulty"], kind
+        report = services.create_report(benchmark=ruled, kind=kind, parameters=parameters, by=None, at=timezone.now())
+        services.run(report_id=report.pk, clock=timezone.now)
+        report.refresh_from_db()
+        assert report.status == "done", (kind, report.error)
+        assert list(pairs_left_out(report)) == ["4 pairs left out: criterion faulty"], kind
 
 
 def test_the_response_is_the_one_that_was_ruled_on(ruled: Benchmark, tmp_path: Path) -> None:

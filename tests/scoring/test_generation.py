@@ -229,9 +229,9 @@ def test_the_pages_count_try_and_begin(cases: Benchmark, loopback: Loopback, cli
     wrong = client.post(reverse("scoring:generation-new", args=["asked"]), {**form, "extra": '{"stream": true}'})
     assert wrong.status_code == 422
     assert "“stream” cannot be set here" in wrong.content.decode()
-    made = client.post(reverse("scoring:generation-new", args=["asked"]), form)
+    response = client.post(reverse("scoring:generation-new", args=["asked"]), form)
     run = work(GenerationRun.objects.get())
-    page = client.get(made["Location"]).content.decode()
+    page = client.get(response["Location"]).content.decode()
     assert "8 responses seem to say who wrote them" in page
     rows = b"".join(client.get(reverse("scoring:generation-csv", args=["asked", run.public_id]))).decode().splitlines()  # type: ignore[arg-type]
     assert len(rows) == 9

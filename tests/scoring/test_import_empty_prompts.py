@@ -25,9 +25,9 @@ def row(**fields: Any) -> dict[str, Any]:
 
 def read(fields: dict[str, Any]) -> GradedResponse:
     faults = Faults()
-    (made,) = graded_responses([(1, "", fields)], faults, Shape.GRADED_RESPONSES, candidate="alpha")
+    (response,) = graded_responses([(1, "", fields)], faults, Shape.GRADED_RESPONSES, candidate="alpha")
     faults.refuse_if_any()
-    return made
+    return response
 
 
 @pytest.mark.parametrize("instructions", ["system", "developer"])
@@ -38,5 +38,7 @@ def test_only_turns_of_the_conversation_are_compared(instructions: str) -> None:
 
 @pytest.mark.parametrize("prompt", ["", "  \n"])
 def test_an_empty_prompt_is_as_none(prompt: str) -> None:
-    made = read(row(prompt=prompt, prompt_response=[QUESTION, REPLY]))
-    assert made.case is not None and [turn["content"] for turn in made.case.conversation] == ["May I take both?"]
+    response = read(row(prompt=prompt, prompt_response=[QUESTION, REPLY]))
+    assert response.case is not None and [turn["content"] for turn in response.case.conversation] == [
+        "May I take both?"
+    ]

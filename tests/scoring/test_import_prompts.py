@@ -25,7 +25,7 @@ REPLY = {"role": "assistant", "content": "Rest and drink."}
 
 def row(**changes: Any) -> Row:
     """A result row with two criteria, one of them met; without its conversation."""
-    made = {
+    fields = {
         "prompt_id": "p-1",
         "model": "omega",
         "rubrics": [
@@ -35,7 +35,7 @@ def row(**changes: Any) -> Row:
         "responses": [{"response_dict": {"criteria_met": met, "explanation": ""}} for met in (True, False)],
         **changes,
     }
-    return {name: value for name, value in made.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 @pytest.mark.parametrize(

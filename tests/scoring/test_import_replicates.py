@@ -194,8 +194,10 @@ def test_page_and_api_take_replicates_in_rows_and_for_the_whole_file(answered: B
     both = [*rows(ANSWERS[0], replicate=0), *rows(ANSWERS[1], replicate=1)]
     file = ContentFile("\n".join(map(json.dumps, both)).encode(), name="v.jsonl")
     assert client.post("/b/answered/imports/", {**page, "file": file}).status_code == 302
-    made = client.post("/api/v1/benchmarks/answered/imports/", {**page, "file": content(ANSWERS[2]), "replicate": "2"})
-    assert made.status_code == 201, made.content
+    response = client.post(
+        "/api/v1/benchmarks/answered/imports/", {**page, "file": content(ANSWERS[2]), "replicate": "2"}
+    )
+    assert response.status_code == 201, response.content
     for job in ImportJob.objects.order_by("pk"):
         import_jobs.run(job_id=job.pk, clock=timezone.now)
         job.refresh_from_db()

@@ -64,8 +64,8 @@ def test_verdicts_of_a_jury(votes: tuple[int, ...], majority: int, unanimous: in
 
 def test_pairs_that_a_member_lacks_are_left_out() -> None:
     members = [Ratings.of([1, 1, 2], [1, 2, 1], [1, 1, 0]), Ratings.of([1, 2, 3], [1, 1, 1], [1, 0, 1])]
-    made = jury_ratings(members)
-    assert list(zip(made.response.tolist(), made.criterion.tolist(), strict=True)) == [(1, 1), (2, 1)]
+    ratings = jury_ratings(members)
+    assert list(zip(ratings.response.tolist(), ratings.criterion.tolist(), strict=True)) == [(1, 1), (2, 1)]
 
 
 @pytest.fixture
@@ -84,9 +84,9 @@ def three(answered: Benchmark) -> Benchmark:
 @pytest.mark.django_db
 def test_a_verdict_that_one_member_lacks_is_missing_in_the_scores(three: Benchmark) -> None:
     # case-0: met, not met (1 of 3), met: (5 − 4) / 8. case-1: met (2 of 3), missing by B, so not met, met: (5 − 4) / 8.
-    made = compute_scores(three, resolve_rater(three, "jury:A+B+C"), 1)
-    assert [row["rubric_score"] for row in made.responses] == pytest.approx([1 / 8, 1 / 8])
-    assert made.rows[0]["n_missing"] == 1
+    scores = compute_scores(three, resolve_rater(three, "jury:A+B+C"), 1)
+    assert [row["rubric_score"] for row in scores.responses] == pytest.approx([1 / 8, 1 / 8])
+    assert scores.rows[0]["n_missing"] == 1
     # Unanimous: case-0 has met, undecided, undecided: no score, and no hits.
     alone = compute_scores(three, resolve_rater(three, "jury:A+B+C@unanimous"), 1)
     assert [row["rubric_score"] for row in alone.responses] == [None, None]
@@ -118,12 +118,18 @@ def test_a_jury_that_is_kept_is_a_rater_by_its_name(three: Benchmark) -> None:
 @pytest.mark.django_db
 def test_how_often_a_jury_is_of_one_mind(three: Benchmark) -> None:
     jury = create_jury(benchmark=three, name="Panel", config={"members": ["A", "B", "C"]}, by=None)
-    made = jury_figures(three, jury)
+    figures = jury_figures(three, jury)
     # Five pairs: met by all; 1 of 3; 2 of 3 · 2 of 3; then met, invalid, met.
-    assert (made.n_due, made.n_missing, made.n_shared) == (6, 1, 5)
-    assert (made.all_met, made.all_not_met, made.outvoted, made.undecided, made.invalid) == (1, 0, 4, 0, 0)
-    assert made.unanimous_share == pytest.approx(1 / 5)
-    ab, ac, bc = made.pairwise
+    assert (figures.n_due, figures.n_missing, figures.n_shared) == (6, 1, 5)
+    assert (figures.all_met, figures.all_not_met, figures.outvoted, figures.undecided, figures.invalid) == (
+        1,
+        0,
+        4,
+        0,
+        0,
+    )
+    assert figures.unanimous_share == pytest.approx(1 / 5)
+    ab, ac, bc = figures.pairwise
     # A and B: four valid pairs, A says met throughout, B to three of them.
     assert (ab.n_shared, ab.agreement.n_pairs, ab.agreement.raw.value) == (5, 4, pytest.approx(3 / 4))
     assert ab.agreement.kappa.value is None
@@ -204,9 +210,9 @@ def test_names_as_pages_show_them() -> None:
 
 def test_shares_stand_for_outcomes_in_the_rubric_score_alone() -> None:
     # +6 with 2 of 3, −4 with 1 of 3 (outcome not met), +2 at a tie: (6·2/3 − 4/3 + 2/2) / 8 = (4 − 4/3 + 1) / 8.
-    made = score_responses([0, 0, 0], [6, -4, 2], [M, N, U], 1, share=[2 / 3, 1 / 3, 1 / 2])
-    assert made.score[0] == pytest.approx((4 - 4 / 3 + 1) / 8)
-    assert not made.has_hits[0]  # the tie is on a positive criterion
+    scores = score_responses([0, 0, 0], [6, -4, 2], [M, N, U], 1, share=[2 / 3, 1 / 3, 1 / 2])
+    assert scores.score[0] == pytest.approx((4 - 4 / 3 + 1) / 8)
+    assert not scores.has_hits[0]  # the tie is on a positive criterion
     # A broken verdict has no share: it counts against the candidate, as ever.
     broken = score_responses([0, 0], [6, -4], [M, I], 1, share=[1.0, np.nan])
     assert broken.score[0] == pytest.approx((6 - 4) / 6)
@@ -300,16 +306,16 @@ def test_a_jury_is_made_looked_at_and_changed(three: Benchmark, client_of: Clien
     refused = client_of.post(new, {"name": "Panel", "members": ["A"], "rule": "majority"})
     assert refused.status_code == 422
     assert "Choose two judges or more" in refused.content.decode()
-    made = client_of.post(new, {"name": "Panel", "members": ["A", "B", "C"], "rule": "majority"})
-    assert made.status_code == 302
-    page = client_of.get(made.url)
+    response = client_of.post(new, {"name": "Panel", "members": ["A", "B", "C"], "rule": "majority"})
+    assert response.status_code == 302
+    page = client_of.get(response.url)
     text = page.content.decode()
     assert "20.0%" in text  # 1 of 5 pairs
     for name in ("A", "B", "C"):
         assert f"/judges/runs/{run_sets(three)[name].newest.public_id}/" in text
     listed = client_of.get("/b/answered/judges/").content.decode()
     assert "5 pairs that all have" in listed
-    table = b"".join(client_of.get(f"{made.url}members.csv").streaming_content).decode()  # type: ignore[attr-defined]
+    table = b"".join(client_of.get(f"{response.url}members.csv").streaming_content).decode()  # type: ignore[attr-defined]
     assert table.splitlines()[0].startswith("rater_a,rater_b,n_shared,n_pairs,n_cases,mf1,")
     assert table.splitlines()[3].startswith("B,C,5,4,2,")
     again = client_of.get(f"{new}?from={page.context['judge'].public_id}").context["form"]
@@ -330,9 +336,9 @@ def test_a_jury_through_the_api(three: Benchmark, client_of: Client) -> None:
 
     refused = post({"members": ["A", "nobody"]})
     assert (refused.status_code, list(refused.json()["config"])) == (400, ["members"])
-    made = post({"members": ["A", "B"], "rule": "unanimous"})
-    assert made.status_code == 201, made.json()
-    assert made.json()["config"] == {"members": ["A", "B"], "rule": "unanimous"}
+    response = post({"members": ["A", "B"], "rule": "unanimous"})
+    assert response.status_code == 201, response.json()
+    assert response.json()["config"] == {"members": ["A", "B"], "rule": "unanimous"}
     raters = client_of.get("/api/v1/benchmarks/answered/raters/").json()
     assert {"rater": "Panel", "label": "Panel (unanimous jury of A, B)", "kind": "jury"} in raters
 
@@ -424,8 +430,8 @@ def test_scores_say_that_a_jury_is_undecided(split: Benchmark, client_of_split: 
     assert (
         "alpha: rubric_score: 3 of 6 pairs are undecided by the jury; rubric_accuracy: 3 of 6 pairs" in said.getvalue()
     )
-    made = compute_scores(split, resolve_rater(split, "Panel"), 1)
-    alpha, beta = made.scoreboard
+    scores = compute_scores(split, resolve_rater(split, "Panel"), 1)
+    alpha, beta = scores.scoreboard
     assert (alpha["n_cannot"], alpha["n_undecided"], alpha["n_criteria"], alpha["rubric_score"]) == (0, 3, 6, None)
     assert "no response has" not in alpha["note"]
     assert "positive criteria" not in alpha["note"]

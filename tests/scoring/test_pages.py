@@ -101,15 +101,15 @@ def test_a_chat_judge_is_made_and_shown(answered: Benchmark, settings: Any) -> N
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
     client = client_of(answered)
     assert "127.0.0.1" in text_of(client.get(f"{BASE}new/chat/"))  # says which hosts are allowed
-    made = client.post(f"{BASE}new/chat/", chat_form(key_env="GRADER_API_KEY", seed="7", temperature=""))
+    response = client.post(f"{BASE}new/chat/", chat_form(key_env="GRADER_API_KEY", seed="7", temperature=""))
     judge = Judge.objects.get()
-    assert made["Location"] == f"{BASE}{judge.public_id}/"
+    assert response["Location"] == f"{BASE}{judge.public_id}/"
     assert (judge.name, judge.version, judge.kind, judge.created_by is not None) == ("grader", 1, "chat", True)
     config = judge.config
     assert (config["key_env"], config["seed"], config["temperature"], config["max_tokens"]) == (
         "GRADER_API_KEY", 7, None, 512,
     )  # fmt: skip
-    page = text_of(client.get(made["Location"]))
+    page = text_of(client.get(response["Location"]))
     assert "GRADER_API_KEY" in page
     assert "http://127.0.0.1:9/v1" in page
     # the form of the next version begins with this one's settings

@@ -25,18 +25,18 @@ def one(points, outcomes, rules=CountingRules()):  # noqa: B008
 
 def test_healthbench_score_by_hand():
     # 10 points and 5 points possible; 10 met, -4 met: 6 of 15.
-    made = one([10, 5, -4, -8], [MET, NOT, MET, NOT])
-    assert made.score[0] == pytest.approx(6 / 15)
-    assert (made.points_met[0], made.points_possible[0]) == (6, 15)
-    assert (made.hits[0], made.n_positive[0], made.n_criteria[0]) == (1, 2, 4)
+    scores = one([10, 5, -4, -8], [MET, NOT, MET, NOT])
+    assert scores.score[0] == pytest.approx(6 / 15)
+    assert (scores.points_met[0], scores.points_possible[0]) == (6, 15)
+    assert (scores.hits[0], scores.n_positive[0], scores.n_criteria[0]) == (1, 2, 4)
     assert one([5, -10], [NOT, MET]).score[0] == -2  # not clipped here
 
 
 def test_no_positive_points_no_score():
-    made = one([-3, -2], [NOT, MET])
-    assert not made.has_score[0]
-    assert np.isnan(made.score[0])
-    assert not made.has_hits[0]
+    scores = one([-3, -2], [NOT, MET])
+    assert not scores.has_score[0]
+    assert np.isnan(scores.score[0])
+    assert not scores.has_hits[0]
 
 
 @pytest.mark.parametrize("broken", [INVALID, MISSING])
@@ -46,22 +46,22 @@ def test_broken_verdicts_count_against_the_candidate(broken):
     in_favour = CountingRules(broken_verdict=BrokenVerdict.IN_FAVOUR)
     assert one(rubric, [MET, broken, broken, NOT], in_favour).score[0] == pytest.approx(10 / 10)
     left_out = CountingRules(broken_verdict=BrokenVerdict.LEFT_OUT)
-    made = one(rubric, [NOT, broken, broken, MET], left_out)
-    assert made.score[0] == pytest.approx(-1 / 6)
-    assert (made.n_positive[0], made.n_criteria[0]) == (1, 2)
-    assert made.n_invalid[0] + made.n_missing[0] == 2
+    scores = one(rubric, [NOT, broken, broken, MET], left_out)
+    assert scores.score[0] == pytest.approx(-1 / 6)
+    assert (scores.n_positive[0], scores.n_criteria[0]) == (1, 2)
+    assert scores.n_invalid[0] + scores.n_missing[0] == 2
 
 
 def test_cannot_assess_takes_the_score_unless_a_rule_gives_one():
     rubric = [6, 4, -5]
-    made = one(rubric, [MET, CANNOT, NOT])
-    assert (bool(made.has_score[0]), bool(made.has_hits[0]), int(made.n_cannot[0])) == (False, False, 1)
+    scores = one(rubric, [MET, CANNOT, NOT])
+    assert (bool(scores.has_score[0]), bool(scores.has_hits[0]), int(scores.n_cannot[0])) == (False, False, 1)
     for rule, score in (("against", 0.6), ("in_favour", 1.0), ("left_out", 1.0)):
         ruled = one(rubric, [MET, CANNOT, NOT], CountingRules(cannot_assess=CannotAssess(rule)))
         assert ruled.score[0] == pytest.approx(score), rule
     # On a negative criterion it takes the rubric score, but not the hits, which never look there.
-    made = one(rubric, [MET, NOT, CANNOT])
-    assert (bool(made.has_score[0]), bool(made.has_hits[0]), int(made.hits[0])) == (False, True, 1)
+    scores = one(rubric, [MET, NOT, CANNOT])
+    assert (bool(scores.has_score[0]), bool(scores.has_hits[0]), int(scores.hits[0])) == (False, True, 1)
 
 
 def test_codes_are_those_of_the_database():
@@ -73,12 +73,12 @@ def test_codes_are_those_of_the_database():
 
 
 def test_undecided_and_faulty_criteria():
-    made = one([6, 4, -5], [MET, UNDECIDED, NOT])
-    assert (bool(made.has_score[0]), int(made.n_undecided[0])) == (False, 1)
+    scores = one([6, 4, -5], [MET, UNDECIDED, NOT])
+    assert (bool(scores.has_score[0]), int(scores.n_undecided[0])) == (False, 1)
     # The faulty criterion is no longer part of the rubric: 6 of 6, with N = 1.
-    made = one([6, 4, -5], [MET, FAULTY, NOT])
-    assert made.score[0] == 1
-    assert (made.hits[0], made.n_positive[0], made.n_faulty[0], made.n_cannot[0]) == (1, 1, 1, 0)
+    scores = one([6, 4, -5], [MET, FAULTY, NOT])
+    assert scores.score[0] == 1
+    assert (scores.hits[0], scores.n_positive[0], scores.n_faulty[0], scores.n_cannot[0]) == (1, 1, 1, 0)
 
 
 rows = st.lists(
@@ -91,7 +91,7 @@ all_rules = st.builds(CountingRules, st.sampled_from(list(BrokenVerdict)), st.sa
 
 @given(rows, all_rules)
 def test_equals_a_plain_loop(criteria, rules):
-    made = score_responses(*zip(*criteria, strict=True), 5, rules)
+    scores = score_responses(*zip(*criteria, strict=True), 5, rules)
     for response in range(5):
         earned = possible = hits = positive = 0
         blocked = blocked_hits = False
@@ -112,13 +112,13 @@ def test_equals_a_plain_loop(criteria, rules):
             possible += max(points, 0)
             positive += points > 0
             hits += met and points > 0
-        assert made.n_positive[response] == positive
-        assert made.has_score[response] == (possible > 0 and not blocked)
-        assert made.has_hits[response] == (positive > 0 and not blocked_hits)
-        if made.has_score[response]:
-            assert made.score[response] == pytest.approx(earned / possible)
-        if made.has_hits[response]:
-            assert made.hits[response] == hits
+        assert scores.n_positive[response] == positive
+        assert scores.has_score[response] == (possible > 0 and not blocked)
+        assert scores.has_hits[response] == (positive > 0 and not blocked_hits)
+        if scores.has_score[response]:
+            assert scores.score[response] == pytest.approx(earned / possible)
+        if scores.has_hits[response]:
+            assert scores.hits[response] == hits
 
 
 @given(rows, all_rules, st.data())
@@ -131,8 +131,8 @@ def test_negative_criteria_never_touch_hits(criteria, rules, data):
 
     def figures(chosen):
         columns = list(zip(*chosen, strict=True)) or [(), (), ()]
-        made = score_responses(*columns, 5, rules)
-        s, n = made.hits[made.has_hits], made.n_positive[made.has_hits]
+        scores = score_responses(*columns, 5, rules)
+        s, n = scores.hits[scores.has_hits], scores.n_positive[scores.has_hits]
         return rubric_accuracy(s, n), pass_at_k(s, n, 2), cacs_at_k(s, n, 2), calibrate(s, n, resamples=20)
 
     assert figures(positive) == figures(positive + others)
@@ -161,8 +161,8 @@ def test_order_of_rows_changes_nothing(criteria, random):
 def test_slices_by_criterion_tag():
     # Response 0: axis a has 4 met and -2 met, axis b has 6 not met. Response 1: axis a only a negative criterion.
     response, points, outcome = [0, 0, 0, 1, 1], [4, -2, 6, -3, 5], [MET, MET, NOT, NOT, MET]
-    made = score_slices([0, 1, 2, 3, 4], [0, 0, 1, 0, 1], 2, response, points, outcome, 2)
-    scores = made.score.reshape(2, 2)
+    slices = score_slices([0, 1, 2, 3, 4], [0, 0, 1, 0, 1], 2, response, points, outcome, 2)
+    scores = slices.score.reshape(2, 2)
     assert scores[0, 0] == pytest.approx(0.5)
     assert np.isnan(scores[0, 1])  # no positive points on this axis
     assert scores[1].tolist() == [0.0, 1.0]
@@ -180,10 +180,10 @@ def test_refuses_nonsense():
 
 
 def test_nothing_to_score():
-    made = score_responses([], [], [], 3)
-    assert not made.has_score.any()
-    assert made.hits.tolist() == [0, 0, 0]
-    assert rubric_accuracy(made.hits[made.has_hits], made.n_positive[made.has_hits]) == Undefined(
+    scores = score_responses([], [], [], 3)
+    assert not scores.has_score.any()
+    assert scores.hits.tolist() == [0, 0, 0]
+    assert rubric_accuracy(scores.hits[scores.has_hits], scores.n_positive[scores.has_hits]) == Undefined(
         "no positive criteria"
     )
 

@@ -37,7 +37,7 @@ def examples() -> list[Row]:
 def result_files(folder: Path, seed: int = 0) -> dict[str, tuple[Path, list[Row]]]:
     """A file for each candidate: the conversation as ``prompt``, the assistant's turn alone beside it."""
     chance = random.Random(seed)
-    made = {}
+    files = {}
     for place, name in enumerate(CANDIDATES):
         rows = []
         for example in examples():
@@ -55,8 +55,8 @@ def result_files(folder: Path, seed: int = 0) -> dict[str, tuple[Path, list[Row]
                 )
         path = folder / f"{name}.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        made[name] = path, rows
-    return made
+        files[name] = path, rows
+    return files
 
 
 def score_of(rubric: list[Row], met: list[bool]) -> float:
@@ -73,7 +73,7 @@ def command(name: str, *paths: Path, **options: Any) -> str:
 
 def test_four_published_files_give_one_scoreboard_with_four_candidates(tmp_path: Path) -> None:
     files = result_files(tmp_path)
-    files = {name: made for name, made in files.items() if made[1]}
+    files = {name: entry for name, entry in files.items() if entry[1]}
     assert not Benchmark.objects.exists()
     said = command("import_verdicts", *(path for path, _rows in files.values()), judge="grader")
     assert f"runs: {len(files)} created" in said
@@ -86,7 +86,7 @@ def test_four_published_files_give_one_scoreboard_with_four_candidates(tmp_path:
     with (tmp_path / "scores" / "scores.csv").open(encoding="utf-8") as file:
         rows_by_candidate = {row["candidate"]: row for row in csv.DictReader(file) if row["slice"] == "overall_score"}
     assert {name: int(row["n"]) for name, row in rows_by_candidate.items()} == {
-        name: len(made[1]) for name, made in files.items()
+        name: len(entry[1]) for name, entry in files.items()
     }
     for name, (_path, of_candidate) in files.items():
         expected = min(1.0, max(0.0, fmean(row["score"] for row in of_candidate)))
@@ -99,14 +99,14 @@ def test_three_answers_of_the_judge_count_by_their_majority(tmp_path: Path) -> N
     folders = [tmp_path / str(seed) for seed in range(3)]
     for folder in folders:
         folder.mkdir()
-    made = [result_files(folder, seed)["one"] for seed, folder in enumerate(folders)]
-    said = command("import_verdicts", *(path for path, _rows in made), judge="grader", replicates=True)
+    files = [result_files(folder, seed)["one"] for seed, folder in enumerate(folders)]
+    said = command("import_verdicts", *(path for path, _rows in files), judge="grader", replicates=True)
     assert "runs: 1 created" in said
     assert JudgeRun.objects.get().replicates == 3
     command("scores", rater="grader", k=5, out=tmp_path / "scores")
     with (tmp_path / "scores" / "responses.csv").open(encoding="utf-8") as file:
         scores = {row["case"]: float(row["rubric_score"]) for row in csv.DictReader(file)}
-    for same in zip(*(rows for _path, rows in made), strict=True):
+    for same in zip(*(rows for _path, rows in files), strict=True):
         answers = [[one["response_dict"]["criteria_met"] for one in row["responses"]] for row in same]
         majority = [sum(votes) >= 2 for votes in zip(*answers, strict=True)]
         assert scores[same[0]["prompt_id"]] == pytest.approx(score_of(same[0]["rubrics"], majority), abs=1e-12)

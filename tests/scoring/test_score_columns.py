@@ -33,9 +33,9 @@ def sheet(n_criteria: list[int]) -> Sheet:
 
 
 def row_of(n_criteria: list[int], k: int) -> dict[str, object]:
-    made = sheet(n_criteria)
-    grid = grid_of(made, [Slice(OVERALL)], DEFAULT_RULES)
-    row = Columns(made, grid, k, CaseBootstrap(len(n_criteria), 1), "group").row(0, 0)
+    score_sheet = sheet(n_criteria)
+    grid = grid_of(score_sheet, [Slice(OVERALL)], DEFAULT_RULES)
+    row = Columns(score_sheet, grid, k, CaseBootstrap(len(n_criteria), 1), "group").row(0, 0)
     assert row is not None
     return row
 

@@ -38,11 +38,11 @@ pytestmark = pytest.mark.django_db
 
 def write_scores(benchmark: Benchmark, rater: str, k: int, out: Path) -> dict[str, list[dict[str, str]]]:
     call_command("scores", benchmark=benchmark.slug, rater=rater, k=k, out=out, stdout=StringIO())
-    made = {}
+    tables = {}
     for name in ("scores", "responses", "worst_at_k"):
         with (out / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            made[name] = list(csv.DictReader(file))
-    return made
+            tables[name] = list(csv.DictReader(file))
+    return tables
 
 
 def judged(benchmark: Benchmark, said: dict[tuple[str, str], list[str]], name: str = "J") -> JudgeRun:
@@ -78,8 +78,8 @@ def test_figures_by_hand(answered: Benchmark, tmp_path: Path) -> None:
             ("case-0", "beta"): ["not_met", "met", "not_met"],  # 3/8, s = 1
         },
     )
-    made = write_scores(answered, "J", 2, tmp_path)
-    alpha = row_of(made["scores"], candidate="alpha", slice="overall_score")
+    tables = write_scores(answered, "J", 2, tmp_path)
+    alpha = row_of(tables["scores"], candidate="alpha", slice="overall_score")
     assert (alpha["rater"], alpha["n"], alpha["k"]) == ("J", "4", "2")
     assert float(alpha["rubric_score"]) == pytest.approx((1 + 1 / 8 - 4 / 8 + 1 / 8) / 4)
     assert float(alpha["rubric_accuracy"]) == pytest.approx(100 * 4 / 8)
@@ -88,7 +88,7 @@ def test_figures_by_hand(answered: Benchmark, tmp_path: Path) -> None:
     assert (alpha["n_invalid"], alpha["n_missing"], alpha["n_cannot"]) == ("1", "1", "0")
     assert alpha["rubric_score_se"] == ""
     assert "4 of the 10 cases needed" in alpha["note"]
-    case_3 = row_of(made["responses"], candidate="alpha", case="case-3")
+    case_3 = row_of(tables["responses"], candidate="alpha", case="case-3")
     assert case_3 == {
         "candidate": "alpha",
         "case": "case-3",
@@ -98,10 +98,10 @@ def test_figures_by_hand(answered: Benchmark, tmp_path: Path) -> None:
         "rubric_score": "0.125",
         "cacs_at_k": "0.0",
     }
-    assert not [row for row in made["scores"] if row["candidate"] == "physician"]  # not in the run
-    accuracy = row_of(made["scores"], candidate="beta", slice="axis:accuracy")
+    assert not [row for row in tables["scores"] if row["candidate"] == "physician"]  # not in the run
+    accuracy = row_of(tables["scores"], candidate="beta", slice="axis:accuracy")
     assert float(accuracy["rubric_score"]) == pytest.approx(3 / 8)
-    assert {row["slice"] for row in made["scores"] if row["candidate"] == "beta"} == {
+    assert {row["slice"] for row in tables["scores"] if row["candidate"] == "beta"} == {
         "overall_score", "axis:accuracy", "difficulty:low", "register:lay", "specialty:neurology", "theme:hedging",
     }  # fmt: skip
 
@@ -131,15 +131,15 @@ def test_what_physicians_leave_open_is_no_miss(answered: Benchmark, tmp_path: Pa
             ("case-2", "alpha"): ["met", "met", "cannot_assess"],  # no score, but hits
         },
     )
-    made = write_scores(answered, "group:A", 1, tmp_path)
-    row = row_of(made["scores"], candidate="alpha", slice="overall_score")
+    tables = write_scores(answered, "group:A", 1, tmp_path)
+    row = row_of(tables["scores"], candidate="alpha", slice="overall_score")
     assert (row["rater"], row["n"], row["n_cannot"], row["n_missing"]) == ("group:A@checked", "1", "2", "0")
     assert float(row["rubric_score"]) == pytest.approx(5 / 8)
     assert float(row["rubric_accuracy"]) == pytest.approx(100 * 3 / 4)
     assert "2 responses without a score" in row["note"]
-    half = row_of(made["responses"], case="case-2")
+    half = row_of(tables["responses"], case="case-2")
     assert (half["rubric_score"], half["hits"], half["cacs_at_k"]) == ("", "2", "100.0")
-    none = row_of(made["responses"], case="case-1")
+    none = row_of(tables["responses"], case="case-1")
     assert (none["rubric_score"], none["hits"], none["cacs_at_k"]) == ("", "", "")
 
 
@@ -214,28 +214,28 @@ def naive(run: JudgeRun, k: int, outcome_of: dict[tuple[int, int], str]) -> dict
         slices = ["overall_score", *case.tags]
         slices += [f"difficulty:{case.difficulty}"] if case.difficulty else []
         per_response.append((item.response.candidate.name, case.key, slices, score, hits, positive))
-    made = {}
+    figures = {}
     for candidate in {row[0] for row in per_response}:
         for name in {name for row in per_response for name in row[2]}:
             rows = [row for row in per_response if row[0] == candidate and name in row[2]]
             scores = [row[3] for row in rows if row[3] is not None]
             cacs = [max(0, row[4] - k + 1) / (row[5] - k + 1) for row in rows if row[5] >= k]
             with_positive = [row for row in rows if row[5]]
-            made[candidate, name] = {
+            figures[candidate, name] = {
                 "rubric_score": min(1.0, max(0.0, sum(scores) / len(scores))) if scores else None,
                 "rubric_accuracy": 100 * sum(r[4] for r in rows) / sum(r[5] for r in rows) if with_positive else None,
                 "pass_at_k": sum(r[4] >= k for r in with_positive) / len(with_positive) if with_positive else None,
                 "cacs_at_k": 100 * sum(cacs) / len(cacs) if cacs else None,
                 "by_case": _grouped((row[1], row[3]) for row in rows if row[3] is not None),
             }
-    return made
+    return figures
 
 
 def _grouped(pairs: Any) -> dict[str, list[float]]:
-    made = defaultdict(list)
+    groups = defaultdict(list)
     for key, value in pairs:
-        made[key].append(value)
-    return dict(made)
+        groups[key].append(value)
+    return dict(groups)
 
 
 def test_every_slice_equals_a_naive_computation(varied: Benchmark, tmp_path: Path) -> None:
@@ -250,9 +250,9 @@ def test_every_slice_equals_a_naive_computation(varied: Benchmark, tmp_path: Pat
             if outcome != "missing":
                 VerdictFactory(run=run, response=response, criterion_id=criterion, outcome=outcome)
                 outcome_of[response.pk, criterion] = outcome
-    made = write_scores(varied, f"run:{run.public_id}", 2, tmp_path)
+    tables = write_scores(varied, f"run:{run.public_id}", 2, tmp_path)
     expected = naive(run, 2, outcome_of)
-    rows = [row for row in made["scores"] if row["slice"] != "axis:accuracy" and row["slice"] != "register:lay"]
+    rows = [row for row in tables["scores"] if row["slice"] != "axis:accuracy" and row["slice"] != "register:lay"]
     assert {(row["candidate"], row["slice"]) for row in rows} == set(expected)
     for row in rows:
         for name in ("rubric_score", "rubric_accuracy", "pass_at_k", "cacs_at_k"):
@@ -260,7 +260,7 @@ def test_every_slice_equals_a_naive_computation(varied: Benchmark, tmp_path: Pat
             assert (row[name] == "") == (value is None)
             assert value is None or float(row[name]) == pytest.approx(value, abs=1e-12), (row, name)
     # worst-at-k by drawing every subset
-    for row in made["worst_at_k"]:
+    for row in tables["worst_at_k"]:
         if (row["candidate"], row["slice"]) not in expected:
             continue
         k = int(row["k"])
@@ -268,7 +268,7 @@ def test_every_slice_equals_a_naive_computation(varied: Benchmark, tmp_path: Pat
         minima = [np.mean([min(c) for c in combinations(scores, k)]) for scores in by_case if len(scores) >= k]
         assert int(row["n_cases"]) == len(minima)
         assert float(row["worst_at_k"]) == pytest.approx(min(1.0, max(0.0, float(np.mean(minima)))), abs=1e-12)
-    assert {row["k"] for row in made["worst_at_k"]} >= {"1", "2", "3"}
+    assert {row["k"] for row in tables["worst_at_k"]} >= {"1", "2", "3"}
 
 
 def test_the_standard_error_is_seeded_and_near_the_analytic_one(db: None, tmp_path: Path) -> None:
@@ -285,14 +285,14 @@ def test_the_standard_error_is_seeded_and_near_the_analytic_one(db: None, tmp_pa
     second = row_of(write_scores(benchmark, "J", 1, tmp_path)["scores"], slice="overall_score")
     assert first == second
     rater = resolve_rater(benchmark, "J")
-    made = compute_scores(benchmark, rater, 1)
-    scores = [row["rubric_score"] for row in made.responses if row["rubric_score"] is not None]
+    result = compute_scores(benchmark, rater, 1)
+    scores = [row["rubric_score"] for row in result.responses if row["rubric_score"] is not None]
     analytic = np.std(scores) / len(scores) ** 0.5
     assert float(first["rubric_score_se"]) == pytest.approx(analytic, rel=0.1)
-    board = made.scoreboard[0]
+    board = result.scoreboard[0]
     assert board["rubric_accuracy_low"] <= board["rubric_accuracy"] <= board["rubric_accuracy_high"]
-    assert compute_scores(benchmark, rater, 1, seed=1).rows != made.rows
-    assert compute_scores(benchmark, rater, 1, seed=1).digest == made.digest
+    assert compute_scores(benchmark, rater, 1, seed=1).rows != result.rows
+    assert compute_scores(benchmark, rater, 1, seed=1).digest == result.digest
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])

@@ -58,9 +58,9 @@ def bench() -> Benchmark:
 
 @pytest.fixture
 def client(bench: Benchmark) -> Client:
-    made = Client()
-    made.force_login(bench.roles.get().user)
-    return made
+    client = Client()
+    client.force_login(bench.roles.get().user)
+    return client
 
 
 ASKED = {"title": "One", "rater": "strict", "candidates": ["m1", "m2"], "threshold": "0.5", "aggregate": "mean"}
@@ -129,15 +129,15 @@ def test_refusals_say_what_is_missing_and_the_api_does_the_same(client: Client, 
     url = "/api/v1/benchmarks/bench/screenings/"
     asked = {"title": "By program", "rater": "strict", "candidates": ["m1", "m2"], "aggregate": "max"}
     assert client.post(url, {**asked, "status": "closed"}, content_type="application/json").status_code == 400
-    made = client.post(url, asked, content_type="application/json").json()
-    assert (made["screened"], made["flagged"], made["undecided"], made["undefined"]) == (3, 2, 2, 1)
-    shown = client.get(f"{url}{made['id']}/cases/?show=flagged").json()["results"]
+    screening = client.post(url, asked, content_type="application/json").json()
+    assert (screening["screened"], screening["flagged"], screening["undecided"], screening["undefined"]) == (3, 2, 2, 1)
+    shown = client.get(f"{url}{screening['id']}/cases/?show=flagged").json()["results"]
     assert [row["key"] for row in shown] == ["easy", "edge"]
     decided = {"cases": [shown[0]["case"]], "decision": "exclude"}
-    refused = client.post(f"{url}{made['id']}/decisions/", decided, content_type="application/json")
+    refused = client.post(f"{url}{screening['id']}/decisions/", decided, content_type="application/json")
     assert refused.status_code == 422
-    client.post(f"{url}{made['id']}/decisions/", {**decided, "reason": "x"}, content_type="application/json")
-    assert client.post(f"{url}{made['id']}/close/").json()["excluded"] == 1
+    client.post(f"{url}{screening['id']}/decisions/", {**decided, "reason": "x"}, content_type="application/json")
+    assert client.post(f"{url}{screening['id']}/close/").json()["excluded"] == 1
 
 
 def test_without_a_score_the_page_leads_to_a_judge(client: Client, bench: Benchmark) -> None:

@@ -104,9 +104,9 @@ def test_a_harmless_edit_changes_the_text_and_says_nothing_to_a_judge() -> None:
     assert [one.number for one in CONTROLS] == list(range(61, 67))
     assert {one.language for one in CONTROLS} == {"en", "zh", "und"}
     for response in ("", "Drink water.", "First.\n\nSecond part.\n\nThird.", "多喝水。注意休息。"):
-        made = [injected(response, one.number) for one in CONTROLS]
-        assert len({response, *made}) == 7
-        for one, text in zip(CONTROLS, made, strict=True):
+        texts = [injected(response, one.number) for one in CONTROLS]
+        assert len({response, *texts}) == 7
+        for one, text in zip(CONTROLS, texts, strict=True):
             assert "".join(text.replace(one.text, "").split()) == "".join(response.split())
     assert injected("First.\n\nSecond.", 66) == "First.\n\n\n\nSecond."
     told = " ".join(one.text for one in CONTROLS).lower()
@@ -124,7 +124,7 @@ def figures_of(verdicts: list[list[int]], points: list[int], case: list[int], *,
 
 
 def test_flips_are_counted_by_hand() -> None:
-    made = figures_of(
+    figures = figures_of(
         [
             [N, M, N, Z],  # +5: one of three turned, one broken
             [M, N, N, X],  # −4: two turned, one missing
@@ -136,12 +136,12 @@ def test_flips_are_counted_by_hand() -> None:
         [5, -4, 3, -2, 3, 3],
         [1, 2, 3, 4, 5, 6],
     )
-    assert (made.pairs, made.eligible, made.cases) == (6, 2, 2)
-    assert (made.control_passed, made.control_invalid, made.control_missing) == (2, 1, 1)
-    whole = made.overall
+    assert (figures.pairs, figures.eligible, figures.cases) == (6, 2, 2)
+    assert (figures.control_passed, figures.control_invalid, figures.control_missing) == (2, 1, 1)
+    whole = figures.overall
     assert (whole.flips, whole.invalid, whole.missing, whole.rate.n) == (3, 1, 1, 5)
     assert whole.rate.value == pytest.approx(3 / 5)
-    assert made.if_invalid_flips.value == pytest.approx(4 / 5)
+    assert figures.if_invalid_flips.value == pytest.approx(4 / 5)
     assert whole.rate.low is None and whole.rate.note == "no interval: 2 of the 10 cases needed"
 
 
@@ -163,15 +163,15 @@ def test_cases_without_an_answer_bound_nothing() -> None:
     verdicts = np.full((10, 61), N)
     verdicts[2:, 2] = X
     trials = Trials(verdicts, np.ones(10, dtype=np.int64), np.arange(10))
-    made = susceptibility(trials, families=np.zeros(60, dtype=np.int64))
-    first, second = (count for _one, count in made.injections[:2])
+    figures = susceptibility(trials, families=np.zeros(60, dtype=np.int64))
+    first, second = (count for _one, count in figures.injections[:2])
     assert "on 10 cases" in first.rate.note and "0.259" in first.rate.note
     assert "on 2 cases" in second.rate.note and "0.776" in second.rate.note
-    assert [row.get("n") for row in csv_rows(made)][:6] == [592, None, None, 10, 2, 10]
+    assert [row.get("n") for row in csv_rows(figures)][:6] == [592, None, None, 10, 2, 10]
 
 
 def test_noise_is_what_harmless_edits_turn() -> None:
-    made = figures_of(
+    figures = figures_of(
         [
             [N, M, M, N, M, N],  # two of three by injections, one of two by edits
             [M, N, M, X, M, X],  # −4: one of two, and none of one
@@ -181,11 +181,11 @@ def test_noise_is_what_harmless_edits_turn() -> None:
         [1, 2, 3],
         harmless=2,
     )
-    assert made.noise is not None
-    assert (made.overall.flips, made.overall.answered) == (3, 5)
-    assert (made.noise.flips, made.noise.answered, made.noise.missing) == (1, 3, 1)
-    assert made.difference.value == pytest.approx(3 / 5 - 1 / 3)
-    assert made.difference.low is None and made.difference.note == "no interval: 2 of the 10 cases needed"
+    assert figures.noise is not None
+    assert (figures.overall.flips, figures.overall.answered) == (3, 5)
+    assert (figures.noise.flips, figures.noise.answered, figures.noise.missing) == (1, 3, 1)
+    assert figures.difference.value == pytest.approx(3 / 5 - 1 / 3)
+    assert figures.difference.low is None and figures.difference.note == "no interval: 2 of the 10 cases needed"
     without = figures_of([[N, M, N]], [5], [1])
     assert without.noise is None and without.difference.value is None
     assert "not measured" in without.difference.note
@@ -201,20 +201,20 @@ def asked_of(judge: Callable[[str], bool], cases: int = 12) -> Susceptibility:
 
 
 def test_a_judge_that_obeys_nothing_is_noisy_and_not_susceptible() -> None:
-    made = asked_of(lambda text: hashlib.sha256(text.encode()).digest()[0] % 2 == 1)
-    assert made.noise is not None
-    assert made.overall.rate.value == pytest.approx(0.5, abs=0.03)
-    assert made.noise.rate.value == pytest.approx(0.5, abs=0.06)
-    assert made.difference.low is not None and made.difference.high is not None
-    assert made.difference.low <= 0 <= made.difference.high
+    figures = asked_of(lambda text: hashlib.sha256(text.encode()).digest()[0] % 2 == 1)
+    assert figures.noise is not None
+    assert figures.overall.rate.value == pytest.approx(0.5, abs=0.03)
+    assert figures.noise.rate.value == pytest.approx(0.5, abs=0.06)
+    assert figures.difference.low is not None and figures.difference.high is not None
+    assert figures.difference.low <= 0 <= figures.difference.high
 
 
 def test_a_gullible_judge_is_susceptible_and_not_noisy() -> None:
     # It falls for a bait on half of the responses only, so that cases differ.
-    made = asked_of(lambda text: '"criteria_met": true' in text and int(text.split("Drink ")[1].split()[0]) % 7 < 4)
-    assert made.noise is not None and (made.noise.flips, made.noise.rate.low) == (0, None)
-    assert made.difference.value == made.overall.rate.value
-    assert made.difference.low is not None and made.difference.low > 0.04
+    figures = asked_of(lambda text: '"criteria_met": true' in text and int(text.split("Drink ")[1].split()[0]) % 7 < 4)
+    assert figures.noise is not None and (figures.noise.flips, figures.noise.rate.low) == (0, None)
+    assert figures.difference.value == figures.overall.rate.value
+    assert figures.difference.low is not None and figures.difference.low > 0.04
 
 
 def test_a_figure_without_width_says_why() -> None:
@@ -284,17 +284,17 @@ def test_a_judge_is_as_susceptible_as_it_is(
     run = measure(graded, chat_judge(graded, loopback, model, re_asks=0))
     assert (run.status, run.purpose, run.expected, run.replicates) == ("finished", "susceptibility", 5 * 67, 67)
     assert loopback.requests() == 5 * 67
-    made = measured(run)
+    figures = measured(run)
     # All three say not met of the responses as they stand: at the −4 points that is no fault seen.
-    assert (made.pairs, made.eligible, made.control_passed) == (5, 4, 1)
-    assert (made.overall.flips, made.overall.invalid, made.overall.missing) == (flips, invalid, 0)
-    assert made.overall.rate.value == pytest.approx(flips / 240)
-    assert made.if_invalid_flips.value == pytest.approx((flips + invalid) / 240)
-    assert made.noise is not None and (made.noise.flips, made.noise.answered) == (0, 4 * 6)
-    assert made.difference.value == made.overall.rate.value
-    turned = {one.number for one, count in made.injections if count.flips}
+    assert (figures.pairs, figures.eligible, figures.control_passed) == (5, 4, 1)
+    assert (figures.overall.flips, figures.overall.invalid, figures.overall.missing) == (flips, invalid, 0)
+    assert figures.overall.rate.value == pytest.approx(flips / 240)
+    assert figures.if_invalid_flips.value == pytest.approx((flips + invalid) / 240)
+    assert figures.noise is not None and (figures.noise.flips, figures.noise.answered) == (0, 4 * 6)
+    assert figures.difference.value == figures.overall.rate.value
+    turned = {one.number for one, count in figures.injections if count.flips}
     assert turned == (BAITS if flips else set())
-    families = dict(made.families)
+    families = dict(figures.families)
     assert families["answer_form"].flips == (4 * 5 if flips else 0)  # 7, 8, 9, 10 and 60
     assert families["threat"].rate.value == 0.0
 
@@ -307,9 +307,9 @@ def test_the_judges_seed_does_not_change_with_the_injection(
     parameters = Endpoint.parameters
 
     def recorded(self: Endpoint, *args: Any, **more: Any) -> dict[str, Any]:
-        made = dict(parameters(self, *args, **more))
-        sent.add(made["seed"])
-        return made
+        request_parameters = dict(parameters(self, *args, **more))
+        sent.add(request_parameters["seed"])
+        return request_parameters
 
     monkeypatch.setattr(Endpoint, "parameters", recorded)
     judge = chat_judge(graded, loopback, "steadfast", seed=7, criteria_per_request="all", slices=2)
@@ -333,11 +333,11 @@ def test_what_a_measurement_takes_is_told_by_request(
     def told() -> Estimate:
         plan = plan_measurement(benchmark=graded, judge=judge, pairs=5)
         size = FrameSize(plan.responses, plan.verdicts)
-        made = estimate(
+        forecast = estimate(
             benchmark=graded, judge=judge, frame=RunFrame(), size=size, replicates=REPLICATES, drawn=plan.drawn
         )
-        assert made is not None
-        return made
+        assert forecast is not None
+        return forecast
 
     before = told()
     # Five pairs on three responses. What requests about all criteria took says nothing of these.
@@ -411,10 +411,10 @@ def test_a_measurement_without_harmless_edits_still_reads(
     monkeypatch.setattr(service, "REPLICATES", 61)
     run = finished(graded, chat_judge(graded, loopback), {7: "met"}, pairs=200)
     run.frame = {name: value for name, value in run.frame.items() if name != "harmless"} | {"suite": injections_hash()}
-    made = measured(run)
-    assert (made.overall.flips, made.overall.missing, made.noise) == (4, 0, None)
-    assert [one.number for one, count in made.injections if count.flips] == [7]
-    assert list(csv_rows(made))[1]["note"] == "noise not measured: there were no harmless edits"
+    figures = measured(run)
+    assert (figures.overall.flips, figures.overall.missing, figures.noise) == (4, 0, None)
+    assert [one.number for one, count in figures.injections if count.flips] == [7]
+    assert list(csv_rows(figures))[1]["note"] == "noise not measured: there were no harmless edits"
 
 
 def test_nobody_takes_a_measurement_for_a_rater(graded: Benchmark, loopback: Loopback) -> None:
@@ -476,9 +476,9 @@ def text_of(response: Any) -> str:
 def client(graded: Benchmark) -> Client:
     user = UserFactory()
     BenchmarkRoleFactory(benchmark=graded, user=user, role="researcher")
-    made = Client()
-    made.force_login(user)
-    return made
+    client = Client()
+    client.force_login(user)
+    return client
 
 
 def test_the_page_measures_and_shows_the_version_that_was_measured(

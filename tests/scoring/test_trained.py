@@ -359,8 +359,13 @@ def test_calibration_sees_neither_dev_nor_held_out_and_the_threshold_no_held_out
     other_dev = with_others(dev)
     assert other_dev.calibration == judge.calibration
     assert other_dev.threshold != judge.threshold
-    made = card["calibrator"]
-    assert (made["method"], made["grouped_by"], made["folds"], made["n"]) == ("platt", "candidate", 3, int(train.sum()))
+    calibrator = card["calibrator"]
+    assert (calibrator["method"], calibrator["grouped_by"], calibrator["folds"], calibrator["n"]) == (
+        "platt",
+        "candidate",
+        3,
+        int(train.sum()),
+    )
     for figure in ("brier", "calibration_error"):
         assert {part["n"] for part in card[figure].values()} == {int(held.sum())}
 
@@ -377,9 +382,9 @@ def test_each_decision_is_scored_once_by_a_fit_that_has_not_seen_its_candidate()
         scored.extend(left)
         return 0.3 + 0.4 * met[left]
 
-    made = calibrate(met, candidate, case, score)
+    calibration = calibrate(met, candidate, case, score)
     assert sorted(scored) == list(range(300))
-    assert (made.grouped_by, made.folds, made.n) == ("candidate", 5, 300)
+    assert (calibration.grouped_by, calibration.folds, calibration.n) == ("candidate", 5, 300)
     against = calibrate(met, candidate, case, lambda fitted, left: 0.7 - 0.4 * met[left])
     assert (against.reason, against.platt.slope) == ("no_signal", 1.0)
 
@@ -440,10 +445,10 @@ def test_beating_the_baselines_is_said_with_an_interval(taught: Benchmark) -> No
     said = command("train_judge", benchmark="taught", group="A", name="learned", held_out=[["c"]])
     card = TrainedModel.objects.get().card
     for baseline in ("majority", "word_overlap"):
-        made = card["differences"][baseline]
+        difference = card["differences"][baseline]
         gap = card["held_out"]["mf1"]["value"] - card["baselines"][baseline]["mf1"]["value"]
-        assert made["value"] == pytest.approx(gap, abs=1e-12)
-        assert 0 < made["low"] <= made["value"] <= made["high"]
+        assert difference["value"] == pytest.approx(gap, abs=1e-12)
+        assert 0 < difference["low"] <= difference["value"] <= difference["high"]
     assert len(re.findall(r"this judge less .*, ahead\n", said)) == 2
 
 

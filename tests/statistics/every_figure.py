@@ -83,27 +83,27 @@ def table(text: str) -> Table:
     )
 
 
-def figures_in(name: str, made: Any) -> Iterator[tuple[str, Figure]]:
+def figures_in(name: str, result: Any) -> Iterator[tuple[str, Figure]]:
     """Every figure somewhere in a result, by its path."""
-    if isinstance(made, Estimate | Undefined):
-        yield name, made
-    elif isinstance(made, float):
-        assert np.isfinite(made), name
-    elif is_dataclass(made):
-        for field in fields(made):
-            yield from figures_in(f"{name}.{field.name}" if name else field.name, getattr(made, field.name))
-    elif isinstance(made, dict):
-        for key, value in made.items():
+    if isinstance(result, Estimate | Undefined):
+        yield name, result
+    elif isinstance(result, float):
+        assert np.isfinite(result), name
+    elif is_dataclass(result):
+        for field in fields(result):
+            yield from figures_in(f"{name}.{field.name}" if name else field.name, getattr(result, field.name))
+    elif isinstance(result, dict):
+        for key, value in result.items():
             yield from figures_in(f"{name}.{key}" if name else str(key), value)
-    elif isinstance(made, list | tuple):
-        for i, value in enumerate(made):
+    elif isinstance(result, list | tuple):
+        for i, value in enumerate(result):
             yield from figures_in(f"{name}.{i}", value)
 
 
 def every_figure(one: Table) -> dict[str, Figure]:
     """All of it, by name."""
-    made = {**_two_raters(one), **_many_raters(one), **_scores(one), **_candidates(one)}
-    return dict(figures_in("", made))
+    figures = {**_two_raters(one), **_many_raters(one), **_scores(one), **_candidates(one)}
+    return dict(figures_in("", figures))
 
 
 def _against_a(one: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -154,9 +154,9 @@ def _two_raters(one: Table) -> dict[str, Any]:
     }
 
 
-def said_of(made: Any) -> Figure:
+def said_of(result: Any) -> Figure:
     """A finding of non-inferiority as a figure."""
-    return made if isinstance(made, Undefined) else Estimate(made.bound, made.n, note=made.finding.value)
+    return result if isinstance(result, Undefined) else Estimate(result.bound, result.n, note=result.finding.value)
 
 
 def _many_raters(one: Table) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _many_raters(one: Table) -> dict[str, Any]:
     labelled = by_item[by_item.sum(axis=1) > 0]
     place = (case * one.n_raters + one.rater).astype(np.int64)
     each = others.summed_by(place, cases * one.n_raters)
-    made: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "judge": meta_evaluation(
             valid.summed_by(case, cases)[:, None], counted=by_judge.summed_by(case, cases)[:, None], bootstrap=bootstrap
         )[0],
@@ -188,8 +188,8 @@ def _many_raters(one: Table) -> dict[str, Any]:
     if one.n_raters:
         shape = (cases, one.n_raters)
         by_rater = ConfusionCounts(*(cell.reshape(shape) for cell in (each.tp, each.fp, each.fn, each.tn)))
-        made["physicians"] = meta_evaluation(by_rater, bootstrap=bootstrap)
-    return made
+        figures["physicians"] = meta_evaluation(by_rater, bootstrap=bootstrap)
+    return figures
 
 
 def _scores(one: Table) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def _candidates(one: Table) -> dict[str, Any]:
         for i, name in enumerate(names)
     }
     rows = sensitivity({name: column[:2] for name, column in by_name.items()}, K, 1)
-    made = ratio_figures(hits.T, present.T, bootstrap=CaseBootstrap(cases, 1, RESAMPLES), keep_replicates=True)
+    ratios = ratio_figures(hits.T, present.T, bootstrap=CaseBootstrap(cases, 1, RESAMPLES), keep_replicates=True)
     rated = present.sum(axis=1) > 0
     verdicts = np.array([(one.verdict[one.item[one.rater == i]] == 1).sum() for i in range(one.n_raters)])
     shares = [met[rated] / present.sum(axis=1)[rated] for met in (hits.sum(axis=1), verdicts)]
@@ -259,7 +259,7 @@ def _candidates(one: Table) -> dict[str, Any]:
         "values": candidate_values(by_name, rows, seed=1, resamples=RESAMPLES),
         "ranks": rank_agreement(shares[0], shares[1]),
         "rank_range": []
-        if made.replicates is None or made.n_cases is None
-        else rank_ranges([figure.value for figure in made.figures], made.replicates, made.n_cases),
+        if ratios.replicates is None or ratios.n_cases is None
+        else rank_ranges([figure.value for figure in ratios.figures], ratios.replicates, ratios.n_cases),
         "error": errors,
     }

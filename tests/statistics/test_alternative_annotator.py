@@ -83,9 +83,9 @@ def drawn(seed: int, *, annotators: int, instances: int, each: float, judge_nois
 def test_it_is_the_procedure_of_the_paper(seed: int, judge_noise: float, epsilon: float) -> None:
     labels, judge = drawn(seed, annotators=6, instances=120, each=0.7, judge_noise=judge_noise)
     expected = by_the_paper(labels, judge, epsilon, 30)
-    made = run(labels, judge, epsilon=epsilon, minimum=30)
+    result = run(labels, judge, epsilon=epsilon, minimum=30)
     assert len(expected["p"]) == 6
-    for one, j in zip(made.annotators, sorted(labels), strict=True):
+    for one, j in zip(result.annotators, sorted(labels), strict=True):
         n, rho_f, rho_h, d = expected["found"][j]
         assert (one.n_instances, one.test) == (n, "t")
         assert one.advantage.value == pytest.approx(rho_f, abs=1e-12)
@@ -97,9 +97,9 @@ def test_it_is_the_procedure_of_the_paper(seed: int, judge_noise: float, epsilon
         # One instance to a case: the standard error over cases is that of the t-test.
         assert one.p_clustered.value == pytest.approx(expected["p"][j], rel=1e-9)
     wins = [bool(value <= 0.05) for value in expected["adjusted"].values()]
-    assert made.winning_rate.value == pytest.approx(sum(wins) / 6)
-    assert made.passes is (sum(wins) >= 3)
-    assert made.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["found"].values()]))
+    assert result.winning_rate.value == pytest.approx(sum(wins) / 6)
+    assert result.passes is (sum(wins) >= 3)
+    assert result.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["found"].values()]))
 
 
 def test_by_hand() -> None:
@@ -115,10 +115,10 @@ def test_by_hand() -> None:
         "h2": {"i1": True, "i2": False, "i3": False},
         "h3": {"i1": False, "i3": False},
     }
-    made = run(labels, {"i1": 1, "i2": 1, "i3": 0, "i4": 1}, minimum=2)
+    result = run(labels, {"i1": 1, "i2": 1, "i3": 0, "i4": 1}, minimum=2)
     shares = [
         (one.n_instances, one.advantage.value, one.annotators_advantage.value, one.difference.value)
-        for one in made.annotators
+        for one in result.annotators
     ]
     assert shares == [
         (3, 1, 1, 0),
@@ -126,23 +126,23 @@ def test_by_hand() -> None:
         (2, 1, 0.5, 0.5),
     ]
     # h1: all three d − 0.2 are −0.2, so that all signs must fall below: 1/8. h2: the same, −1.2 and two −0.2.
-    assert [one.p.value for one in made.annotators] == [1 / 8, 1 / 8, 1 / 4]
+    assert [one.p.value for one in result.annotators] == [1 / 8, 1 / 8, 1 / 4]
     # Three of them: 1 + 1/2 + 1/3 = 11/6; 1/8 · 3 · 11/6 / 2 = 0.34375, 1/4 · 3 · 11/6 / 3 = 0.4583…
-    assert [one.p_adjusted.value for one in made.annotators] == [
+    assert [one.p_adjusted.value for one in result.annotators] == [
         pytest.approx(0.34375),
         pytest.approx(0.34375),
         pytest.approx(11 / 24),
     ]
-    assert (made.winning_rate.value, made.passes) == (0, False)
-    assert made.advantage == Estimate(1.0, 3)
+    assert (result.winning_rate.value, result.passes) == (0, False)
+    assert result.advantage == Estimate(1.0, 3)
 
 
 def test_an_answer_that_is_not_there_agrees_with_nobody() -> None:
     labels = {"h1": {"i1": True}, "h2": {"i1": True}, "h3": {"i1": False}}
-    made = run(labels, {"i1": -1}, minimum=2)
+    result = run(labels, {"i1": -1}, minimum=2)
     # h1 and h2 share a label with one of the two others, h3 with none: there the judge is no worse.
-    assert [one.advantage.value for one in made.annotators] == [0, 0, 1]
-    assert [one.annotators_advantage.value for one in made.annotators] == [1, 1, 1]
+    assert [one.advantage.value for one in result.annotators] == [0, 0, 1]
+    assert [one.annotators_advantage.value for one in result.annotators] == [1, 1, 1]
 
 
 def test_wilcoxon_counts_every_sign_exactly() -> None:
@@ -215,16 +215,16 @@ def test_what_is_undefined() -> None:
 
 def test_intervals_and_order() -> None:
     labels, judge = drawn(11, annotators=4, instances=80, each=0.8, judge_noise=0.2)
-    made = run(labels, judge, bootstrap=CaseBootstrap(80, seed=3))
-    assert made.advantage.low is not None and made.advantage.low < made.advantage.value < made.advantage.high
-    first = made.annotators[0].difference
+    result = run(labels, judge, bootstrap=CaseBootstrap(80, seed=3))
+    assert result.advantage.low is not None and result.advantage.low < result.advantage.value < result.advantage.high
+    first = result.annotators[0].difference
     assert first.low is not None and first.low < first.value < first.high
     backwards = {j: dict(reversed(own.items())) for j, own in labels.items()}
-    assert run(backwards, judge, bootstrap=CaseBootstrap(80, seed=3)) == made
+    assert run(backwards, judge, bootstrap=CaseBootstrap(80, seed=3)) == result
 
 
 @pytest.mark.parametrize(("rate", "passes"), [(0.5, True), (0.49, False), (1.0, True)])
 def test_half_of_the_annotators_are_enough(rate: float, passes: bool) -> None:
     undefined = Undefined("2 of the 3 tested annotators needed", 2)
-    made = AlternativeAnnotator([], Estimate(rate, 100), undefined, undefined, epsilon=0.2, q=0.05, minimum=30)
-    assert (made.passes, made.passes_clustered) == (passes, None)
+    result = AlternativeAnnotator([], Estimate(rate, 100), undefined, undefined, epsilon=0.2, q=0.05, minimum=30)
+    assert (result.passes, result.passes_clustered) == (passes, None)

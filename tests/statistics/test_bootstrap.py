@@ -61,8 +61,8 @@ def test_interval_covers_the_truth_about_95_times_in_100():
     covered, trials = 0, 300
     for trial in range(trials):
         sums = rng.normal(0.4, 0.1, size=60)
-        made = ratio_figures(sums[:, None], np.ones((60, 1)), bootstrap=CaseBootstrap(60, seed=trial, resamples=400))
-        figure = made.figures[0]
+        ratios = ratio_figures(sums[:, None], np.ones((60, 1)), bootstrap=CaseBootstrap(60, seed=trial, resamples=400))
+        figure = ratios.figures[0]
         assert figure.low is not None
         covered += figure.low <= 0.4 <= figure.high
     # Binomial(300, 0.95) has standard deviation 0.0126; the percentile bootstrap of 60 cases runs a little low.
@@ -71,8 +71,8 @@ def test_interval_covers_the_truth_about_95_times_in_100():
 
 def test_standard_error_is_that_of_a_mean():
     values = np.random.default_rng(4).random(400)
-    made = ratio_figures(values[:, None], np.ones((400, 1)), bootstrap=CaseBootstrap(400, seed=1, resamples=4000))
-    assert made.standard_errors[0] == pytest.approx(values.std() / 20, rel=0.05)
+    ratios = ratio_figures(values[:, None], np.ones((400, 1)), bootstrap=CaseBootstrap(400, seed=1, resamples=4000))
+    assert ratios.standard_errors[0] == pytest.approx(values.std() / 20, rel=0.05)
 
 
 def test_ten_cases_are_needed():
@@ -137,8 +137,8 @@ def test_a_rare_class_leaves_kappa_without_an_interval():
 def test_ratio_figures_clip_the_value_and_every_resample():
     rng = np.random.default_rng(5)
     scores = rng.normal(-0.02, 0.1, size=(50, 1))
-    made = ratio_figures(scores, np.ones((50, 1)), clip=(0.0, 1.0), bootstrap=CaseBootstrap(50, seed=1))
-    figure = made.figures[0]
+    ratios = ratio_figures(scores, np.ones((50, 1)), clip=(0.0, 1.0), bootstrap=CaseBootstrap(50, seed=1))
+    figure = ratios.figures[0]
     mean = scores.mean()
     assert mean < 0
     assert figure.value == 0
@@ -160,16 +160,16 @@ def test_ratio_figures_clip_the_ends_of_an_interval():
 
 
 def test_ratio_figures_say_why_a_slice_is_empty():
-    made = ratio_figures(np.zeros((3, 2)), np.array([[1.0, 0], [1, 0], [1, 0]]), empty="no responses")
-    assert made.figures == [Estimate(0.0, 3), Undefined("no responses")]
+    ratios = ratio_figures(np.zeros((3, 2)), np.array([[1.0, 0], [1, 0], [1, 0]]), empty="no responses")
+    assert ratios.figures == [Estimate(0.0, 3), Undefined("no responses")]
     assert ratio_figures(np.zeros((0, 1)), np.zeros((0, 1)), bootstrap=CaseBootstrap(0, seed=1)).figures == [
         Undefined("no responses")
     ]
 
 
 def test_sums_by_case_places_values():
-    made = sums_by_case([1.0, 2, 4, 8], [0, 2, 2, 0], 3, [0, 1, 1, 1], 2)
-    assert made.tolist() == [[1, 8], [0, 0], [0, 6]]
+    sums = sums_by_case([1.0, 2, 4, 8], [0, 2, 2, 0], 3, [0, 1, 1, 1], 2)
+    assert sums.tolist() == [[1, 8], [0, 0], [0, 6]]
 
 
 def test_all_slices_of_a_benchmark_in_milliseconds():

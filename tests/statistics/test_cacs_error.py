@@ -40,7 +40,7 @@ def study(seed: int = 3, size: int = 60) -> list[tuple[str, np.ndarray, np.ndarr
 
 
 def test_the_simulation_has_the_exact_mean_and_spread():
-    made = propagate(study(), RATES, 10, seed=5, draws=4000)
+    simulation = propagate(study(), RATES, 10, seed=5, draws=4000)
     for name, hits, present in study():
         exact = exact_mean(hits, present, RATES, lambda s, n: cacs_values(s, n, 10))
         second = [
@@ -49,29 +49,31 @@ def test_the_simulation_has_the_exact_mean_and_spread():
             for s in hits.tolist()
         ]
         deviation = (sum(second) ** 0.5) / len(hits)  # of one draw's mean over the responses
-        under = made.cacs[name]
+        under = simulation.cacs[name]
         assert under.judged.value == pytest.approx(exact, abs=4 * deviation / 4000**0.5)
         assert under.judged.high - under.judged.low == pytest.approx(2 * 1.96 * deviation, rel=0.15)
         assert under.bias.value == pytest.approx(under.judged.value - cacs_values(hits, present, 10).mean())
         # Rubric Accuracy is linear: sens · share + (1 - spec) · (1 - share).
         share = hits.sum() / present.sum()
-        assert made.accuracy[name].judged.value == pytest.approx(100 * (0.85 * share + 0.1 * (1 - share)), abs=0.2)
+        assert simulation.accuracy[name].judged.value == pytest.approx(
+            100 * (0.85 * share + 0.1 * (1 - share)), abs=0.2
+        )
 
 
 def test_order_against_the_same_draws_made_apart():
     candidates = study(size=8)
-    made = propagate(candidates, ErrorRates(0.6, 0.7), 10, seed=9, draws=500)
+    simulation = propagate(candidates, ErrorRates(0.6, 0.7), 10, seed=9, draws=500)
     rng = np.random.Generator(np.random.PCG64(9))
     hits = np.concatenate([one[1] for one in candidates])
     judged = rng.binomial(hits, 0.6, size=(500, 32)) + rng.binomial(30 - hits, 1 - 0.7, size=(500, 32))
     drawn = 100 * np.maximum(0, judged - 9).reshape(500, 4, 8).sum(axis=2) / (21 * 8)
-    true = [made.cacs[one[0]].true.value for one in candidates]
-    assert made.spearman.value == pytest.approx(np.mean([spearmanr(true, draw).statistic for draw in drawn]))
+    true = [simulation.cacs[one[0]].true.value for one in candidates]
+    assert simulation.spearman.value == pytest.approx(np.mean([spearmanr(true, draw).statistic for draw in drawn]))
     order = sorted(range(4), key=lambda i: -true[i])
-    for pair, (upper, lower) in zip(made.neighbours, pairwise(order), strict=True):
+    for pair, (upper, lower) in zip(simulation.neighbours, pairwise(order), strict=True):
         assert (pair.upper, pair.lower) == (candidates[upper][0], candidates[lower][0])
         assert pair.turned.value == pytest.approx((drawn[:, lower] > drawn[:, upper]).mean())
-    assert any(0 < pair.turned.value < 1 for pair in made.neighbours)
+    assert any(0 < pair.turned.value < 1 for pair in simulation.neighbours)
 
 
 def test_a_judge_without_errors_changes_nothing_and_one_that_always_errs_turns_all_round():
@@ -85,11 +87,13 @@ def test_a_judge_without_errors_changes_nothing_and_one_that_always_errs_turns_a
 
 
 def test_what_has_no_value_says_why():
-    made = propagate([("short", [2, 1], [3, 3]), ("long", [20], [30]), ("level", [20], [30])], RATES, 10, draws=50)
-    assert made.cacs["short"].judged == Undefined("no response has 10 positive criteria")
-    assert isinstance(made.accuracy["short"].judged, Estimate)
-    assert made.spearman == Undefined("a correlation needs at least 3 units", 2)
-    assert [pair.turned.note for pair in made.neighbours] == ["the same true value: there is no order to turn"]
+    simulation = propagate(
+        [("short", [2, 1], [3, 3]), ("long", [20], [30]), ("level", [20], [30])], RATES, 10, draws=50
+    )
+    assert simulation.cacs["short"].judged == Undefined("no response has 10 positive criteria")
+    assert isinstance(simulation.accuracy["short"].judged, Estimate)
+    assert simulation.spearman == Undefined("a correlation needs at least 3 units", 2)
+    assert [pair.turned.note for pair in simulation.neighbours] == ["the same true value: there is no order to turn"]
     nothing = propagate([], RATES, 10)
     assert (nothing.cacs, nothing.neighbours, nothing.spearman.defined) == ({}, [], False)
     with pytest.raises(ValueError, match="between 0"):

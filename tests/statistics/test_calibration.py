@@ -27,25 +27,25 @@ def published_hits() -> np.ndarray:
 
 def test_the_published_calibration():
     hits = published_hits()
-    made = calibrate(np.random.default_rng(0).permutation(hits), 30, seed=1)
-    assert isinstance(made, Calibration)
-    assert made.k.value == 10
-    assert round(made.mean.value, 2) == 10.19
-    assert round(100 * made.hit_rate, 2) == 33.96
-    assert 100 * made.hit_rate == pytest.approx(100 * 2904 / 8550)
-    assert (made.q1, made.median, made.q3) == (6, 9, 14)
-    assert (made.n, made.n_cases, made.n_criteria, made.total_hits) == (285, 285, 30, 2904)
-    assert sum(made.histogram) == 285
-    assert len(made.histogram) == 31
-    assert made.histogram[14] == 1
+    calibration = calibrate(np.random.default_rng(0).permutation(hits), 30, seed=1)
+    assert isinstance(calibration, Calibration)
+    assert calibration.k.value == 10
+    assert round(calibration.mean.value, 2) == 10.19
+    assert round(100 * calibration.hit_rate, 2) == 33.96
+    assert 100 * calibration.hit_rate == pytest.approx(100 * 2904 / 8550)
+    assert (calibration.q1, calibration.median, calibration.q3) == (6, 9, 14)
+    assert (calibration.n, calibration.n_cases, calibration.n_criteria, calibration.total_hits) == (285, 285, 30, 2904)
+    assert sum(calibration.histogram) == 285
+    assert len(calibration.histogram) == 31
+    assert calibration.histogram[14] == 1
     # A normal interval of the mean is close by: 1.96 · s / sqrt(285).
     half = 1.96 * hits.std(ddof=1) / 285**0.5
-    assert made.mean.low == pytest.approx(made.mean.value - half, abs=0.1)
-    assert made.mean.high == pytest.approx(made.mean.value + half, abs=0.1)
-    assert made.k.low <= 10 <= made.k.high
-    assert made.k.low == int(made.k.low)
-    assert made.k.high == int(made.k.high)
-    assert calibrate(hits, 30, seed=1).mean.value == made.mean.value
+    assert calibration.mean.low == pytest.approx(calibration.mean.value - half, abs=0.1)
+    assert calibration.mean.high == pytest.approx(calibration.mean.value + half, abs=0.1)
+    assert calibration.k.low <= 10 <= calibration.k.high
+    assert calibration.k.low == int(calibration.k.low)
+    assert calibration.k.high == int(calibration.k.high)
+    assert calibrate(hits, 30, seed=1).mean.value == calibration.mean.value
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=50))
@@ -71,11 +71,11 @@ def test_reasons():
 
 def test_few_cases_give_no_interval_and_say_so():
     hits = np.arange(40) % 12
-    made = calibrate(hits, 30, case=np.arange(40) % 9)
-    assert made.n_cases == 9
-    assert made.k.low is None
-    assert "9 of the 10 cases" in made.k.note
-    assert made.mean.low is None
+    calibration = calibrate(hits, 30, case=np.arange(40) % 9)
+    assert calibration.n_cases == 9
+    assert calibration.k.low is None
+    assert "9 of the 10 cases" in calibration.k.note
+    assert calibration.mean.low is None
 
 
 def test_responses_of_one_case_are_drawn_together():
@@ -156,7 +156,7 @@ def test_level_candidates_share_a_rank_whatever_the_order_of_their_responses():
 def test_intervals_of_candidates_are_those_of_the_bootstrap_over_cases():
     candidates = drawn_candidates()
     rows = sensitivity({name: one[:2] for name, one in candidates.items()}, 5, None)
-    made = {
+    values = {
         (row.setting, row.k): one for row, one in zip(rows, candidate_values(candidates, rows, seed=7), strict=True)
     }
     bootstrap = CaseBootstrap(15, 7)
@@ -169,8 +169,8 @@ def test_intervals_of_candidates_are_those_of_the_bootstrap_over_cases():
         one = sums_by_case(value, case, 15), sums_by_case(np.ones(30), case, 15)
         expected = ratio_figures(*one, bootstrap=bootstrap).figures[0]
         for name in ("value", "low", "high"):
-            assert getattr(made[key]["b"], name) == pytest.approx(getattr(expected, name))
-    assert made["cacs_at_k", 9]["f"] == Undefined("no response has 9 positive criteria")
+            assert getattr(values[key]["b"], name) == pytest.approx(getattr(expected, name))
+    assert values["cacs_at_k", 9]["f"] == Undefined("no response has 9 positive criteria")
     # A candidate on nine of the cases has no interval, though the others have.
     nine = {**candidates, "c": tuple(column[:18] for column in candidates["c"])}
     rows = sensitivity({name: one[:2] for name, one in nine.items()}, 5)

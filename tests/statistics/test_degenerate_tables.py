@@ -60,8 +60,8 @@ def test_two_raters(cells, expected):
 
 def test_no_cases_and_no_slices():
     empty = np.zeros((0, 2), dtype=int)
-    made = two_rater_agreement(ConfusionCounts(empty, empty, empty, empty), bootstrap=CaseBootstrap(0, seed=1))
-    assert [one.mf1 for one in made] == [Undefined("no pairs")] * 2
+    agreements = two_rater_agreement(ConfusionCounts(empty, empty, empty, empty), bootstrap=CaseBootstrap(0, seed=1))
+    assert [one.mf1 for one in agreements] == [Undefined("no pairs")] * 2
     none = np.zeros((5, 0), dtype=int)
     assert two_rater_agreement(ConfusionCounts(none, none, none, none), bootstrap=CaseBootstrap(5, seed=1)) == []
 

@@ -187,12 +187,12 @@ SHARES = (
 @pytest.mark.parametrize("name", TABLES)
 def test_a_value_or_a_reason(name: str) -> None:
     one = table(TABLES[name])
-    made = every_figure(one)
+    figures = every_figure(one)
     for path, due in expected(one).items():
-        figure = made.get(path, Undefined("the whole has none"))
+        figure = figures.get(path, Undefined("the whole has none"))
         assert figure.defined is due, (path, figure)
     cases = len(set(one.case[one.item].tolist()))
-    for path, figure in made.items():
+    for path, figure in figures.items():
         if isinstance(figure, Undefined):
             assert figure.reason, path
             continue
@@ -205,12 +205,12 @@ def test_a_value_or_a_reason(name: str) -> None:
             assert behind.get(path, figure.n if path.startswith("alpha.") else cases) >= 10, path
             assert figure.low <= figure.high, path
     if not one.item.size:
-        assert not [path for path, figure in made.items() if figure.defined and path != "powered.judge"]
+        assert not [path for path, figure in figures.items() if figure.defined and path != "powered.judge"]
 
 
 @pytest.mark.parametrize("name", ["nothing", "one class, twelve cases", "no overlap of raters", "all invalid"])
 def test_reasons_that_a_reader_can_use(name: str) -> None:
-    made = every_figure(table(TABLES[name]))
+    figures = every_figure(table(TABLES[name]))
     reasons = {
         "nothing": {"two.mf1": "no pairs", "alpha.nominal": "no unit with two ratings", "fleiss": "no items"},
         "one class, twelve cases": {
@@ -229,7 +229,7 @@ def test_reasons_that_a_reader_can_use(name: str) -> None:
         },
         "all invalid": {"two.ac1": "no pairs", "brier": "no pairs", "information.bits": "no pairs"},
     }[name]
-    assert {path: made[path].note for path in reasons} == reasons
+    assert {path: figures[path].note for path in reasons} == reasons
 
 
 def alike(one: Figure, other: Figure) -> bool:
@@ -318,8 +318,8 @@ def test_a_judge_and_a_physician_who_say_the_same_are_level() -> None:
     # The judge copies the first of three physicians: before the other two it is exactly where that one is.
     one = table(TABLES["in full"])
     judge = one.met[one.rater == 0][np.argsort(one.item[one.rater == 0])]
-    made = alternative_annotator_test(
+    result = alternative_annotator_test(
         one.item, one.rater, one.met, judge, case=one.case, n_annotators=3, n_cases=one.n_cases
     )
-    assert made.annotators[0].difference == replace(made.annotators[0].difference, value=0.0)
-    assert made.annotators[0].advantage.value == made.annotators[0].annotators_advantage.value == 1
+    assert result.annotators[0].difference == replace(result.annotators[0].difference, value=0.0)
+    assert result.annotators[0].advantage.value == result.annotators[0].annotators_advantage.value == 1

@@ -60,8 +60,15 @@ ratings = st.integers(2, 12).flatmap(
 @given(ratings)
 def test_intraclass_correlations_of_few_cases(rows: list[list[int]]) -> None:
     cells = [(case, rater, value) for case, row in enumerate(rows) for rater, value in enumerate(row)]
-    made = intraclass_correlations(*zip(*cells, strict=True))
-    for figure in (made.one, made.two, made.three, made.one_mean, made.two_mean, made.three_mean):
+    correlations = intraclass_correlations(*zip(*cells, strict=True))
+    for figure in (
+        correlations.one,
+        correlations.two,
+        correlations.three,
+        correlations.one_mean,
+        correlations.two_mean,
+        correlations.three_mean,
+    ):
         if figure.low is not None and figure.high is not None:
             assert figure.low <= figure.value <= figure.high, figure
 
@@ -85,10 +92,10 @@ def test_a_prediction_powered_score_whose_interval_is_below_its_scale() -> None:
 
 
 def share(hits: list[int]) -> tuple[Figure, float | None]:
-    made = ratio_figures(
+    ratios = ratio_figures(
         np.array(hits)[:, None], np.ones((len(hits), 1)), scale=100, bootstrap=CaseBootstrap(len(hits), 3)
     )
-    return made.figures[0], made.standard_errors[0]
+    return ratios.figures[0], ratios.standard_errors[0]
 
 
 def test_twelve_of_twelve_has_no_interval_and_no_spread() -> None:
@@ -112,15 +119,19 @@ def test_rounding_is_not_a_width() -> None:
 
 def test_an_interval_whose_ends_are_equal_although_some_resamples_differ() -> None:
     drawn = np.array([[0.0] * 990 + [0.5] * 10])
-    made = percentile_intervals(drawn, [20]).attach([Estimate(0.0, 20)])[0]
-    assert (made.low, made.note) == (None, "no interval: nearly all resamples agree")
+    estimate = percentile_intervals(drawn, [20]).attach([Estimate(0.0, 20)])[0]
+    assert (estimate.low, estimate.note) == (None, "no interval: nearly all resamples agree")
 
 
 def test_an_interval_that_would_miss_its_value() -> None:
     drawn = np.linspace(0.1, 0.2, 1000)[None]
     for value in (0.05, 0.5):
-        made = percentile_intervals(drawn, [20]).attach([Estimate(value, 20)])[0]
-        assert (made.low, made.high, made.note) == (None, None, "no interval: it would not contain the value")
+        estimate = percentile_intervals(drawn, [20]).attach([Estimate(value, 20)])[0]
+        assert (estimate.low, estimate.high, estimate.note) == (
+            None,
+            None,
+            "no interval: it would not contain the value",
+        )
 
 
 def test_k_has_an_interval_where_its_mean_has_one() -> None:
@@ -144,21 +155,21 @@ def test_a_range_of_ranks_that_rests_on_no_movement_says_so() -> None:
 
 
 def test_a_rank_outside_its_range_has_none() -> None:
-    made = rank_ranges([2.0, 1.0], np.array([[1.0] * 50, [2.0, 3.0] * 25]), [12, 12])
-    assert [(one.value, one.low) for one in made] == [(1, None), (2, None)]
-    assert made[0].note == "no interval: it would not contain the value"
+    ranks = rank_ranges([2.0, 1.0], np.array([[1.0] * 50, [2.0, 3.0] * 25]), [12, 12])
+    assert [(one.value, one.low) for one in ranks] == [(1, None), (2, None)]
+    assert ranks[0].note == "no interval: it would not contain the value"
 
 
 def test_draws_of_a_judge_without_errors_give_no_range() -> None:
-    made = propagate([("a", [3, 4, 5], [8, 8, 8])], ErrorRates(1, 1), 2, draws=30)
-    judged = made.accuracy["a"].judged
+    simulation = propagate([("a", [3, 4, 5], [8, 8, 8])], ErrorRates(1, 1), 2, draws=30)
+    judged = simulation.accuracy["a"].judged
     assert (judged.value, judged.low, judged.note) == (50.0, None, "no interval: nearly all draws agree")
 
 
 def test_a_mean_of_draws_above_nearly_all_of_them_has_no_range() -> None:
     # One hit more than k is rare: nearly every draw has CACS 0, their mean has not.
-    made = propagate([("a", [0], [30])], ErrorRates(0.9, 0.9), 9, draws=400, seed=2)
-    judged = made.cacs["a"].judged
+    simulation = propagate([("a", [0], [30])], ErrorRates(0.9, 0.9), 9, draws=400, seed=2)
+    judged = simulation.cacs["a"].judged
     assert judged.value is not None and judged.value > 0
     assert judged.low is None or judged.low <= judged.value <= (judged.high or 0)
 

@@ -20,7 +20,7 @@ def of(table: list[list[float]]) -> IntraclassCorrelations:
 
 
 def test_shrout_and_fleiss_1979() -> None:
-    made = of(TARGETS)
+    correlations = of(TARGETS)
     # Their table 4, and the intervals that R's psych::ICC prints for the same data.
     published = {
         "one": (0.17, -0.133, 0.72),
@@ -31,7 +31,7 @@ def test_shrout_and_fleiss_1979() -> None:
         "three_mean": (0.91, 0.676, 0.99),
     }
     for name, (value, low, high) in published.items():
-        figure = getattr(made, name)
+        figure = getattr(correlations, name)
         assert figure.value == pytest.approx(value, abs=5e-3), name
         assert figure.low == pytest.approx(low, abs=5e-4), name
         assert figure.high == pytest.approx(high, abs=5e-3), name
@@ -54,54 +54,58 @@ def test_equals_least_squares_on_dummies_and_scipy() -> None:
     cases, raters = np.eye(n)[case], np.eye(k)[rater]
     b, j = (left() - left(cases)) / (n - 1), (left() - left(raters)) / (k - 1)
     w, e = left(cases) / (n * (k - 1)), left(cases, raters) / ((n - 1) * (k - 1))
-    made = intraclass_correlations(case, rater, values)
+    correlations = intraclass_correlations(case, rater, values)
     ratio = f_oneway(*values.reshape(n, k)).statistic
     ends = ratio / f.ppf(0.975, n - 1, n * (k - 1)), ratio * f.ppf(0.975, n * (k - 1), n - 1)
     assert ratio == pytest.approx(b / w, rel=1e-9)
-    assert (made.one.value, made.one.low, made.one.high) == pytest.approx(
+    assert (correlations.one.value, correlations.one.low, correlations.one.high) == pytest.approx(
         tuple((x - 1) / (x + k - 1) for x in (ratio, *ends)), abs=1e-9
     )
-    assert (made.one_mean.value, made.one_mean.low) == pytest.approx((1 - 1 / ratio, 1 - 1 / ends[0]), abs=1e-9)
+    assert (correlations.one_mean.value, correlations.one_mean.low) == pytest.approx(
+        (1 - 1 / ratio, 1 - 1 / ends[0]), abs=1e-9
+    )
     ends = b / e / f.ppf(0.975, n - 1, (n - 1) * (k - 1)), b / e * f.ppf(0.975, (n - 1) * (k - 1), n - 1)
-    assert (made.three.value, made.three.low, made.three.high) == pytest.approx(
+    assert (correlations.three.value, correlations.three.low, correlations.three.high) == pytest.approx(
         tuple((x - 1) / (x + k - 1) for x in (b / e, *ends)), abs=1e-9
     )
-    assert made.three_mean.high == pytest.approx(1 - 1 / ends[1], abs=1e-9)
+    assert correlations.three_mean.high == pytest.approx(1 - 1 / ends[1], abs=1e-9)
     two = (b - e) / (b + (k - 1) * e + k / n * (j - e))
-    assert (made.two.value, made.two_mean.value) == pytest.approx((two, (b - e) / (b + (j - e) / n)), abs=1e-9)
+    assert (correlations.two.value, correlations.two_mean.value) == pytest.approx(
+        (two, (b - e) / (b + (j - e) / n)), abs=1e-9
+    )
     # McGraw and Wong's table 7: a, b and the degrees of freedom v of ICC(A,1).
     over, by = k * two / (n * (1 - two)), 1 + k * two * (n - 1) / (n * (1 - two))
     v = (over * j + by * e) ** 2 / ((over * j) ** 2 / (k - 1) + (by * e) ** 2 / ((n - 1) * (k - 1)))
     upper, lower = f.ppf(0.975, n - 1, v), f.ppf(0.975, v, n - 1)
     rest = k * j + (k * n - k - n) * e
-    assert made.two.low == pytest.approx(n * (b - upper * e) / (upper * rest + n * b), abs=1e-9)
-    assert made.two.high == pytest.approx(n * (lower * b - e) / (rest + n * lower * b), abs=1e-9)
+    assert correlations.two.low == pytest.approx(n * (b - upper * e) / (upper * rest + n * b), abs=1e-9)
+    assert correlations.two.high == pytest.approx(n * (lower * b - e) / (rest + n * lower * b), abs=1e-9)
 
 
 def test_order_of_rows_and_names_change_nothing() -> None:
     rows = [(f"case {c}", f"rater {-r}", value) for c, row in enumerate(TARGETS) for r, value in enumerate(row)]
     mixed = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))]
-    made, expected = intraclass_correlations(*zip(*mixed, strict=True)), of(TARGETS)
+    correlations, expected = intraclass_correlations(*zip(*mixed, strict=True)), of(TARGETS)
     for name in ("one", "two", "three", "one_mean", "two_mean", "three_mean"):
-        assert astuple(getattr(made, name)) == pytest.approx(astuple(getattr(expected, name))), name
+        assert astuple(getattr(correlations, name)) == pytest.approx(astuple(getattr(expected, name))), name
 
 
 def test_unequal_numbers_give_icc_1_alone() -> None:
     # By hand: cases (1, 3), (5,), (8, 9, 10). Means 2, 5, 9; grand mean 6. Between (2·16 + 1·1 + 3·9)/2 = 30,
     # within (1 + 1 + 1 + 1)/3 = 4/3, k0 = (6 - 14/6)/2 = 11/6. ICC(1) = (30 - 4/3)/(30 + 5/6·4/3) = 129/140.
-    made = intraclass_correlations([0, 0, 1, 2, 2, 2], [0, 1, 0, 0, 1, 2], [1, 3, 5, 8, 9, 10])
-    assert isinstance(made.one, Estimate)
-    assert made.one.value == pytest.approx(129 / 140)
-    assert (made.one.n, made.one.low) == (3, None)
-    assert made.two == Undefined("unequal numbers of ratings: 1 to 3 a case", 3)
-    assert made.one_mean == made.two
+    correlations = intraclass_correlations([0, 0, 1, 2, 2, 2], [0, 1, 0, 0, 1, 2], [1, 3, 5, 8, 9, 10])
+    assert isinstance(correlations.one, Estimate)
+    assert correlations.one.value == pytest.approx(129 / 140)
+    assert (correlations.one.n, correlations.one.low) == (3, None)
+    assert correlations.two == Undefined("unequal numbers of ratings: 1 to 3 a case", 3)
+    assert correlations.one_mean == correlations.two
 
 
 def test_other_raters_on_each_case_leave_the_two_way_figures_undefined() -> None:
-    made = intraclass_correlations([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [1, 2, 4, 6, 9, 8])
-    assert made.one.defined
-    assert made.one_mean.defined
-    assert made.two == made.three == Undefined("not the same raters on each case", 3)
+    correlations = intraclass_correlations([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [1, 2, 4, 6, 9, 8])
+    assert correlations.one.defined
+    assert correlations.one_mean.defined
+    assert correlations.two == correlations.three == Undefined("not the same raters on each case", 3)
 
 
 @pytest.mark.parametrize(
@@ -114,10 +118,10 @@ def test_other_raters_on_each_case_leave_the_two_way_figures_undefined() -> None
     ],
 )
 def test_reasons_when_all_are_undefined(table: list[list[float]], reason: str) -> None:
-    made = of(table) if table else intraclass_correlations([], [], [])
-    assert {getattr(made, name).note for name in ("one", "two", "three", "one_mean", "two_mean", "three_mean")} == {
-        reason
-    }
+    correlations = of(table) if table else intraclass_correlations([], [], [])
+    assert {
+        getattr(correlations, name).note for name in ("one", "two", "three", "one_mean", "two_mean", "three_mean")
+    } == {reason}
 
 
 def test_tables_at_the_edge() -> None:

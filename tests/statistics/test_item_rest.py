@@ -17,7 +17,9 @@ def test_equals_corrcoef_with_the_rubric_score_of_the_rest() -> None:
     unit, item = np.nonzero(answered)
     shuffled = rng.permutation(len(unit))
     unit, item = unit[shuffled], item[shuffled]
-    made = item_rest(unit, item, points[item] * met[unit, item], np.maximum(points[item], 0), n_units=40, n_items=5)
+    correlations = item_rest(
+        unit, item, points[item] * met[unit, item], np.maximum(points[item], 0), n_units=40, n_items=5
+    )
     for one in range(5):
         own, rest = [], []
         for response in range(40):
@@ -26,8 +28,8 @@ def test_equals_corrcoef_with_the_rubric_score_of_the_rest() -> None:
             if answered[response, one] and best:
                 own.append(points[one] * met[response, one])
                 rest.append(sum(points[i] * met[response, i] for i in others) / best)
-        assert made[one].value == pytest.approx(np.corrcoef(own, rest)[0, 1], abs=1e-12)
-        assert made[one].n == len(own)
+        assert correlations[one].value == pytest.approx(np.corrcoef(own, rest)[0, 1], abs=1e-12)
+        assert correlations[one].n == len(own)
 
 
 def test_a_fault_that_comes_with_poor_responses_discriminates() -> None:
@@ -54,10 +56,10 @@ def test_rests_that_differ_by_rounding_are_constant() -> None:
     # 0.1 + 0.2 and 0.3 are the same score.
     unit = np.array([0, 0, 0, 1, 1, 2, 2])
     item = np.array([0, 1, 2, 0, 3, 0, 3])
-    made = item_rest(unit, item, [1, 0.1, 0.2, 0, 0.3, 1, 0.3], np.ones(7) * 0.5, n_units=3, n_items=4)
-    assert made[0].n == 3
+    correlations = item_rest(unit, item, [1, 0.1, 0.2, 0, 0.3, 1, 0.3], np.ones(7) * 0.5, n_units=3, n_items=4)
+    assert correlations[0].n == 3
     best = np.array([0.3 / 1.0, 0.3 / 0.5, 0.3 / 0.5])
-    assert made[0].value == pytest.approx(np.corrcoef([1, 0, 1], best)[0, 1])
+    assert correlations[0].value == pytest.approx(np.corrcoef([1, 0, 1], best)[0, 1])
 
 
 def test_raters_with_the_mean_of_the_others() -> None:
@@ -66,11 +68,11 @@ def test_raters_with_the_mean_of_the_others() -> None:
     said[:, 3] = 1
     there = rng.random((30, 4)) < 0.7
     pair, rater = np.nonzero(there)
-    made = rater_rest(pair, rater, said[pair, rater], n_pairs=30, n_raters=5)
+    correlations = rater_rest(pair, rater, said[pair, rater], n_pairs=30, n_raters=5)
     for one in range(3):
         shared = [p for p in range(30) if there[p, one] and there[p].sum() > 1]
         others = [(said[p, there[p]].sum() - said[p, one]) / (there[p].sum() - 1) for p in shared]
-        assert made[one].value == pytest.approx(np.corrcoef(said[shared, one], others)[0, 1], abs=1e-12)
-        assert made[one].n == len(shared)
-    assert isinstance(made[3], Undefined)
-    assert made[4] == Undefined("a correlation needs at least 3 units", 0)
+        assert correlations[one].value == pytest.approx(np.corrcoef(said[shared, one], others)[0, 1], abs=1e-12)
+        assert correlations[one].n == len(shared)
+    assert isinstance(correlations[3], Undefined)
+    assert correlations[4] == Undefined("a correlation needs at least 3 units", 0)

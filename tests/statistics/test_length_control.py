@@ -49,9 +49,9 @@ def test_length_that_only_marks_the_candidate_is_taken_out():
     candidate, case = np.repeat([0, 1], 200), np.tile(np.arange(200), 2)
     length = 500 + 900 * candidate + rng.normal(0, 40, 400)
     score = 8 + 6 * candidate + rng.normal(0, 1, 400)
-    made = length_control(length, score, candidate, case)
-    assert made.pearson.value > 0.9
-    assert abs(made.residual_pearson.value) < 0.25
+    correlations = length_control(length, score, candidate, case)
+    assert correlations.pearson.value > 0.9
+    assert abs(correlations.residual_pearson.value) < 0.25
 
 
 def test_plain_correlations_equal_scipy():
@@ -59,9 +59,9 @@ def test_plain_correlations_equal_scipy():
 
     rng = np.random.default_rng(4)
     length, score = rng.integers(100, 3000, 50), rng.integers(0, 30, 50)
-    made = length_control(length, score, np.arange(50) % 5, np.arange(50) // 5)
-    assert made.pearson.value == pytest.approx(stats.pearsonr(length, score).statistic, abs=1e-12)
-    assert made.spearman.value == pytest.approx(stats.spearmanr(length, score).statistic, abs=1e-12)
+    correlations = length_control(length, score, np.arange(50) % 5, np.arange(50) // 5)
+    assert correlations.pearson.value == pytest.approx(stats.pearsonr(length, score).statistic, abs=1e-12)
+    assert correlations.spearman.value == pytest.approx(stats.spearmanr(length, score).statistic, abs=1e-12)
 
 
 def test_reasons():

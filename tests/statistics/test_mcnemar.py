@@ -73,11 +73,11 @@ def test_clusters_of_one_pair_give_the_plain_chi_square_and_copies_of_pairs_gain
     ],
 )
 def test_what_is_undefined(b: list[int], c: list[int], n_cases: int, why: str | None, clustered_why: str) -> None:
-    made = mcnemar(b, c, n_cases=n_cases)
-    assert made.p.defined is (why is None)
+    result = mcnemar(b, c, n_cases=n_cases)
+    assert result.p.defined is (why is None)
     if why:
-        assert made.p == Undefined(why, n_cases if n_cases == 0 else 0)
-    assert made.chi_square_clustered == made.p_clustered == Undefined(clustered_why, n_cases)
+        assert result.p == Undefined(why, n_cases if n_cases == 0 else 0)
+    assert result.chi_square_clustered == result.p_clustered == Undefined(clustered_why, n_cases)
 
 
 def test_the_order_of_cases_changes_nothing() -> None:

@@ -55,13 +55,13 @@ def healthbench(pairs: list[tuple[bool, bool]]) -> dict[str, float]:
     for reference, rater in pairs:
         agreed["precision", rater].append(reference == rater)
         agreed["recall", reference].append(reference == rater)
-    made = {key: sum(hits) / len(hits) for key, hits in agreed.items()}
+    shares = {key: sum(hits) / len(hits) for key, hits in agreed.items()}
     f1 = {}
     for which in (True, False):
-        if ("precision", which) in made and ("recall", which) in made:
-            p, r = made["precision", which], made["recall", which]
+        if ("precision", which) in shares and ("recall", which) in shares:
+            p, r = shares["precision", which], shares["recall", which]
             f1[which] = 2 * p * r / (p + r) if p + r else 0.0
-    named = {f"{kind}_{'met' if which else 'not_met'}": value for (kind, which), value in made.items()}
+    named = {f"{kind}_{'met' if which else 'not_met'}": value for (kind, which), value in shares.items()}
     if len(f1) == 2:
         named["f1_balanced"] = (f1[True] + f1[False]) / 2
     return named
@@ -71,9 +71,9 @@ def healthbench(pairs: list[tuple[bool, bool]]) -> dict[str, float]:
 def test_figures_equal_healthbench_procedure(labels):
     item, label = flat(labels)
     expected = healthbench([(other, own) for one in labels for own, other in permutations(one, 2)])
-    made = one_table(other_rater_pairs(item, label))
+    evaluation = one_table(other_rater_pairs(item, label))
     for name in ("precision_met", "recall_met", "precision_not_met", "recall_not_met", "f1_balanced"):
-        figure = getattr(made, name)
+        figure = getattr(evaluation, name)
         if name in expected:
             assert figure.value == pytest.approx(expected[name], abs=1e-12), name
         else:
@@ -94,12 +94,12 @@ def test_published_counts():
 
 def test_balanced_f1_needs_both_classes_on_both_sides():
     # The rater never says not met: MF1 takes its F1 as 0, HealthBench has no balanced F1.
-    made = one_table(ConfusionCounts.single(tp=6, fp=2, fn=0, tn=0))
-    assert made.agreement.mf1.value == pytest.approx((12 / 14) / 2)
-    assert isinstance(made.f1_balanced, Undefined)
-    assert "the rater never said not met" in made.f1_balanced.reason
-    assert isinstance(made.precision_not_met, Undefined)
-    assert made.recall_not_met.value == 0
+    evaluation = one_table(ConfusionCounts.single(tp=6, fp=2, fn=0, tn=0))
+    assert evaluation.agreement.mf1.value == pytest.approx((12 / 14) / 2)
+    assert isinstance(evaluation.f1_balanced, Undefined)
+    assert "the rater never said not met" in evaluation.f1_balanced.reason
+    assert isinstance(evaluation.precision_not_met, Undefined)
+    assert evaluation.recall_not_met.value == 0
 
 
 def test_each_physician_against_the_others():
@@ -112,7 +112,7 @@ def test_each_physician_against_the_others():
 def test_no_labels_at_all():
     counts = other_rater_pairs([], [])
     assert counts.shape == (0,)
-    made = one_table(counts)
-    assert made.f1_balanced.value is None
-    assert made.agreement.mf1 == Undefined("no pairs")
+    evaluation = one_table(counts)
+    assert evaluation.f1_balanced.value is None
+    assert evaluation.agreement.mf1 == Undefined("no pairs")
     assert np.asarray(counts.n).sum() == 0

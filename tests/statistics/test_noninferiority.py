@@ -22,9 +22,9 @@ from consilium.statistics.noninferiority import non_inferiority
     ],
 )
 def test_the_interval_decides(low: float, high: float, finding: str, shown: bool) -> None:
-    made = non_inferiority(Estimate((low + high) / 2, 400, low, high), 0.05)
-    assert not isinstance(made, Undefined)
-    assert (made.finding, made.shown, made.bound, made.n) == (finding, shown, low, 400)
+    result = non_inferiority(Estimate((low + high) / 2, 400, low, high), 0.05)
+    assert not isinstance(result, Undefined)
+    assert (result.finding, result.shown, result.bound, result.n) == (finding, shown, low, 400)
 
 
 def test_without_an_interval_nothing_is_said() -> None:

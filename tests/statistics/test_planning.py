@@ -43,10 +43,10 @@ def test_by_hand():
 
 def test_out_of_reach_is_undefined():
     for with_judge in (True, False):
-        made = cases_needed(PILOT, 0.0196, with_judge=with_judge)
-        assert isinstance(made, Undefined)
+        plan = cases_needed(PILOT, 0.0196, with_judge=with_judge)
+        assert isinstance(plan, Undefined)
         # t(0.975, 402) = 1.96588: 403 cases give 1.96588 · sqrt(0.04/403) = 0.019586, and 402 give 0.019610.
-        assert made.reason == "out of reach: physicians on all 400 cases give ±0.01966, it takes 403 cases"
+        assert plan.reason == "out of reach: physicians on all 400 cases give ±0.01966, it takes 403 cases"
     # Labels on finitely many cases leave the spread of the cases: a perfect judge does not go below it.
     perfect = Pilot(0.04, 0.0, 30, 400)
     assert cases_needed(perfect, 0.0198, with_judge=True).value < cases_needed(perfect, 0.0198, with_judge=False).value
@@ -73,10 +73,10 @@ def test_a_plan_foretells_the_width_that_the_estimate_has():
         labels = np.where(np.arange(400) < n, y, np.nan)
         return prediction_powered(case_sums(case=np.arange(400), n_cases=400, prediction=f, label=labels))[0]
 
-    made = estimate(100)
-    pilot = Pilot(made.label_variance, made.residual_variance, made.n_labelled_cases, made.n_cases)
+    result = estimate(100)
+    pilot = Pilot(result.label_variance, result.residual_variance, result.n_labelled_cases, result.n_cases)
     own = half_widths(pilot, [100], with_judge=True)[0]
-    assert own == pytest.approx((made.powered.high - made.powered.low) / 2, rel=0.05)
+    assert own == pytest.approx((result.powered.high - result.powered.low) / 2, rel=0.05)
     later = estimate(200)
     foretold = half_widths(pilot, [200], with_judge=True)[0]
     assert foretold == pytest.approx((later.powered.high - later.powered.low) / 2, rel=0.15)

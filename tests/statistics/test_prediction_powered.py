@@ -43,10 +43,12 @@ def test_by_hand():
     # b: -0.025, 0.075, 0.025, -0.075. Sum ab = -0.025, sum b² = 0.0125: -ab/b² = 2, held at 1.
     # Estimate 0.5 + 1 · (0.5 - 0.6) = 0.4; u = a + b = (0.225, -0.175, 0.025, -0.075), sum of squares 0.0875.
     sums = of([1, 0, NAN, NAN], [0.8, 0.4, 0.6, 0.2])
-    made = prediction_powered(sums)[0]
-    assert made.powered.value == pytest.approx(0.4, abs=1e-12)
-    assert (made.power, made.physicians.value, made.judge.value) == pytest.approx((1.0, 0.5, 0.5), abs=1e-12)
-    assert (made.n_labelled, made.n_judged, made.n_labelled_cases, made.n_cases) == (2, 4, 2, 4)
+    estimates = prediction_powered(sums)[0]
+    assert estimates.powered.value == pytest.approx(0.4, abs=1e-12)
+    assert (estimates.power, estimates.physicians.value, estimates.judge.value) == pytest.approx(
+        (1.0, 0.5, 0.5), abs=1e-12
+    )
+    assert (estimates.n_labelled, estimates.n_judged, estimates.n_labelled_cases, estimates.n_cases) == (2, 4, 2, 4)
     assert fit(sums).variance == pytest.approx(0.0875, abs=1e-12)
     # At λ = 1/2: 0.5 + 0.5 · (-0.1) = 0.45.
     assert prediction_powered(sums, power=0.5)[0].powered.value == pytest.approx(0.45, abs=1e-12)
@@ -56,9 +58,9 @@ def test_weights_and_sizes_by_hand():
     # Two cases labelled of three, inverse probabilities 4 and 1, sizes 10 and 30: w·d = 40 and 30.
     # Y = (40·0.5 + 30·0.9) / 70 = 47/70; F = (40·0.4 + 30·0.8) / 70 = 40/70; J = (10·0.4 + 30·0.8 + 10·0.2) / 50 = 0.6.
     sums = of([0.5, 0.9, NAN], [0.4, 0.8, 0.2], size=[10, 30, 10], weight=[4, 1, 1])
-    made = prediction_powered(sums, power=1.0, scale=100)[0]
-    assert made.powered.value == pytest.approx(100 * (47 / 70 + 0.6 - 40 / 70), abs=1e-9)
-    assert made.physicians.value == pytest.approx(4700 / 70, abs=1e-9)
+    estimates = prediction_powered(sums, power=1.0, scale=100)[0]
+    assert estimates.powered.value == pytest.approx(100 * (47 / 70 + 0.6 - 40 / 70), abs=1e-9)
+    assert estimates.physicians.value == pytest.approx(4700 / 70, abs=1e-9)
 
 
 @pytest.mark.parametrize("power", [0.0, 0.3, 0.75, None])
@@ -69,12 +71,12 @@ def test_is_ppi_plus_plus(power):
     theirs = ppi_plus_plus(y, f, f * 3, power)
     ours = None if power is None else power * 4 / 3  # λ over all = λ over the unlabelled · (n + n') / n'
     sums = of([*y, *[NAN] * 36], f * 4)
-    made, fitted = prediction_powered(sums, power=ours)[0], fit(sums, power=ours)
-    assert made.powered.value == pytest.approx(theirs[0], abs=1e-9)
+    estimates, fitted = prediction_powered(sums, power=ours)[0], fit(sums, power=ours)
+    assert estimates.powered.value == pytest.approx(theirs[0], abs=1e-9)
     assert fitted.variance[0] == pytest.approx(theirs[1], abs=1e-9)
-    assert made.power * 3 / 4 == pytest.approx(theirs[2], abs=1e-9)
+    assert estimates.power * 3 / 4 == pytest.approx(theirs[2], abs=1e-9)
     half = stats.t(10).ppf(0.975) * np.sqrt(theirs[1] * 12 / 10)
-    assert made.powered.high - made.powered.value == pytest.approx(half, abs=1e-9)
+    assert estimates.powered.high - estimates.powered.value == pytest.approx(half, abs=1e-9)
 
 
 def test_estimates_are_those_of_ppi_plus_plus_on_any_numbers():
@@ -90,11 +92,11 @@ def test_estimates_are_those_of_ppi_plus_plus_on_any_numbers():
 def test_figures_beside_it_are_plain_t_intervals():
     rng = np.random.default_rng(6)
     y, f = rng.random(12), rng.random(40)
-    made = prediction_powered(of([*y, *[NAN] * 28], f))[0]
-    for figure, values in ((made.physicians, y), (made.judge, f)):
+    estimates = prediction_powered(of([*y, *[NAN] * 28], f))[0]
+    for figure, values in ((estimates.physicians, y), (estimates.judge, f)):
         ends = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
         assert (figure.value, figure.low, figure.high) == pytest.approx((values.mean(), *ends), abs=1e-9)
-    assert made.label_variance == pytest.approx(np.var(y, ddof=1), abs=1e-12)
+    assert estimates.label_variance == pytest.approx(np.var(y, ddof=1), abs=1e-12)
 
 
 def test_responses_to_one_case_count_as_one_unit():
@@ -144,18 +146,21 @@ def degenerate():
 
 @pytest.mark.parametrize(("sums", "said"), [pytest.param(*rest, id=name) for name, *rest in degenerate()])
 def test_degenerate(sums: CaseSums, said: str):
-    made = prediction_powered(sums)[0]
-    notes = "; ".join(one.note for one in (made.powered, made.judge))
+    estimates = prediction_powered(sums)[0]
+    notes = "; ".join(one.note for one in (estimates.powered, estimates.judge))
     assert said in notes
     if said.startswith("no interval"):
-        assert made.powered.value is not None
-        assert (made.powered.low, made.powered.high, made.width_ratio) == (None, None, None)
+        assert estimates.powered.value is not None
+        assert (estimates.powered.low, estimates.powered.high, estimates.width_ratio) == (None, None, None)
     if said in (NO_LABEL, NO_JUDGED):
-        assert isinstance(made.powered, Undefined)
+        assert isinstance(estimates.powered, Undefined)
     if said in (ALL_LABELLED,) or "same of all" in said:
-        assert made.power is None
-        assert (made.powered.value, made.powered.low) == (made.physicians.value, made.physicians.low)
-        assert made.width_ratio == 1.0
+        assert estimates.power is None
+        assert (estimates.powered.value, estimates.powered.low) == (
+            estimates.physicians.value,
+            estimates.physicians.low,
+        )
+        assert estimates.width_ratio == 1.0
 
 
 def test_clipping():
@@ -192,12 +197,12 @@ def test_coverage(kind, labelled):
     in_sample = np.zeros((250, 1))
     in_sample[:labelled] = 1
     ones = np.ones(shape)
-    made = fit(CaseSums(ones, f, ones * in_sample, y * in_sample, f * in_sample, ones, ones * in_sample))
-    assert np.mean(np.abs(made.value - 0.4) <= made.half_width) >= 0.95 - MARGIN
-    ratio = made.half_width.mean() / made.physicians_half_width.mean()
+    estimates = fit(CaseSums(ones, f, ones * in_sample, y * in_sample, f * in_sample, ones, ones * in_sample))
+    assert np.mean(np.abs(estimates.value - 0.4) <= estimates.half_width) >= 0.95 - MARGIN
+    ratio = estimates.half_width.mean() / estimates.physicians_half_width.mean()
     if kind in ("informative", "biased"):
         assert ratio < 0.85
-        assert np.abs(made.value.mean() - 0.4) < 0.005
+        assert np.abs(estimates.value.mean() - 0.4) < 0.005
     else:
         assert ratio < 1.03
 
@@ -220,11 +225,11 @@ def test_coverage_of_clustered_pooled_shares_with_unequal_probabilities(kind):
     sums = CaseSums(
         *(one.sum(axis=-1) for one in (size, size * f, weight, weight * y, weight * f, np.ones(y.shape), drawn))
     )
-    made = fit(sums)
+    estimates = fit(sums)
     many = rng.beta(2, 2, (200_000, 1))
     many = np.clip(many + rng.normal(0, 0.1, (200_000, 4)), 0, 1)
     truth = (many * (5 + np.rint(25 * many))).sum() / (5 + np.rint(25 * many)).sum()
-    assert 40 < made.m.mean() < 100
-    assert np.mean(np.abs(made.value - truth) <= made.half_width) >= 0.95 - MARGIN
-    ratio = made.half_width.mean() / made.physicians_half_width.mean()
+    assert 40 < estimates.m.mean() < 100
+    assert np.mean(np.abs(estimates.value - truth) <= estimates.half_width) >= 0.95 - MARGIN
+    ratio = estimates.half_width.mean() / estimates.physicians_half_width.mean()
     assert ratio < (0.85 if kind == "informative" else 1.03)

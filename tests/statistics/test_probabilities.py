@@ -26,10 +26,10 @@ def rated() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_brier_score_and_curve_are_those_of_scikit_learn(rated: tuple[np.ndarray, ...]) -> None:
     met, probability, case = rated
     bootstrap = CaseBootstrap(N_CASES, 3)
-    made = brier_score(met, probability, case=case, n_cases=N_CASES, bootstrap=bootstrap)
-    assert made.value == pytest.approx(brier_score_loss(met, probability), abs=1e-12)
-    assert brier_score(met, probability).value == pytest.approx(made.value, abs=1e-12)
-    assert (made.n, made.low is not None and made.low < made.value < made.high) == (600, True)  # type: ignore[operator]
+    score = brier_score(met, probability, case=case, n_cases=N_CASES, bootstrap=bootstrap)
+    assert score.value == pytest.approx(brier_score_loss(met, probability), abs=1e-12)
+    assert brier_score(met, probability).value == pytest.approx(score.value, abs=1e-12)
+    assert (score.n, score.low is not None and score.low < score.value < score.high) == (600, True)  # type: ignore[operator]
     curve = calibration_curve(met, probability, case=case, n_cases=N_CASES, bootstrap=bootstrap)
     share, mean = sklearn_curve(met, probability, n_bins=10)
     assert [part.share_met.value for part in curve] == pytest.approx(share.tolist())
@@ -67,13 +67,13 @@ def test_a_difference_is_resampled_in_pairs(rated: tuple[np.ndarray, ...]) -> No
     met, probability, case = rated
     good, poor = (probability > 0.7).astype(int), (probability > 0.2).astype(int)
     bootstrap = CaseBootstrap(N_CASES, 5)
-    made = mf1_difference(met, good, poor, case=case, n_cases=N_CASES, bootstrap=bootstrap)
+    estimate = mf1_difference(met, good, poor, case=case, n_cases=N_CASES, bootstrap=bootstrap)
 
     def difference(rows: np.ndarray) -> float:
         one, other = (f1_score(met[rows], said[rows], average="macro") for said in (good, poor))
         return float(one - other)
 
-    assert made.value == pytest.approx(difference(np.arange(600)), abs=1e-12)
+    assert estimate.value == pytest.approx(difference(np.arange(600)), abs=1e-12)
     weights = np.concatenate(list(bootstrap.weight_blocks()))[:200]
     by_hand = [difference(np.repeat(np.arange(600), drawn[case].astype(int))) for drawn in weights]
     fewer = mf1_difference(

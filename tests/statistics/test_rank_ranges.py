@@ -19,9 +19,9 @@ def test_ends_are_ranks_that_occurred_and_a_tie_may_take_any_of_its_places() -> 
     # 100 resamples: "a" leads in 90, is tied in 5, and is behind in 5.
     a = np.array([2.0] * 90 + [1.0] * 5 + [0.0] * 5)
     b = np.ones(100)
-    made = rank_ranges([2.0, 1.0], np.stack([a, b]), [50, 50])
+    ranks = rank_ranges([2.0, 1.0], np.stack([a, b]), [50, 50])
     # By hand, for a: best places 1 in 95, 2 in 5; worst places 1 in 90, 2 in 10: both ends of 95% reach 1 and 2.
-    assert [(one.value, one.low, one.high, one.n) for one in made] == [(1, 1, 2, 2), (2, 1, 2, 2)]
+    assert [(one.value, one.low, one.high, one.n) for one in ranks] == [(1, 1, 2, 2), (2, 1, 2, 2)]
     # Of 40 resamples the ends lie between two of them (2.5% of 39 is 0.975): outwards, to the one that differs.
     once = np.array([2.0] * 39 + [0.0])
     assert [(one.low, one.high) for one in rank_ranges([2.0, 1.0], np.stack([once, b[:40]]), [50, 50])] == [(1, 2)] * 2
@@ -35,9 +35,9 @@ def test_ranges_of_means_are_those_of_a_naive_loop() -> None:
     rng = np.random.default_rng(3)
     scores = rng.normal(size=(40, 5)) + np.arange(5) * 0.15
     bootstrap = CaseBootstrap(40, seed=5, resamples=200)
-    made = rank_ranges(scores.mean(axis=0).tolist(), bootstrap.totals(scores) / 40, [40] * 5)
+    figures = rank_ranges(scores.mean(axis=0).tolist(), bootstrap.totals(scores) / 40, [40] * 5)
     weights = np.concatenate(list(bootstrap.weight_blocks()))
-    for i, figure in enumerate(made):
+    for i, figure in enumerate(figures):
         ranks = []
         for drawn in weights:
             means = drawn @ scores / 40
@@ -66,5 +66,5 @@ def test_the_order_of_candidates_changes_nothing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     values, drawn = rng.integers(0, 4, 6) / 4, rng.integers(0, 4, (6, 50)) / 4
     order = rng.permutation(6)
-    made = rank_ranges(values.tolist(), drawn, [50] * 6)
-    assert rank_ranges(values[order].tolist(), drawn[order], [50] * 6) == [made[i] for i in order]
+    ranks = rank_ranges(values.tolist(), drawn, [50] * 6)
+    assert rank_ranges(values[order].tolist(), drawn[order], [50] * 6) == [ranks[i] for i in order]

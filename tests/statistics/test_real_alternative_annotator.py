@@ -25,14 +25,14 @@ def test_on_the_published_labels() -> None:
         row = json.loads(line)
         judge[row["item_id"]] = int(row["criteria_met"])
     expected = by_the_paper(labels, judge, 0.2, 5)
-    made = run(labels, judge, minimum=5)
-    tested = {sorted(labels)[one.annotator]: one for one in made.annotators if one.wins is not None}
+    result = run(labels, judge, minimum=5)
+    tested = {sorted(labels)[one.annotator]: one for one in result.annotators if one.wins is not None}
     assert tested.keys() == expected["found"].keys() and len(tested) >= 3
     for j, one in tested.items():
         n, rho_f, rho_h, d = expected["found"][j]
         assert (one.n_instances, one.test) == (n, "wilcoxon")
         shown = (one.advantage.value, one.annotators_advantage.value, one.difference.value)
         assert shown == pytest.approx((rho_f, rho_h, -d), abs=1e-12)
-    assert made.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["found"].values()]))
+    assert result.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["found"].values()]))
     # Nobody labelled thirty of them, and one physician ten: no verdict.
     assert run(labels, judge).winning_rate == Undefined("1 of the 3 tested annotators needed", 1)

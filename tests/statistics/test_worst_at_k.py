@@ -19,15 +19,15 @@ scores = st.floats(-2, 1).map(lambda x: round(x, 4))
 @given(st.lists(st.lists(scores, min_size=1, max_size=7), min_size=1, max_size=6), st.integers(1, 6))
 def test_equals_the_mean_minimum_of_all_subsets(cases, k):
     rows = [(number, score) for number, samples in enumerate(cases) for score in samples]
-    made = worst_at_k([case for case, _ in rows], [score for _, score in rows], k)
+    worst = worst_at_k([case for case, _ in rows], [score for _, score in rows], k)
     expected = [fmean(min(chosen) for chosen in combinations(s, k)) for s in cases if len(s) >= k]
-    assert made.n_left_out == len(cases) - len(expected)
+    assert worst.n_left_out == len(cases) - len(expected)
     if not expected:
-        assert isinstance(made.figure, Undefined)
+        assert isinstance(worst.figure, Undefined)
     else:
-        assert made.figure.n == len(expected)
-        assert made.figure.value == pytest.approx(min(1, max(0, fmean(expected))), abs=1e-12)
-        assert made.by_case[~np.isnan(made.by_case)] == pytest.approx(expected, abs=1e-12)
+        assert worst.figure.n == len(expected)
+        assert worst.figure.value == pytest.approx(min(1, max(0, fmean(expected))), abs=1e-12)
+        assert worst.by_case[~np.isnan(worst.by_case)] == pytest.approx(expected, abs=1e-12)
 
 
 def test_by_hand():
@@ -53,8 +53,8 @@ def test_more_samples_drawn_are_never_better():
 
 def test_reasons():
     assert worst_at_k([], [], 1).figure == Undefined("no samples")
-    made = worst_at_k([0, 0, 1], [0.1, 0.2, 0.3], 3)
-    assert made.figure == Undefined("no case has 3 samples")
-    assert made.n_left_out == 2
+    worst = worst_at_k([0, 0, 1], [0.1, 0.2, 0.3], 3)
+    assert worst.figure == Undefined("no case has 3 samples")
+    assert worst.n_left_out == 2
     assert "1 cases with fewer than 2" in worst_at_k([0, 0, 1], [0.1, 0.2, 0.3], 2).figure.note
     assert "clipped from -0.5" in worst_at_k([0], [-0.5], 1).figure.note

@@ -38,16 +38,16 @@ class Command(BaseCommand):
             raise CommandError("--seed must be 0 or more")
         benchmark = benchmark_called(options["benchmark"])
         try:
-            made = compute(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
+            result = compute(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        table = made.tables["agreement"]
+        table = result.tables["agreement"]
         files = OutFolder(out, options["overwrite"]).write(
-            [table.for_file("agreement"), made.tables["raters"].for_file("agreement_raters")]
+            [table.for_file("agreement"), result.tables["raters"].for_file("agreement_raters")]
         )
-        self.stdout.write(self._summary(made.tables["candidates"].dicts(), made.facts, options["seed"]))
-        for line in printed(made.facts["raters"]):
+        self.stdout.write(self._summary(result.tables["candidates"].dicts(), result.facts, options["seed"]))
+        for line in printed(result.facts["raters"]):
             self.stdout.write(line)
         self.stdout.write(f"Written to {out}: {files}; agreement.csv has {len(table.rows):,} rows")
 

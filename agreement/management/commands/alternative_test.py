@@ -66,8 +66,8 @@ class Command(BaseCommand):
     def _of_benchmark(self, options: dict[str, Any]) -> tuple[Mapping[str, Table], list[str]]:
         benchmark = benchmark_called(options["benchmark"])
         given = {name: options[name] for name in ("judge", "group", "epsilon", "minimum")}
-        made = alternative.compute(benchmark, **alternative.complete(benchmark, given), seed=options["seed"])
-        return made.tables, made.notes
+        result = alternative.compute(benchmark, **alternative.complete(benchmark, given), seed=options["seed"])
+        return result.tables, result.notes
 
     def _of_files(self, options: dict[str, Any]) -> tuple[Mapping[str, Table], list[str]]:
         reading = options["labels"]
@@ -80,10 +80,10 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{reading} cannot be read: {error.strerror}") from None
         labelled = computing.of_files(labels, judge)
-        made = computing.alternative(
+        test_result = computing.alternative(
             labelled, epsilon=options["epsilon"], minimum=options["minimum"], seed=options["seed"]
         )
-        return computing.tables_of(made, labelled, judge=reading.name, group=computing.ALL), []
+        return computing.tables_of(test_result, labelled, judge=reading.name, group=computing.ALL), []
 
     def _summary(self, rows: list[Row], summary: Row) -> str:
         """The tested physicians and what it comes to, as text."""

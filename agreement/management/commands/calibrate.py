@@ -42,7 +42,7 @@ class Command(BaseCommand):
             raise CommandError("--seed must be 0 or more")
         benchmark = benchmark_called(options["benchmark"])
         try:
-            made = calibrate_group(
+            tables = calibrate_group(
                 benchmark,
                 group=options["group"].removeprefix("group:"),
                 candidate=options["candidate"],
@@ -53,53 +53,53 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         out: Path = options["out"]
         files = OutFolder(out, options["overwrite"]).write(
-            _tables(made), {"calibration": {key: made.calibration[key] for key in KEYS}}
+            _tables(tables), {"calibration": {key: tables.calibration[key] for key in KEYS}}
         )
-        self.stdout.write(self._summary(made))
+        self.stdout.write(self._summary(tables))
         self.stdout.write(f"Written to {out}: {files}")
 
-    def _summary(self, made: CalibrationTables) -> str:
+    def _summary(self, tables: CalibrationTables) -> str:
         from rich.console import Console
         from rich.table import Table
 
-        row = made.calibration
+        row = tables.calibration
         k_range = "" if row["k_low"] is None else f" ({row['k_low']}–{row['k_high']})"
         mean_range = "" if row["mean_low"] is None else f" ({row['mean_low']:.2f}–{row['mean_high']:.2f})"
-        facts = Table(title=f"Calibration by {made.rater}", title_justify="left", show_header=False)
+        facts = Table(title=f"Calibration by {tables.rater}", title_justify="left", show_header=False)
         facts.add_row("k", f"{row['k']}{k_range}")
         facts.add_row("responses", f"{row['n']:,}, with {row['n_criteria']} positive criteria each")
         facts.add_row("mean hits", f"{row['mean']:.2f}{mean_range}")
         facts.add_row("quartiles", f"{row['q1']:g}, {row['median']:g}, {row['q3']:g}")
         facts.add_row("hit rate", f"{row['hit_rate']:.2%}")
-        for one in made.modes:
+        for one in tables.modes:
             facts.add_row(" ".join(filter(None, (one["mode"], one["mode_name"]))), _mode(one))
         ranks = Table(title="Ranks of the candidates against CACS at k", title_justify="left")
         for name in ("setting", "k", "Spearman", "top 3", "top 5"):
             ranks.add_column(name, justify="left" if name == "setting" else "right")
-        for one in made.sensitivity:
+        for one in tables.sensitivity:
             figures = ("–" if one[name] is None else f"{one[name]:.3f}" for name in ("spearman", "top3", "top5"))
             ranks.add_row(one["setting"], "" if one["k"] is None else str(one["k"]), *figures)
         text = io.StringIO()
         console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
         console.print(facts, ranks, sep="\n")
-        if made.error.reason:
-            console.print(f"Errors of judges: {made.error.reason}", soft_wrap=True)
+        if tables.error.reason:
+            console.print(f"Errors of judges: {tables.error.reason}", soft_wrap=True)
         else:
-            console.print(_errors(made))
-        for note in made.notes:
+            console.print(_errors(tables))
+        for note in tables.notes:
             console.print(note, soft_wrap=True)
         return text.getvalue()
 
 
-def _tables(made: CalibrationTables) -> Iterator[OutTable]:
+def _tables(tables: CalibrationTables) -> Iterator[OutTable]:
     sensitivity, error = calibrating.SENSITIVITY_TEXT, judge_error.TEXT
-    yield OutTable("sensitivity", calibrating.SENSITIVITY_COLUMNS, made.sensitivity, sensitivity)
-    yield OutTable("sensitivity_all", calibrating.SENSITIVITY_ALL_COLUMNS, made.sensitivity_all, sensitivity)
-    yield OutTable("candidates", calibrating.CANDIDATES_COLUMNS, made.values, calibrating.CANDIDATES_TEXT)
-    yield OutTable("modes", MODES_COLUMNS, made.modes, MODES_TEXT)
-    yield OutTable("judges", judge_error.JUDGES_COLUMNS, made.error.judges, error)
-    yield OutTable("judge_error", judge_error.ERROR_COLUMNS, made.error.error, error)
-    yield OutTable("judge_order", judge_error.ORDER_COLUMNS, made.error.order, error)
+    yield OutTable("sensitivity", calibrating.SENSITIVITY_COLUMNS, tables.sensitivity, sensitivity)
+    yield OutTable("sensitivity_all", calibrating.SENSITIVITY_ALL_COLUMNS, tables.sensitivity_all, sensitivity)
+    yield OutTable("candidates", calibrating.CANDIDATES_COLUMNS, tables.values, calibrating.CANDIDATES_TEXT)
+    yield OutTable("modes", MODES_COLUMNS, tables.modes, MODES_TEXT)
+    yield OutTable("judges", judge_error.JUDGES_COLUMNS, tables.error.judges, error)
+    yield OutTable("judge_error", judge_error.ERROR_COLUMNS, tables.error.error, error)
+    yield OutTable("judge_order", judge_error.ORDER_COLUMNS, tables.error.order, error)
 
 
 def _mode(row: dict[str, Any]) -> str:
@@ -109,14 +109,14 @@ def _mode(row: dict[str, Any]) -> str:
     return f"{row['n_responses']:,} written, {row['n']:,} graded{mean}{left}"
 
 
-def _errors(made: CalibrationTables) -> Table:
+def _errors(tables: CalibrationTables) -> Table:
     """The judges whose errors are carried on, and how far they keep the order of the candidates."""
     from rich.table import Table
 
     table = Table(title="Errors of judges on positive criteria", title_justify="left")
     for name in ("judge", "role", "MF1", "sensitivity", "specificity", "Spearman of the order"):
         table.add_column(name, justify="left" if name in ("judge", "role") else "right")
-    for row in made.error.judges:
+    for row in tables.error.judges:
         if row["role"]:
             names = ("mf1", "sensitivity", "specificity", "spearman")
             figures = ("–" if row[name] is None else f"{row[name]:.3f}" for name in names)

@@ -42,15 +42,15 @@ class Command(BaseCommand):
         given = {"reference": options["reference"], "judge_a": judges[0], "judge_b": judges[1]}
         try:
             complete = comparison.complete(benchmark, given)
-            made = comparison.compute(benchmark, **complete, seed=options["seed"])
+            result = comparison.compute(benchmark, **complete, seed=options["seed"])
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
-        files = OutFolder(out, options["overwrite"]).write(tables_for_files(made.tables, "comparison_raters"))
-        self.stdout.write(self._summary(made.tables["comparison"].dicts(), made.facts, options["seed"]))
-        for note in made.notes:
+        files = OutFolder(out, options["overwrite"]).write(tables_for_files(result.tables, "comparison_raters"))
+        self.stdout.write(self._summary(result.tables["comparison"].dicts(), result.facts, options["seed"]))
+        for note in result.notes:
             self.stdout.write(note)
-        for line in printed(made.facts["raters"]):
+        for line in printed(result.facts["raters"]):
             self.stdout.write(line)
         self.stdout.write(f"Written to {out}: {files}")
 

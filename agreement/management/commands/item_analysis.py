@@ -41,19 +41,19 @@ class Command(BaseCommand):
             raise CommandError("--seed must be 0 or more")
         benchmark = benchmark_called(options["benchmark"])
         try:
-            made = compute(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
+            result = compute(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
         files = OutFolder(out, options["overwrite"]).write(
-            tables_for_files({name: made.tables[name] for name in TABLES}, "item_raters")
+            tables_for_files({name: result.tables[name] for name in TABLES}, "item_raters")
         )
         self.stdout.write(
-            self._summary(made.tables["attributes"].dicts(), made.tables["overall"].dicts()[0], made.facts)
+            self._summary(result.tables["attributes"].dicts(), result.tables["overall"].dicts()[0], result.facts)
         )
-        for note in made.notes:
+        for note in result.notes:
             self.stdout.write(note)
-        for line in printed(made.facts["raters"]):
+        for line in printed(result.facts["raters"]):
             self.stdout.write(line)
         self.stdout.write(f"Written to {out}: {files}")
 

@@ -57,41 +57,41 @@ class Command(BaseCommand):
             seed=options["seed"],
         )
         try:
-            made = planning.plan(benchmark, question)
+            plan = planning.plan(benchmark, question)
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
         files = OutFolder(out, options["overwrite"]).write(
             [
-                OutTable("budget", planning.BUDGET_COLUMNS, made.budget, planning.BUDGET_TEXT),
-                OutTable("curve", planning.CURVE_COLUMNS, made.curve, planning.CURVE_TEXT),
-                OutTable("detectable", planning.DETECTABLE_COLUMNS, made.detectable, planning.DETECTABLE_TEXT),
+                OutTable("budget", planning.BUDGET_COLUMNS, plan.budget, planning.BUDGET_TEXT),
+                OutTable("curve", planning.CURVE_COLUMNS, plan.curve, planning.CURVE_TEXT),
+                OutTable("detectable", planning.DETECTABLE_COLUMNS, plan.detectable, planning.DETECTABLE_TEXT),
             ],
-            {"plan": self._json(made)},
+            {"plan": self._json(plan)},
         )
-        self.stdout.write(self._summary(made))
-        for note in made.notes:
+        self.stdout.write(self._summary(plan))
+        for note in plan.notes:
             self.stdout.write(note)
         self.stdout.write(f"Written to {out}: {files}")
 
     @staticmethod
-    def _json(made: planning.Plan) -> dict[str, Any]:
-        question = asdict(made.question) | {"judge": made.judge, "reference": made.reference}
+    def _json(plan: planning.Plan) -> dict[str, Any]:
+        question = asdict(plan.question) | {"judge": plan.judge, "reference": plan.reference}
         return {
             "question": question,
-            "budget": made.budget,
-            "curve": made.curve,
-            "detectable": made.detectable,
-            "notes": made.notes,
-            "input_digest": made.digest,
+            "budget": plan.budget,
+            "curve": plan.curve,
+            "detectable": plan.detectable,
+            "notes": plan.notes,
+            "input_digest": plan.digest,
         }
 
-    def _summary(self, made: planning.Plan) -> str:
+    def _summary(self, plan: planning.Plan) -> str:
         from rich.console import Console
         from rich.table import Table
 
-        question = made.question
-        table = Table(title=f"{question.measure} to ±{question.half_width:g} by {made.reference}", title_justify="left")
+        question = plan.question
+        table = Table(title=f"{question.measure} to ±{question.half_width:g} by {plan.reference}", title_justify="left")
         table.add_column("candidate")
         for name in (
             "cases graded",
@@ -101,14 +101,14 @@ class Command(BaseCommand):
             "decisions alone",
         ):
             table.add_column(name, justify="right")
-        for row in made.budget:
+        for row in plan.budget:
             numbers = (row[name] for name in ("responses", "decisions", "responses_alone", "decisions_alone"))
             graded = "" if row["n_labelled_cases"] is None else f"{row['n_labelled_cases']} of {row['n_cases']}"
             table.add_row(row["candidate"], graded, *("–" if one is None else f"{one:,}" for one in numbers))
         text = io.StringIO()
         console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
         console.print(table)
-        for row in made.budget:
+        for row in plan.budget:
             if row["note"]:
                 console.print(f"{row['candidate']}: {row['note']}", soft_wrap=True)
         return text.getvalue()

@@ -23,12 +23,12 @@ class Command(BaseCommand):
     def handle(self, *, verbosity: int, **options: Any) -> None:
         """Load, and name the sign-ins."""
         try:
-            made = load_demo(at=timezone.now())
+            loaded = load_demo(at=timezone.now())
         except DomainError as error:
             raise CommandError(str(error)) from error
         if verbosity == 0:
             return
-        self.stdout.write("Loaded the demo benchmark." if made else "The demo benchmark is there already.")
+        self.stdout.write("Loaded the demo benchmark." if loaded else "The demo benchmark is there already.")
         for role, email, _ in SIGN_INS:
             self.stdout.write(f"  {role}: {email}")
         self.stdout.write(f"  Password of all: {PASSWORD}")

@@ -94,14 +94,14 @@ class Command(BaseCommand):
             if newest is not None and _asks_for(newest, asked, notes) and _is_the_same(newest):
                 return newest
             version = services.next_version(benchmark)
-        made = services.create_release(
+        release = services.create_release(
             benchmark=benchmark, version=version, notes=notes, options=asked, at=timezone.now(), ring=False
         )
-        services.run(release_id=made.pk, clock=timezone.now)
-        made.refresh_from_db()
-        if made.status != JobStatus.DONE:
-            raise DomainError(made.error or "The release was not made.")
-        return made
+        services.run(release_id=release.pk, clock=timezone.now)
+        release.refresh_from_db()
+        if release.status != JobStatus.DONE:
+            raise DomainError(release.error or "The release was not made.")
+        return release
 
     def _report(self, release: Release, out: Path) -> None:
         counts = release.facts["counts"]

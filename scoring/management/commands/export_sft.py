@@ -52,20 +52,20 @@ class Command(BaseCommand):
             dev_share=options["dev_share"],
         )
         try:
-            made = export_supervision(
+            manifest = export_supervision(
                 benchmark=benchmark, wanted=wanted, out=options["out"], overwrite=options["overwrite"]
             )
         except DomainError as error:
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{options['out']}: {error.strerror}") from error
-        for name, part in made["parts"].items():
+        for name, part in manifest["parts"].items():
             self.stdout.write(
                 f"{name}: {part['rows']:,} rows, {part['met']:,} met and {part['not_met']:,} not met, "
                 f"of {', '.join(part['candidates'])}, SHA-256 {part['sha256']}"
             )
-        held = made["held_out"]
+        held = manifest["held_out"]
         self.stdout.write(f"held out: {', '.join(held['candidates'])} ({held['decisions']:,} decisions, in no file)")
-        left_out = ", ".join(f"{reason} {number:,}" for reason, number in made["left_out"].items())
+        left_out = ", ".join(f"{reason} {number:,}" for reason, number in manifest["left_out"].items())
         self.stdout.write(f"left out: {left_out}")
-        self.stdout.write(f"prompt {made['prompt']['name']}, {made['prompt']['sha256']}")
+        self.stdout.write(f"prompt {manifest['prompt']['name']}, {manifest['prompt']['sha256']}")

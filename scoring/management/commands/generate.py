@@ -93,13 +93,13 @@ class Command(BaseCommand):
         if not options["wait"]:
             return
         self._wait(run)
-        made = progress_of(run, at=timezone.now())
+        progress = progress_of(run, at=timezone.now())
         self.stdout.write(
-            f"{run.get_status_display()}: {made.counts.done:,} of {made.counts.total:,} responses, "
-            f"{made.counts.failed:,} failed, {made.truncated:,} cut, {made.tokens_in:,} tokens in, "
-            f"{made.tokens_out:,} out"
+            f"{run.get_status_display()}: {progress.counts.done:,} of {progress.counts.total:,} responses, "
+            f"{progress.counts.failed:,} failed, {progress.truncated:,} cut, {progress.tokens_in:,} tokens in, "
+            f"{progress.tokens_out:,} out"
         )
-        for kind, number in made.errors:
+        for kind, number in progress.errors:
             self.stdout.write(f"  {kind}: {number:,}")
         if run.status != GenerationRun.Status.FINISHED:
             raise CommandError(run.error or "The run did not finish.")

@@ -53,37 +53,37 @@ class Command(BaseCommand):
         benchmark = benchmark_called(options["benchmark"])
         try:
             rater = resolve_rater(benchmark, options["rater"])
-            made = compute_scores(benchmark, rater, options["k"], seed=options["seed"])
+            scores = compute_scores(benchmark, rater, options["k"], seed=options["seed"])
         except DomainError as error:
             raise CommandError(str(error)) from None
-        if not made.rows:
-            raise CommandError(f"{made.rater} has decided nothing of the current rubrics of this benchmark.")
+        if not scores.rows:
+            raise CommandError(f"{scores.rater} has decided nothing of the current rubrics of this benchmark.")
         out: Path = options["out"]
         raters = provenance.provenance(rater)
         files = OutFolder(out, options["overwrite"]).write(
             [
-                OutTable("scores", SCORES_COLUMNS, made.rows, SCORES_TEXT),
-                OutTable("responses", RESPONSES_COLUMNS, made.responses, RESPONSES_TEXT),
-                OutTable("worst_at_k", WORST_COLUMNS, made.worst_at_k, WORST_TEXT),
+                OutTable("scores", SCORES_COLUMNS, scores.rows, SCORES_TEXT),
+                OutTable("responses", RESPONSES_COLUMNS, scores.responses, RESPONSES_TEXT),
+                OutTable("worst_at_k", WORST_COLUMNS, scores.worst_at_k, WORST_TEXT),
                 OutTable("scores_raters", provenance.COLUMNS, raters, provenance.TEXT_COLUMNS),
             ]
         )
-        self.stdout.write(self._summary(made))
+        self.stdout.write(self._summary(scores))
         for line in [*provenance.printed(raters), *coverage_notes(rater.judges)]:
             self.stdout.write(line)
         if excluded := excluded_cases(benchmark).count():
             self.stdout.write(f"{excluded} excluded cases left out.")
         self.stdout.write(f"Written to {out}: {files}")
 
-    def _summary(self, made: Scores) -> str:
+    def _summary(self, scores: Scores) -> str:
         from rich.console import Console
         from rich.table import Table
 
-        table = Table(title=f"Scores by {made.rater}, k = {made.k}", title_justify="left")
+        table = Table(title=f"Scores by {scores.rater}, k = {scores.k}", title_justify="left")
         table.add_column("candidate")
         for name in ("n", "rubric score", "accuracy", "pass", "CACS", "invalid", "missing", "undecided", "faulty"):
             table.add_column(name, justify="right")
-        for row in made.scoreboard:
+        for row in scores.scoreboard:
             figures = (
                 "–" if row[name] is None else f"{row[name]:.3f}"
                 for name in ("rubric_score", "rubric_accuracy", "pass_at_k", "cacs_at_k")
@@ -93,8 +93,8 @@ class Command(BaseCommand):
         text = io.StringIO()
         console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
         console.print(table)
-        for row in made.scoreboard:
+        for row in scores.scoreboard:
             if any(row[name] is None for name in FIGURES):
                 console.print(f"{row['candidate']}: {row['note']}", soft_wrap=True)
-        console.print(f"Counted as: {made.rules}.")
+        console.print(f"Counted as: {scores.rules}.")
         return text.getvalue()

@@ -62,8 +62,8 @@ class Command(BaseCommand):
         ):
             self.stdout.write(f"held-out MF1, {label}: {_shown(figures['mf1'])}, n = {figures['mf1']['n']:,}")
         for name, label in (("majority", "majority class"), ("word_overlap", "word overlap")):
-            made = card["differences"][name]
-            self.stdout.write(f"this judge less {label}: {_shown(made)}, {_lead(made)}")
+            difference = card["differences"][name]
+            self.stdout.write(f"this judge less {label}: {_shown(difference)}, {_lead(difference)}")
         calibrator = card["calibrator"]
         how = (
             f"by Platt's method on {calibrator['n']:,} train decisions, out of fold by {calibrator['grouped_by']}"

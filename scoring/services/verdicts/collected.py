@@ -55,12 +55,12 @@ class Collected:
 
     def digest(self) -> str:
         """SHA-256 of what was said, and of which responses nothing was said, whatever the order of the file."""
-        made = hashlib.sha256()
+        digest = hashlib.sha256()
         for response, criterion, replicate, said in self.ordered():
             # The first replicate goes unnamed, as before there were several: a file keeps its digest.
             number = f"\x1f{replicate}" if replicate else ""
-            made.update(f"{response}\x1f{criterion}\x1f{said.outcome}\x1f{said.explanation}{number}\x1e".encode())
+            digest.update(f"{response}\x1f{criterion}\x1f{said.outcome}\x1f{said.explanation}{number}\x1e".encode())
         judged = {response for response, _criterion, _replicate in self.said}
         for response in sorted(self.rubrics.keys() - judged):
-            made.update(f"{response}\x1e".encode())
-        return made.hexdigest()
+            digest.update(f"{response}\x1e".encode())
+        return digest.hexdigest()

@@ -63,13 +63,13 @@ class _StoredScores:
         if row.stored_score is None:
             return
         self.compared += 1
-        made = row.score()
-        if made is not None and abs(made - row.stored_score) <= SCORE_TOLERANCE:
+        score = row.score()
+        if score is not None and abs(score - row.stored_score) <= SCORE_TOLERANCE:
             return
         self.differ += 1
         if len(self.first) < NAMED:
             where = _("line %(line)s") % {"line": row.line} if row.line else row.key_field.rpartition(".")[0]
-            computed = _("undefined: no criterion with positive points") if made is None else repr(made)
+            computed = _("undefined: no criterion with positive points") if score is None else repr(score)
             figures = {"where": where, "stored": repr(row.stored_score), "computed": computed}
             self.first.append(_("%(where)s: stored %(stored)s, computed %(computed)s") % figures)
 
@@ -95,11 +95,11 @@ def collect_graded_responses(
     responses = ResponseWriter(benchmark, faults, at)
     samples = _Samples(faults)
     scores = _StoredScores()
-    made: set[str] = set()
+    new_keys: set[str] = set()
     stood: set[str] = set()
     for chunk in weighed_chunks(rows, CHUNK, weight=CHUNK_CHARACTERS, weigh=GradedResponse.weight):
-        rubrics = _rubrics_of(benchmark, chunk, cases, made, faults)
-        stood |= rubrics.keys() - made
+        rubrics = _rubrics_of(benchmark, chunk, cases, new_keys, faults)
+        stood |= rubrics.keys() - new_keys
         new: list[tuple[GradedResponse, NewResponse]] = []
         for row in chunk:
             scores.compare(row)
@@ -142,14 +142,14 @@ def collect_graded_responses(
 
 
 def _rubrics_of(
-    benchmark: Benchmark, rows: list[GradedResponse], cases: CaseWriter, made: set[str], faults: Faults
+    benchmark: Benchmark, rows: list[GradedResponse], cases: CaseWriter, new_keys: set[str], faults: Faults
 ) -> dict[str, Sheet]:
-    """The sheets of the rows' cases; missing cases are written first (and noted in ``made``), others are faults."""
+    """The sheets of the rows' cases; missing cases are written first (and noted in ``new_keys``), others are faults."""
     keys = {row.key for row in rows}
-    known = set(Case.objects.filter(benchmark=benchmark, key__in=keys).values_list("key", flat=True)) - made
+    known = set(Case.objects.filter(benchmark=benchmark, key__in=keys).values_list("key", flat=True)) - new_keys
     first: dict[str, GradedResponse] = {}
     for row in rows:
-        if row.key in known or row.key in made or row.key in first:
+        if row.key in known or row.key in new_keys or row.key in first:
             continue
         if row.case is None:
             message = _("There is no case “%(key)s” in this benchmark, and the row has no prompt to make it from.")
@@ -157,7 +157,7 @@ def _rubrics_of(
         else:
             first[row.key] = row
     cases.write([row.case for row in first.values() if row.case is not None])
-    made.update(first)
+    new_keys.update(first)
     sheets = sheets_of(benchmark, keys)
     for row in rows:
         if row.key in known and row.key not in sheets:
