@@ -228,9 +228,9 @@ class ResponseRows(MadeRows[Row]):
             remarks = [f"mf1: no interval: 1 of the {MINIMUM_CASES} cases needed"] if figures.n_pairs else []
             self._rows.append(_row("", figures, int(figures.n_pairs > 0), total, judged_by, remarks))
 
-    def remark(self, candidates: Iterable[str], said: str) -> None:
+    def remark(self, candidates: Iterable[str], text: str) -> None:
         """Add a remark to the rows of all responses of some candidates."""
-        self._remarks |= {self._frame.candidates.index(name): said for name in candidates}
+        self._remarks |= {self._frame.candidates.index(name): text for name in candidates}
 
     def __len__(self) -> int:
         return len(self._places)
@@ -239,9 +239,9 @@ class ResponseRows(MadeRows[Row]):
         where = int(self._places[place])
         row = {**self._rows[self._like[place]], "slice": f"response:{self._frame.response_name(where)}"}
         setting = self._frame.response_setting(where)
-        said = self._remarks.get(int(self._frame.response_candidate[where]), "")
-        if setting or said:
-            row["note"] = "; ".join(filter(None, [row["note"], f"setting {setting}" if setting else "", said]))
+        remark = self._remarks.get(int(self._frame.response_candidate[where]), "")
+        if setting or remark:
+            row["note"] = "; ".join(filter(None, [row["note"], f"setting {setting}" if setting else "", remark]))
         return row
 
     def column(self, name: str) -> list[Any]:

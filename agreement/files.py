@@ -73,9 +73,9 @@ def workbook(report: Report, *names: str) -> IO[bytes]:
     large = {} if names else {name: len(table.rows) for name, table in tables if len(table.rows) > LARGEST_SHEET}
     kept = [(name, table) for name, table in tables if name not in large]
     methods = methods_of(report)
-    said = [*methods.paragraphs, *methods.sources]
-    said += [f"Left out here: {name}, {n:,} rows. See {name}.csv." for name, n in large.items()]
-    return _put_together(lambda file: write_workbook(file, kept, said))
+    paragraphs = [*methods.paragraphs, *methods.sources]
+    paragraphs += [f"Left out here: {name}, {n:,} rows. See {name}.csv." for name, n in large.items()]
+    return _put_together(lambda file: write_workbook(file, kept, paragraphs))
 
 
 def archive(report: Report) -> IO[bytes]:
@@ -102,7 +102,7 @@ def archived(report: Report) -> Iterator[tuple[str, Content]]:
 
 def description(report: Report, title: str, tables: Iterable[tuple[str, Table]], figures: Iterable[Figure]) -> str:
     """``report.json``: everything that it takes to get the same report again, and what is in the other files."""
-    said: dict[str, Any] = {
+    document: dict[str, Any] = {
         "report": report.public_id,
         "kind": report.kind,
         "title": title,
@@ -123,7 +123,7 @@ def description(report: Report, title: str, tables: Iterable[tuple[str, Table]],
             for figure in figures
         },
     }
-    return json.dumps(said, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+    return json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
 
 
 def _moment(at: datetime | None) -> str | None:

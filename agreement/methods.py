@@ -101,16 +101,16 @@ def methods_of(report: Report) -> Methods:
     own = [_BLANKS.sub(" ", sentence).strip() for sentence in kind_of(report).methods(report)]
     parts = [filter(None, own), _raters(report), _notes(report), _computation(report)]
     paragraphs = list(filter(None, map(" ".join, parts)))
-    said = " ".join(paragraphs)
+    text = " ".join(paragraphs)
     with translation.override("en"):
         title = str(kind_of(report).title(report.parameters, None))
-    return Methods(title, paragraphs, [source for name, source in sorted(SOURCES.items()) if _names(said, name)])
+    return Methods(title, paragraphs, [source for name, source in sorted(SOURCES.items()) if _names(text, name)])
 
 
-def _names(said: str, source: str) -> bool:
+def _names(text: str, source: str) -> bool:
     """Whether a text names a source: its first author, and the year soon after."""
     author, year = source.split()[0], source.split()[-1]
-    return re.search(rf"\b{author}\b[^.()]{{0,60}}\b{year}\b", said.replace("et al.", "et al")) is not None
+    return re.search(rf"\b{author}\b[^.()]{{0,60}}\b{year}\b", text.replace("et al.", "et al")) is not None
 
 
 def _raters(report: Report) -> Iterator[str]:

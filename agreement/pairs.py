@@ -135,17 +135,17 @@ def pair(
     """
     keys = a.keys()
     where, shared = positions(b.keys(), keys)
-    said_b = np.full(len(keys), MISSING, dtype=np.int8)
+    outcomes_b = np.full(len(keys), MISSING, dtype=np.int8)
     if len(b):
-        said_b[shared] = b.outcome[where[shared]]
+        outcomes_b[shared] = b.outcome[where[shared]]
     kept = shared
     if due_of_b is not None and len(due_of_b) and not shared.all():
         kept = shared | positions(due_of_b.keys(), keys)[1]
-    said_a = a.outcome.copy()
+    outcomes_a = a.outcome.copy()
     if faulty is not None and len(faulty):
-        said_a[positions(faulty.keys(), keys)[1]] = Outcome.FAULTY
-    said_a, said_b = said_a[kept], said_b[kept]
-    return Pairs(a.response[kept], a.criterion[kept], said_a, said_b, _TABLES[judges][said_a, said_b])
+        outcomes_a[positions(faulty.keys(), keys)[1]] = Outcome.FAULTY
+    outcomes_a, outcomes_b = outcomes_a[kept], outcomes_b[kept]
+    return Pairs(a.response[kept], a.criterion[kept], outcomes_a, outcomes_b, _TABLES[judges][outcomes_a, outcomes_b])
 
 
 def tally(pairs: Pairs, index: NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -92,11 +92,11 @@ def conservative(row: Mapping[str, Any]) -> str:
     if n is None:
         return ""
     missing = row.get("n_missing") or 0
-    said = "An invalid or missing verdict counts as the opposite of the reference in MF1 and in the F1 of its classes"
+    rule = "An invalid or missing verdict counts as the opposite of the reference in MF1 and in the F1 of its classes"
     if not n:
-        return f"{said}; there was none."
+        return f"{rule}; there was none."
     of_them = f", {missing:,} of them missing" if missing else ""
-    return f"{said} ({counted(n, 'pair')}{of_them})."
+    return f"{rule} ({counted(n, 'pair')}{of_them})."
 
 
 def learned(facts: Mapping[str, Any]) -> str:

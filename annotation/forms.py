@@ -38,8 +38,8 @@ class RulingForm(SeenForm):
 
     def clean_outcome(self) -> str:
         """``none`` takes the ruling back; a request that names no outcome at all is refused and takes nothing back."""
-        said: str = self.cleaned_data["outcome"]
-        return "" if said == "none" else said
+        outcome: str = self.cleaned_data["outcome"]
+        return "" if outcome == "none" else outcome
 
 
 class ReturnForm(forms.Form):

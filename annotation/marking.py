@@ -43,9 +43,9 @@ _GOLD = f"""
 Codes = npt.NDArray[np.int64]
 
 
-def against_key(said: npt.ArrayLike, key: npt.ArrayLike) -> tuple[Codes, Codes, npt.NDArray[np.bool_]]:
+def against_key(decisions: npt.ArrayLike, key: npt.ArrayLike) -> tuple[Codes, Codes, npt.NDArray[np.bool_]]:
     """Key and decisions as met or not met where they are compared, and which pairs those are."""
-    theirs, known = np.asarray(said, np.int64), np.asarray(key, np.int64)
+    theirs, known = np.asarray(decisions, np.int64), np.asarray(key, np.int64)
     compared = (known == MET) | (known == NOT_MET)
     theirs, known = theirs[compared], known[compared]
     return known, np.where(theirs == CANNOT, 1 - known, theirs), compared
@@ -53,8 +53,8 @@ def against_key(said: npt.ArrayLike, key: npt.ArrayLike) -> tuple[Codes, Codes, 
 
 def mark(pairs: Iterable[tuple[str, str]]) -> Figure:
     """MF1 of (decision, key) pairs; its n is the number of pairs compared."""
-    rows = [(CODES[said], CODES[key]) for said, key in pairs]
-    known, theirs, _compared = against_key([said for said, _ in rows], [key for _, key in rows])
+    rows = [(CODES[decision], CODES[key]) for decision, key in pairs]
+    known, theirs, _compared = against_key([decision for decision, _ in rows], [key for _, key in rows])
     return macro_f1(ConfusionCounts.from_cells(_cells(known, theirs)))
 
 

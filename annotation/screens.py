@@ -211,7 +211,7 @@ def check_rows(assignment: Assignment, criterion: int | None = None, *, number: 
     if criterion is not None:
         decisions, amendments = decisions.filter(criterion=criterion), amendments.filter(criterion=criterion)
         wanted = [criterion]
-    said = {row.criterion_id: row for row in decisions}
+    decisions_by_criterion = {row.criterion_id: row for row in decisions}
     over = {row.criterion_id: row for row in amendments}
     rows = []
     for line in criterion_lines(assignment.rubric_id, wanted, assignment.case.language):
@@ -219,7 +219,7 @@ def check_rows(assignment: Assignment, criterion: int | None = None, *, number: 
         rows.append(
             CheckRow(
                 line,
-                grading_row(line, said.get(line.id)),
+                grading_row(line, decisions_by_criterion.get(line.id)),
                 amendment.outcome if amendment else "",
                 amendment.reason if amendment and amendment.outcome else "",
                 **_saved(amendment),

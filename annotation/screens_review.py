@@ -177,9 +177,9 @@ def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
     }
     lines: dict[int, list[AmendedLine]] = {}
     for work, round_, rubric, criterion, text, outcome, reason in amendments:
-        said = own.get((work, round_, criterion)) or ""
+        own_outcome = own.get((work, round_, criterion)) or ""
         number = numbers.get((rubric, criterion), 0)
-        lines.setdefault(work, []).append(AmendedLine(criterion, number, text, said, outcome, reason, round_))
+        lines.setdefault(work, []).append(AmendedLine(criterion, number, text, own_outcome, outcome, reason, round_))
     for each in lines.values():
         each.sort(key=lambda line: line.number)
     return lines

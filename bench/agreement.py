@@ -79,8 +79,8 @@ def sizes(decisions: list[int], *, candidates: int, criteria: int) -> None:
                 f"{cases * candidates * criteria:,} decisions of each group made in {clock.seconds:.0f} s", flush=True
             )
             command = [sys.executable, __file__, "--worker", benchmark.slug]
-            said = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-            result = json.loads(said.splitlines()[-1])
+            output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+            result = json.loads(output.splitlines()[-1])
             for_a_million = result["seconds"] / (cases * candidates * criteria / 1e6)
             rows.append(
                 [f"2 × {number:,}", result["seconds"], result["cpu"], for_a_million, result["mib"], result["rows"]]

@@ -209,8 +209,8 @@ def sizes(options: argparse.Namespace) -> None:
                 cases=cases, candidates=options.candidates, criteria=options.criteria, slug=f"bench-{number}"
             )
             command = [sys.executable, __file__, "--worker", benchmark.slug]
-            said = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-            result = json.loads(said.splitlines()[-1])
+            output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+            result = json.loads(output.splitlines()[-1])
             rows.append([f"{result['written']:,}", result["seconds"], result["file"], result["mib"]])
     show("One group's decisions as CSV", ["decisions", "seconds", "file, MiB", "peak of the process, MiB"], rows)
 

@@ -36,12 +36,12 @@ def judge_one(number: int) -> None:
         "response_format": {"type": "json_object"},
     }
     answer = _pool.request("POST", os.environ["ONE_TASK_URL"] + "/chat/completions", json=body, timeout=60)
-    said = json.loads(answer.json()["choices"][0]["message"]["content"])
-    if not isinstance(said["criteria_met"], bool):
+    verdict = json.loads(answer.json()["choices"][0]["message"]["content"])
+    if not isinstance(verdict["criteria_met"], bool):
         raise TypeError("not a verdict")
     if not hasattr(_thread, "connection"):
         _thread.connection = psycopg.connect(os.environ["ONE_TASK_DATABASE"], autocommit=True)
     _thread.connection.execute(
         f"INSERT INTO {TABLE} (number, met, explanation) VALUES (%s, %s, %s)",
-        [number, said["criteria_met"], said["explanation"]],
+        [number, verdict["criteria_met"], verdict["explanation"]],
     )

@@ -239,9 +239,9 @@ class Loopback:
         if model == "uncounted":
             return completion(MET, usage=None)
         if model in PATIENTS:
-            said = f"Drink enough and rest ({digest.hex()[:8]})."
-            said = f"I was trained by OpenAI. {said}" if model == "prose-maker" else said
-            return completion(said, finish=PATIENTS[model], by=f"{model}-2026")
+            content = f"Drink enough and rest ({digest.hex()[:8]})."
+            content = f"I was trained by OpenAI. {content}" if model == "prose-maker" else content
+            return completion(content, finish=PATIENTS[model], by=f"{model}-2026")
         if '{"verdicts":' in text:
             return completion(self.verdicts(text, LISTS.get(model, list)))
         return GOOD[digest[2] % 2 == 0]

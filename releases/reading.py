@@ -27,8 +27,8 @@ def card_of(release: Release) -> str:
 
 def citation_of(release: Release) -> tuple[str, str]:
     """One line with the digest, and BibTeX: as they stood when it was made, whatever the benchmark is called now."""
-    said = release.facts.get("citation", {})
-    return with_digest(said.get("line", ""), release.digest), said.get("bibtex", "")
+    citation = release.facts.get("citation", {})
+    return with_digest(citation.get("line", ""), release.digest), citation.get("bibtex", "")
 
 
 def file_rows(release: Release) -> Iterator[dict[str, Any]]:

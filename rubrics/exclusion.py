@@ -97,8 +97,8 @@ def record_of(case: Case) -> list[Recorded]:
     rows = case.events.order_by("pgh_id")  # type: ignore[attr-defined]
     for at, excluded_at, context in rows.values_list("pgh_created_at", "excluded_at", "pgh_context"):
         if excluded_at != before:
-            said = context or {}
-            records.append((at, said.get("exclusion", ""), said.get("reason", ""), said.get("person")))
+            details = context or {}
+            records.append((at, details.get("exclusion", ""), details.get("reason", ""), details.get("person")))
         before = excluded_at
     names = {user.pk: str(user) for user in User.objects.filter(pk__in=[row[3] for row in records if row[3]])}
     return [Recorded(at, kind, reason, names.get(by or 0, "")) for at, kind, reason, by in records]

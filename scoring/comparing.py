@@ -114,19 +114,19 @@ def agreement_of(a: Ratings, b: Ratings, cases: _Cases, *, seed: int = 0) -> tup
     by a bootstrap over cases.
     """
     in_a, in_b = shared(a, b)
-    said_a, said_b = a.outcome[in_a], b.outcome[in_b]
-    valid = (said_a <= Outcome.MET) & (said_b <= Outcome.MET)
+    outcomes_a, outcomes_b = a.outcome[in_a], b.outcome[in_b]
+    valid = (outcomes_a <= Outcome.MET) & (outcomes_b <= Outcome.MET)
     case = cases.case[np.searchsorted(cases.response, a.response[in_a][valid])]
     known, place = np.unique(case, return_inverse=True)
-    counts = confusion_counts(said_a[valid], said_b[valid], case=place, n_cases=len(known))
+    counts = confusion_counts(outcomes_a[valid], outcomes_b[valid], case=place, n_cases=len(known))
     bootstrap = CaseBootstrap(len(known), seed, RESAMPLES) if len(known) else None
     return len(in_a), two_rater_agreement(counts, bootstrap=bootstrap, intervals_for=FIGURES)[0]
 
 
 def cache_key(name: str, runs: Sequence[JudgeRun]) -> str:
     """Under which what was made of finished ``runs`` is kept."""
-    said = " ".join(f"{run.public_id} {run.finished_at}" for run in runs)
-    return f"{name}:{hashlib.sha256(said.encode()).hexdigest()}:{VERSION}"
+    identity = " ".join(f"{run.public_id} {run.finished_at}" for run in runs)
+    return f"{name}:{hashlib.sha256(identity.encode()).hexdigest()}:{VERSION}"
 
 
 def compare_runs(a: JudgeRun, b: JudgeRun) -> Comparison:

@@ -171,12 +171,12 @@ def jury_figures(benchmark: Benchmark, jury: Judge) -> JuryFigures:
     """
     rater = rater_of_jury(benchmark, jury)
     members = [judge.ratings() for judge in rater.judges]
-    said, as_one = jury_ratings(members, jury.config.get("rule", MAJORITY)), jury_ratings(members, UNANIMOUS)
+    verdicts, as_one = jury_ratings(members, jury.config.get("rule", MAJORITY)), jury_ratings(members, UNANIMOUS)
     due = due_pairs(rater)
-    keys = said.keys()
+    keys = verdicts.keys()
     missing = 0 if due is None else int((~np.isin(due.keys(), keys, assume_unique=True)).sum())
     all_met, all_not_met = (int((as_one.outcome == code).sum()) for code in (Outcome.MET, Outcome.NOT_MET))
-    decided = int((said.outcome <= Outcome.MET).sum())
+    decided = int((verdicts.outcome <= Outcome.MET).sum())
     return JuryFigures(
         n_due=0 if due is None else len(due),
         n_missing=missing,
@@ -184,8 +184,8 @@ def jury_figures(benchmark: Benchmark, jury: Judge) -> JuryFigures:
         all_met=all_met,
         all_not_met=all_not_met,
         outvoted=decided - all_met - all_not_met,
-        undecided=int((said.outcome == Outcome.UNDECIDED).sum()),
-        invalid=int((said.outcome == Outcome.INVALID).sum()),
+        undecided=int((verdicts.outcome == Outcome.UNDECIDED).sum()),
+        invalid=int((verdicts.outcome == Outcome.INVALID).sum()),
         pairwise=tuple(
             compare_all(
                 benchmark,

@@ -51,15 +51,15 @@ def _kind(label: str) -> str:
 
 
 def _of_run(label: str, run: JudgeRun) -> Row:
-    said = run.snapshot
-    config = said.get("config") or {}
+    snapshot = run.snapshot
+    config = snapshot.get("config") or {}
     return _row(
         label,
-        str(said.get("kind") or run.judge.kind),
+        str(snapshot.get("kind") or run.judge.kind),
         judge=run.judge.name,
-        version=int(said.get("version") or run.judge.version),
-        model=str(config.get("model") or said.get("model") or ""),
-        prompt=str((said.get("template") or {}).get("name") or ""),
+        version=int(snapshot.get("version") or run.judge.version),
+        model=str(config.get("model") or snapshot.get("model") or ""),
+        prompt=str((snapshot.get("template") or {}).get("name") or ""),
         prompt_hash=run.prompt_hash,
         run=run.public_id,
         finished_at=run.finished_at.isoformat(timespec="seconds") if run.finished_at else "",

@@ -82,7 +82,7 @@ class Columns:
         notes: list[str] = []
         undecided = self._undecided(column)
         told = False
-        said: set[str] = set()
+        seen: set[str] = set()
         for name in FIGURES:
             figure = self.made[name].figures[column]
             reason = figure.note
@@ -91,8 +91,8 @@ class Columns:
                 reason, told = undecided, True
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
             # The reason for a missing interval is most often the same for all four; it stands once, by the first.
-            news = [part for part in reason.split("; ") if part not in said or not figure.defined]
-            said.update(news)
+            news = [part for part in reason.split("; ") if part not in seen or not figure.defined]
+            seen.update(news)
             if any(news):
                 notes.append(f"{name}: {'; '.join(news)}")
         row["rubric_score_se"] = self.made["rubric_score"].standard_errors[column]

@@ -101,10 +101,10 @@ def susceptibility(trials: Trials, *, families: NDArray[np.int64], harmless: int
     gains = np.where(trials.points > 0, int(Outcome.MET), int(Outcome.NOT_MET))
     control = trials.verdicts[:, 0]
     eligible = control == costly
-    said = trials.verdicts[eligible, 1:]
-    flipped = said == gains[eligible, None]
-    invalid = said == int(Outcome.INVALID)
-    answered = said != MISSING
+    verdicts = trials.verdicts[eligible, 1:]
+    flipped = verdicts == gains[eligible, None]
+    invalid = verdicts == int(Outcome.INVALID)
+    answered = verdicts != MISSING
     case_ids, case = np.unique(trials.case[eligible], return_inverse=True)
 
     n_texts = trials.verdicts.shape[1] - 1
@@ -202,9 +202,9 @@ def _difference(
     if cases < MINIMUM_CASES or {rate.value for rate in rates} not in ({0.0}, {1.0}):
         return difference
     # Neither rate varies, so that nothing is known of their difference but what the rates themselves say.
-    said = "turned every verdict" if rates[0].value else "turned no verdict"
+    phrase = "turned every verdict" if rates[0].value else "turned no verdict"
     return replace(
-        difference, low=None, high=None, note=f"no interval: injections and harmless edits {said} on {cases} cases"
+        difference, low=None, high=None, note=f"no interval: injections and harmless edits {phrase} on {cases} cases"
     )
 
 

@@ -233,13 +233,13 @@ def make_batch(group: ExpertGroup, *, by: User | None = None, **options: Any) ->
 
 def decide(assignment: Assignment, *outcomes: str, submit: bool = True) -> None:
     """Let the annotator decide every criterion (the last outcome holds for the rest; default met) and hand it in."""
-    said = outcomes or ("met",)
+    choices = outcomes or ("met",)
     criteria = annotation_services.criteria_of(assignment)
     annotation_services.save_decisions(
         assignment=assignment,
         annotator=assignment.annotator,
         changes=[
-            annotation_services.DecisionInput(criterion=criterion, outcome=said[min(n, len(said) - 1)])
+            annotation_services.DecisionInput(criterion=criterion, outcome=choices[min(n, len(choices) - 1)])
             for n, criterion in enumerate(criteria)
         ],
         at=timezone.now(),

@@ -46,10 +46,10 @@ class Worker:
         wait_until(self._is_ready, within_s=60, message="the Celery worker is ready")
 
     def _is_ready(self) -> bool:
-        said = self.log.read_text(errors="replace")
+        log = self.log.read_text(errors="replace")
         if self.process.poll() is not None:
-            raise AssertionError(f"The Celery worker ended with {self.process.returncode}:\n{said[-4000:]}")
-        return " ready." in said
+            raise AssertionError(f"The Celery worker ended with {self.process.returncode}:\n{log[-4000:]}")
+        return " ready." in log
 
     @property
     def pid(self) -> int:

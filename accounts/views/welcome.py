@@ -44,11 +44,11 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
             request.POST if request.method == "POST" else None, user=invitation.user, initial=initial
         )
         if request.method == "POST" and form.is_valid():
-            said = {name: form.cleaned_data[name] for name in ("name", "password", "language", "time_zone")}
-            accepted = invitations.accept(token=token, at=at, profile=form.profile(), **said)
+            account = {name: form.cleaned_data[name] for name in ("name", "password", "language", "time_zone")}
+            accepted = invitations.accept(token=token, at=at, profile=form.profile(), **account)
             login(request, accepted.user, backend=settings.AUTHENTICATION_BACKENDS[0])
             messages.success(request, _("Welcome. You are signed in; next time use your address and password."))
-            return _language(redirect(FIRST_PAGE.get(accepted.part, "accounts:home")), said["language"])
+            return _language(redirect(FIRST_PAGE.get(accepted.part, "accounts:home")), account["language"])
     except invitations.LinkUnusable as refused:
         status = 404 if refused.reason == "unknown" else refused.status_code
         return render(request, "accounts/link_unusable.html", {"reason": refused.reason}, status=status)

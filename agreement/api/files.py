@@ -84,7 +84,7 @@ class Freshness(APIView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         report = _finished(request, slug, public_id)
         freshness = freshness_of(report)
-        said = {
+        payload = {
             "fresh": freshness.fresh,
             "since": freshness.since,
             "input_digest": report.input_digest,
@@ -92,7 +92,7 @@ class Freshness(APIView):
             "changes": freshness.changes,
             "reason": freshness.reason,
         }
-        return Response(FreshnessSerializer(said).data)
+        return Response(FreshnessSerializer(payload).data)
 
 
 class Methods(APIView):

@@ -139,14 +139,14 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples:
     )
     if isinstance(calibration, Undefined):
         told = _("Of its responses: %(notes)s.") % {"notes": remarks.in_words("; ".join(notes))}
-        said = f" {told}" if notes else ""
+        detail = f" {told}" if notes else ""
         raise NothingToCalibrate(
             _("k is undefined for %(candidate)s by %(rater)s: %(reason)s.%(said)s")
             % {
                 "candidate": candidate,
                 "rater": display_name(inputs.rater.label),
                 "reason": remarks.in_words(calibration.reason),
-                "said": said,
+                "said": detail,
             }
         )
     return calibration, notes

@@ -97,12 +97,12 @@ def _violins(report: Report) -> Iterator[Figure]:
             hrefs=_links(report, order),
         )
 
-    said = [_("Each violin is a candidate’s responses; the bar holds the middle half, the dot is the median.")]
+    sentences = [_("Each violin is a candidate’s responses; the bar holds the middle half, the dot is the median.")]
     if any(len(own) < FEWEST for own in shares.values()):
-        said.append(_("Fewer than five responses stand as dots."))
+        sentences.append(_("Fewer than five responses stand as dots."))
     if line:
-        said.append(_("The dashed line is the threshold k."))
-    yield Figure("accuracy", _("Accuracy on single responses"), " ".join(said), "case_accuracy", drawing)
+        sentences.append(_("The dashed line is the threshold k."))
+    yield Figure("accuracy", _("Accuracy on single responses"), " ".join(sentences), "case_accuracy", drawing)
 
 
 def _values(report: Report) -> Iterator[Figure]:

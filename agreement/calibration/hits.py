@@ -58,16 +58,16 @@ def count_hits(positive: Ratings, ratings: Ratings, faulty: Ratings | None = Non
     Physicians' decisions that are not there yet are no misses, so nothing is filled in for them.
     """
     where, there = positions(ratings.keys(), positive.keys())
-    said = np.full(len(positive), int(Outcome.UNDECIDED), dtype=np.int8)
+    outcomes = np.full(len(positive), int(Outcome.UNDECIDED), dtype=np.int8)
     if len(ratings):
-        said[there] = ratings.outcome[where[there]]
+        outcomes[there] = ratings.outcome[where[there]]
     if faulty is not None:
-        said[positions(faulty.keys(), positive.keys())[1]] = Outcome.FAULTY
+        outcomes[positions(faulty.keys(), positive.keys())[1]] = Outcome.FAULTY
     ids, place = np.unique(positive.response, return_inverse=True)
     size = len(ids)
-    hits = np.bincount(place[said == Outcome.MET], minlength=size)
+    hits = np.bincount(place[outcomes == Outcome.MET], minlength=size)
     present = np.bincount(place, minlength=size)
-    answered = np.bincount(place[said <= Outcome.MET], minlength=size)
+    answered = np.bincount(place[outcomes <= Outcome.MET], minlength=size)
     touched = np.bincount(place[there], minlength=size) > 0
-    at_fault = np.bincount(place[said == Outcome.FAULTY], minlength=size) > 0
+    at_fault = np.bincount(place[outcomes == Outcome.FAULTY], minlength=size) > 0
     return Hits(ids[touched], hits[touched], present[touched], (answered == present)[touched], at_fault[touched])

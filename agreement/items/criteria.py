@@ -37,13 +37,13 @@ def criteria_table(items: Items) -> Table:
     valid, counted = valid_counts(mine), conservative_counts(mine)
     borderline = _borderline(items)
 
-    def discrimination(said: np.ndarray) -> list[Figure]:
-        answered = (said <= Outcome.MET) & (pairs.standing != Standing.FAULTY)
+    def discrimination(outcomes: np.ndarray) -> list[Figure]:
+        answered = (outcomes <= Outcome.MET) & (pairs.standing != Standing.FAULTY)
         points = items.points[criterion[answered]]
         correlations = item_rest(
             response[answered],
             criterion[answered],
-            points * said[answered],
+            points * outcomes[answered],
             np.maximum(points, 0),
             n_units=len(frame.response_ids),
             n_items=n_criteria,

@@ -62,13 +62,13 @@ def physicians_table(items: Items, *, seed: int) -> Table:
     rows: list[Row] = []
     for i, pk in enumerate(ids.tolist()):
         own = votes.chosen(physician == i)
-        met, said = int((own.outcome == Outcome.MET).sum()), int((own.outcome <= Outcome.MET).sum())
+        met, n_answered = int((own.outcome == Outcome.MET).sum()), int((own.outcome <= Outcome.MET).sum())
         compared = {
             **_figures(with_other[i], "other", NOTHING_SHARED),
             **_figures(with_peers[i], "peers", NO_PEERS),
         }
         figures: dict[str, Figure] = {
-            "met": proportion(met, said, empty="no pairs"),
+            "met": proportion(met, n_answered, empty="no pairs"),
             "rater_rest": rest[i],
             **compared,
         }
@@ -123,15 +123,21 @@ def peer_tables(votes: Votes, pair: Ints, cell: Ints, size: tuple[int, int]) -> 
     ``pair`` numbers the pairs, ``cell`` the cell of the result that each vote falls into. A pair with two peers counts
     twice, once with each.
     """
-    said = votes.outcome.astype(np.float64)
+    outcomes = votes.outcome.astype(np.float64)
     groups, group = np.unique(votes.group, return_inverse=True)
     own = pair * len(groups) + group
-    met, not_met = np.bincount(own, weights=said)[own] - said, np.bincount(own, weights=1 - said)[own] - (1 - said)
+    met, not_met = (
+        np.bincount(own, weights=outcomes)[own] - outcomes,
+        np.bincount(own, weights=1 - outcomes)[own] - (1 - outcomes),
+    )
 
     def summed(weights: NDArray[np.float64]) -> Ints:
         sums = np.bincount(cell, weights=weights, minlength=size[0] * size[1])
         return np.rint(sums).astype(np.int64).reshape(size)
 
     return ConfusionCounts(
-        tp=summed(met * said), fp=summed(not_met * said), fn=summed(met * (1 - said)), tn=summed(not_met * (1 - said))
+        tp=summed(met * outcomes),
+        fp=summed(not_met * outcomes),
+        fn=summed(met * (1 - outcomes)),
+        tn=summed(not_met * (1 - outcomes)),
     )

@@ -87,21 +87,21 @@ def criterion_rows(
     text of each response that were given as evidence, by its id. Nothing but these responses is read.
     """
     shown = [this] if other is None else [this, other]
-    said = _said(benchmark, raters, shown)
+    answers = _said(benchmark, raters, shown)
     spans: dict[int, list[tuple[int, int]]] = {response.pk: [] for response in shown}
     for response, criterion, side, remark, evidence in _remarks(benchmark, raters, shown):
-        if (response, criterion) in said:
-            said[response, criterion].remarks[side].append(remark)
+        if (response, criterion) in answers:
+            answers[response, criterion].remarks[side].append(remark)
             spans[response] += evidence
     rows = [
         CriterionRow(
             position=position,
             text=text,
             points=points,
-            this=said.get((this.pk, criterion), Said()),
-            other=said.get((other.pk, criterion), Said()) if other else Said(),
+            this=answers.get((this.pk, criterion), Said()),
+            other=answers.get((other.pk, criterion), Said()) if other else Said(),
         )
-        for criterion, (position, points, text) in _criteria({criterion for _response, criterion in said}).items()
+        for criterion, (position, points, text) in _criteria({criterion for _response, criterion in answers}).items()
     ]
     rows.sort(key=lambda row: (row.position == 0, row.position, row.text))
     return rows, spans

@@ -112,8 +112,8 @@ class Bench:
         keys, met = self.keys[self.labelled.item[own]], self.labelled.met[own]
         order = np.argsort(keys)
         ratings = Ratings(keys[order] >> 31, keys[order] & (2**31 - 1), met[order].astype(np.int8))
-        said = Ratings(self.verdicts.response, self.verdicts.criterion, self.verdicts.b)
-        return pair(ratings, said)
+        judge_ratings = Ratings(self.verdicts.response, self.verdicts.criterion, self.verdicts.b)
+        return pair(ratings, judge_ratings)
 
 
 def checked_group(benchmark: Benchmark, text: str) -> str:
@@ -140,10 +140,10 @@ def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
     own = copy_columns(
         _OWN, {"benchmark": benchmark.pk, "groups": sorted(groups.values_list("pk", flat=True))}, types=types
     )
-    said, due, faulty = rater.ratings(), due_pairs(rater), faulty_pairs(benchmark)
+    ratings, due, faulty = rater.ratings(), due_pairs(rater), faulty_pairs(benchmark)
     answered = own["outcome"] <= Outcome.MET
     keys = ((own["response"] << 31) | own["criterion"])[answered]
-    verdicts, n_undecided, n_faulty = _verdicts(keys, said, due, faulty)
+    verdicts, n_undecided, n_faulty = _verdicts(keys, ratings, due, faulty)
     frame = read_frame(benchmark)
     labelled, kept = _labelled(benchmark, own["physician"][answered], keys, own["outcome"][answered], verdicts, frame)
     if not len(labelled.item):
@@ -162,11 +162,11 @@ def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
         frame=frame,
         n_undecided=n_undecided,
         n_faulty=n_faulty,
-        digest=digest_of(said, due, faulty, names=(rater.label, group, *labelled.names, sha.hexdigest())),
+        digest=digest_of(ratings, due, faulty, names=(rater.label, group, *labelled.names, sha.hexdigest())),
     )
 
 
-def _verdicts(keys: Ints, said: Ratings, due: Ratings | None, faulty: Ratings) -> tuple[Pairs, int, int]:
+def _verdicts(keys: Ints, ratings: Ratings, due: Ratings | None, faulty: Ratings) -> tuple[Pairs, int, int]:
     """What the judge says of each pair that two physicians answered; how many of those it left undecided; and on how
     many an adjudicator found the criterion faulty. Neither are among the first.
     """
@@ -174,7 +174,7 @@ def _verdicts(keys: Ints, said: Ratings, due: Ratings | None, faulty: Ratings) -
     wanted = wanted[count > 1]
     # The outcome of the physicians does not matter here: the judge's does, and whether it was to decide the pair.
     asked = Ratings(wanted >> 31, wanted & (2**31 - 1), np.zeros(len(wanted), dtype=np.int8))
-    pairs = pair(asked, said, due_of_b=due, faulty=faulty, judges=(False, True))
+    pairs = pair(asked, ratings, due_of_b=due, faulty=faulty, judges=(False, True))
     undecided = pairs.b == Outcome.UNDECIDED
     at_fault = pairs.standing == Standing.FAULTY
     fine = ~at_fault & (pairs.b != Outcome.CANNOT_ASSESS) & ~undecided

@@ -229,11 +229,11 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
 
 
 def _margin(name: str, gap: Figure, margin: float) -> Row:
-    said = non_inferiority(gap, margin)
+    conclusion = non_inferiority(gap, margin)
     row: Row = {"slice": name, "n_pairs": gap.n, "margin": margin, "difference": gap.value}
-    if isinstance(said, Undefined):
-        return {**row, "bound": None, "finding": "", "note": said.reason}
-    return {**row, "bound": said.bound, "finding": said.finding.value, "note": ""}
+    if isinstance(conclusion, Undefined):
+        return {**row, "bound": None, "finding": "", "note": conclusion.reason}
+    return {**row, "bound": conclusion.bound, "finding": conclusion.finding.value, "note": ""}
 
 
 def _undecided(frame: Frame, pairs: Pairs) -> dict[str, int]:

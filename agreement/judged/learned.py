@@ -60,9 +60,9 @@ def remark(rows: Iterable[dict[str, Any]], learned: Iterable[str], learned_by: I
     responses = tuple(f"response:{name}/" for name in names)
     for row in rows:
         if row["slice"] == "all":
-            said = REMARK_WHOLE.format(who=who, names=", ".join(names))
+            text = REMARK_WHOLE.format(who=who, names=", ".join(names))
         elif row["slice"] in own or row["slice"].startswith(responses):
-            said = REMARK.format(who=who)
+            text = REMARK.format(who=who)
         else:
             continue
-        row["note"] = "; ".join(filter(None, [row.get("note") or "", said]))
+        row["note"] = "; ".join(filter(None, [row.get("note") or "", text]))

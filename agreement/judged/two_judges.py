@@ -79,11 +79,12 @@ class Contest:
 def read_contest(benchmark: Benchmark, *, reference: str, judge_a: str, judge_b: str) -> Contest:
     """Read and join the three; `NothingShared` where no pair has all of them."""
     raters = [resolve_rater(benchmark, name) for name in (reference, judge_a, judge_b)]
-    said = [rater.ratings() for rater in raters]
+    ratings = [rater.ratings() for rater in raters]
     due, faulty = [due_pairs(rater) for rater in raters[1:]], faulty_pairs(benchmark)
     is_judge = [rater.undecided_by != "group" for rater in raters]
     joined = [
-        pair(said[0], said[i], due_of_b=due[i - 1], faulty=faulty, judges=(is_judge[0], is_judge[i])) for i in (1, 2)
+        pair(ratings[0], ratings[i], due_of_b=due[i - 1], faulty=faulty, judges=(is_judge[0], is_judge[i]))
+        for i in (1, 2)
     ]
     counted = [_keys(one.chosen(one.standing <= LAST_COUNTED)) for one in joined]
     shared = np.intersect1d(counted[0], counted[1], assume_unique=True)
@@ -105,7 +106,7 @@ def read_contest(benchmark: Benchmark, *, reference: str, judge_a: str, judge_b:
         frame=frame,
         n_one_only=sum(len(np.setdiff1d(one, in_both, assume_unique=True)) for one in counted),
         n_left_out=len(in_both) - len(shared),
-        digest=digest_of(*said, *due, faulty, names=(*(rater.label for rater in raters), described)),
+        digest=digest_of(*ratings, *due, faulty, names=(*(rater.label for rater in raters), described)),
     )
 
 
@@ -212,13 +213,13 @@ def _notes(figures: dict[str, Figure], n_valid: int) -> Iterable[str]:
 def _disagreement(cells: NDArray[np.int64]) -> list[Row]:
     """How often reference and judges said what, in words; combinations that never came are left out."""
     rows = []
-    for said, a, b in np.argwhere(cells).tolist():
+    for reference, a, b in np.argwhere(cells).tolist():
         rows.append(
             {
-                "reference": _word(said, RIGHT),
-                "judge_a": _word(said, a),
-                "judge_b": _word(said, b),
-                "n": int(cells[said, a, b]),
+                "reference": _word(reference, RIGHT),
+                "judge_a": _word(reference, a),
+                "judge_b": _word(reference, b),
+                "n": int(cells[reference, a, b]),
             }
         )
     return rows

@@ -125,12 +125,12 @@ def _remark(rows: list[Row], learned: Mapping[str, list[str]]) -> None:
         own = {f"candidate:{name}" for name in names}
         for row in rows:
             if row["slice"] == "all":
-                said = f"{label} learned from decisions on {', '.join(names)}: only the other candidates measure it"
+                text = f"{label} learned from decisions on {', '.join(names)}: only the other candidates measure it"
             elif row["slice"] in own:
-                said = f"{label} learned from decisions on this candidate"
+                text = f"{label} learned from decisions on this candidate"
             else:
                 continue
-            row["note"] = "; ".join(filter(None, [row["note"], said]))
+            row["note"] = "; ".join(filter(None, [row["note"], text]))
 
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
@@ -195,16 +195,16 @@ def finding(row: Row, names: Mapping[str, str]) -> str:
 
 def _disagreement(rows: list[Row]) -> list[Context]:
     """By what the reference said: on how many pairs both judges, one alone, or none was right."""
-    cells_by_reference = {said: dict.fromkeys(CELLS, 0) for said in ("met", "not_met", "")}
+    cells_by_reference = {reference: dict.fromkeys(CELLS, 0) for reference in ("met", "not_met", "")}
     for row in rows:
         right_a, right_b = row["judge_a"] == row["reference"], row["judge_b"] == row["reference"]
         cell = CELLS[(0 if right_b else 1) if right_a else (2 if right_b else 3)]
-        for said in (row["reference"], ""):
-            cells_by_reference[said][cell] += row["n"]
+        for reference in (row["reference"], ""):
+            cells_by_reference[reference][cell] += row["n"]
     labels = {"met": _("Met"), "not_met": _("Not met"), "": _("All")}
     return [
-        {"label": labels[said], "is_all": not said, "cells": list(cells.values()), "n": sum(cells.values())}
-        for said, cells in cells_by_reference.items()
+        {"label": labels[reference], "is_all": not reference, "cells": list(cells.values()), "n": sum(cells.values())}
+        for reference, cells in cells_by_reference.items()
     ]
 
 

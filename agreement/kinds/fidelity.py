@@ -306,10 +306,10 @@ def _margin_in_words(report: Report) -> str:
     rows = _table(report, "non_inferiority")
     if not rows:
         return ""
-    said = f"the finding is: {rows[0]['finding']}" if rows[0]["finding"] else f"nothing is said ({rows[0]['note']})"
+    verdict = f"the finding is: {rows[0]['finding']}" if rows[0]["finding"] else f"nothing is said ({rows[0]['note']})"
     return (
         "The judge counts as not inferior to the human ceiling where the lower end of that interval, a one-sided 97.5% "
-        f"bound, lies above −{rows[0]['margin']:g} (Piaggio et al. 2012); {said}."
+        f"bound, lies above −{rows[0]['margin']:g} (Piaggio et al. 2012); {verdict}."
     )
 
 

@@ -176,7 +176,7 @@ def _shared(rows: list[Row]) -> list[str]:
     return [remark for remark in first if remark and all(remark in other for other in others)]
 
 
-def _row(report: Report, row: Row, said: Collection[str] = ()) -> Context:
+def _row(report: Report, row: Row, shared_remarks: Collection[str] = ()) -> Context:
     digits = digits_of(row["measure"])
     overall = row["slice"] == OVERALL
     return {
@@ -184,7 +184,9 @@ def _row(report: Report, row: Row, said: Collection[str] = ()) -> Context:
         "url": pairs_url(report, f"candidate:{row['candidate']}" if overall else row["slice"]),
         "power": Number(row["lambda"], digits=2).shown,
         "ratio": Number(row["width_ratio"], digits=2).shown,
-        "own_remarks": remarks.in_words("; ".join(part for part in str(row["note"]).split("; ") if part not in said)),
+        "own_remarks": remarks.in_words(
+            "; ".join(part for part in str(row["note"]).split("; ") if part not in shared_remarks)
+        ),
         "figures": {
             "value": number({**row, "value_low": row["low"], "value_high": row["high"]}, "value", digits=digits),
             "physicians": number({**row, "note": remarks_of_none(row)}, "physicians", digits=digits),

@@ -188,7 +188,7 @@ def _further(report: Report) -> list[str]:
     facts = report.result["facts"]
     if "slices" not in facts:
         return []
-    said = [
+    paragraphs = [
         "Ranks are among the candidates with at least 10 cases; tied candidates share the best rank. The 95% range of "
         "a rank comes from joint resamples of cases, in which a tied candidate may take any place of its tie.",
         "Intervals of differences (of two figures, of two registers, of a capability family and the whole) are those "
@@ -199,14 +199,14 @@ def _further(report: Report) -> list[str]:
     ]
     if facts["also"]:
         others = sentences.listed(rater_in_words(label) for label in facts["also"])
-        said.append(
+        paragraphs.append(
             f"Ranks were set beside those by {others}, on the responses that both score: Spearman, Kendall’s tau-b, "
             "mean absolute difference in points of 100, and overlap of the top 3 and top 5."
         )
     if facts["groups"]:
         groups = sentences.listed(rater_in_words(label) for label in facts["groups"])
-        said.append(f"Inter-expert MF1 compares {groups}.")
-    return said
+        paragraphs.append(f"Inter-expert MF1 compares {groups}.")
+    return paragraphs
 
 
 KIND = Kind(

@@ -63,8 +63,8 @@ def _plan(request: SignedInRequest, slug: str) -> planning.Plan | HttpResponse:
     look_once(benchmark)
     form = PlanForm(benchmark, filled(benchmark, request.GET))
     if not form.is_valid():
-        said = [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
-        return _refused("\n".join(said))
+        lines = [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
+        return _refused("\n".join(lines))
     try:
         return planning.plan(benchmark, form.question)
     except DomainError as error:

@@ -129,34 +129,34 @@ def decisions(benchmark: Benchmark, groups: Sequence[ExpertGroup], *, own_view: 
     ids = [group.pk for group in groups]
     names = ("user", "group", "response", "criterion", "outcome", "week", "closed", "gold", "vetted")
     kinds = ("int8", "int8", "int8", "int8", "int2", "int4", "int2", "int2", "int2")
-    said = copy_columns(_SAID, {"groups": ids, "purposes": purposes}, types=dict(zip(names, kinds, strict=True)))
+    answers = copy_columns(_SAID, {"groups": ids, "purposes": purposes}, types=dict(zip(names, kinds, strict=True)))
     if own_view:
-        said = {name: column[said["closed"] == 1] for name, column in said.items()}
+        answers = {name: column[answers["closed"] == 1] for name, column in answers.items()}
     settled = copy_columns(_SETTLED, {"groups": ids}, types={"group": "int8", "response": "int8"})
-    final = np.full(len(said["user"]), int(Outcome.UNDECIDED), dtype=np.int64)
+    final = np.full(len(answers["user"]), int(Outcome.UNDECIDED), dtype=np.int64)
     for group in groups:
         known = group_ratings(group, "final")
         rows = np.flatnonzero(
-            (said["group"] == group.pk)
-            & (said["gold"] == 0)
-            & np.isin(said["response"], settled["response"][settled["group"] == group.pk])
+            (answers["group"] == group.pk)
+            & (answers["gold"] == 0)
+            & np.isin(answers["response"], settled["response"][settled["group"] == group.pk])
         )
-        final[rows] = _looked_up(said, rows, known.keys(), known.outcome)
+        final[rows] = _looked_up(answers, rows, known.keys(), known.outcome)
     if own_view:
         keys = copy_columns(
             _KEYS, {"benchmark": benchmark.pk}, types={"response": "int8", "criterion": "int8", "key": "int2"}
         )
-        rows = np.flatnonzero((said["gold"] == 1) & (said["vetted"] == 1))
-        final[rows] = _looked_up(said, rows, (keys["response"] << 31) | keys["criterion"], keys["key"])
-    columns = {name: said[name].astype(np.int64) for name in names[:6]}
+        rows = np.flatnonzero((answers["gold"] == 1) & (answers["vetted"] == 1))
+        final[rows] = _looked_up(answers, rows, (keys["response"] << 31) | keys["criterion"], keys["key"])
+    columns = {name: answers[name].astype(np.int64) for name in names[:6]}
     return Decisions(**columns, final=final)
 
 
-def _looked_up(said: dict[str, Ints], rows: Ints, keys: Ints, outcomes: npt.NDArray[np.integer]) -> Ints:
+def _looked_up(answers: dict[str, Ints], rows: Ints, keys: Ints, outcomes: npt.NDArray[np.integer]) -> Ints:
     """Outcomes at the pairs of ``rows``; ``keys`` are sorted."""
     matched_outcomes = np.full(len(rows), int(Outcome.UNDECIDED), dtype=np.int64)
     if len(keys) and len(rows):
-        wanted = (said["response"][rows] << 31) | said["criterion"][rows]
+        wanted = (answers["response"][rows] << 31) | answers["criterion"][rows]
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         matched_outcomes = np.where(keys[place] == wanted, outcomes[place], matched_outcomes)
     return matched_outcomes.astype(np.int64)

@@ -117,21 +117,23 @@ def annotator_figures(
     """
     groups = list(benchmark.groups.order_by("pk"))
     quality_by_user = {user: AnnotatorQuality() for user in users}
-    said = evidence.decisions(benchmark, groups, own_view=own_view)
+    decisions = evidence.decisions(benchmark, groups, own_view=own_view)
     people = np.array(sorted(users), dtype=np.int64)
-    _agreement(quality_by_user, said, people)
-    _positive_rate(quality_by_user, said, people, compared or len(users))
+    _agreement(quality_by_user, decisions, people)
+    _positive_rate(quality_by_user, decisions, people, compared or len(users))
     _work_figures(quality_by_user, evidence.work(groups, own_view=own_view))
     if not own_view:
         _gold(quality_by_user, benchmark, people)
     if len(users) == 1:
-        _weeks(quality_by_user[users[0]], said.where(said.user == users[0]))
+        _weeks(quality_by_user[users[0]], decisions.where(decisions.user == users[0]))
     return quality_by_user
 
 
-def _agreement(quality_by_user: dict[int, AnnotatorQuality], said: Decisions, people: Ints) -> None:
-    rows = (said.outcome <= 1) & (said.final <= 1) & np.isin(said.user, people)
-    for user, mf1, raw in _compared(people, said.user[rows], said.response[rows], said.final[rows], said.outcome[rows]):
+def _agreement(quality_by_user: dict[int, AnnotatorQuality], decisions: Decisions, people: Ints) -> None:
+    rows = (decisions.outcome <= 1) & (decisions.final <= 1) & np.isin(decisions.user, people)
+    for user, mf1, raw in _compared(
+        people, decisions.user[rows], decisions.response[rows], decisions.final[rows], decisions.outcome[rows]
+    ):
         quality_by_user[user].mf1, quality_by_user[user].raw = mf1, raw
 
 
@@ -165,9 +167,11 @@ def _compared(
     return rows
 
 
-def _positive_rate(quality_by_user: dict[int, AnnotatorQuality], said: Decisions, people: Ints, compared: int) -> None:
+def _positive_rate(
+    quality_by_user: dict[int, AnnotatorQuality], decisions: Decisions, people: Ints, compared: int
+) -> None:
     """Own positive rate less that of the other members of the group on the same criterion, averaged over decisions."""
-    rows = said.where(said.outcome <= 1)
+    rows = decisions.where(decisions.outcome <= 1)
     if not len(rows.user):
         return
     # A group's criterion, and one member's part in it.
@@ -226,8 +230,8 @@ def _share(hits: np.int64, n: np.int64, responses: np.int64) -> Shown:
     return Shown(proportion(int(hits), int(n)), int(responses))
 
 
-def _weeks(quality: AnnotatorQuality, said: Decisions) -> None:
-    rows = said.where((said.outcome <= 1) & (said.final <= 1))
+def _weeks(quality: AnnotatorQuality, decisions: Decisions) -> None:
+    rows = decisions.where((decisions.outcome <= 1) & (decisions.final <= 1))
     for week in np.unique(rows.week).tolist():
         own = rows.week == week
         alike = int((rows.outcome[own] == rows.final[own]).sum())

@@ -21,7 +21,7 @@ def decided_earlier(assignment: Assignment) -> list[EarlierLine]:
     """The other criteria of the rubric, where only some are asked about; nobody else's decisions are among them."""
     if assignment.criteria is None:
         return []
-    said = {
+    decisions_by_criterion = {
         criterion: (outcome or "", note)
         for criterion, outcome, note in Decision.objects.filter(
             assignment__response=assignment.response_id,
@@ -35,5 +35,7 @@ def decided_earlier(assignment: Assignment) -> list[EarlierLine]:
     }
     lines = criterion_lines(assignment.rubric_id, None, assignment.case.language)
     return [
-        EarlierLine(line, *said.get(line.id, ("", ""))) for line in lines if line.id not in set(assignment.criteria)
+        EarlierLine(line, *decisions_by_criterion.get(line.id, ("", "")))
+        for line in lines
+        if line.id not in set(assignment.criteria)
     ]

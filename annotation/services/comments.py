@@ -20,17 +20,19 @@ from rubrics.models import BenchmarkRole
 @transaction.atomic
 def add_comment(*, assignment: Assignment, author: User, voice: str, text: str, at: datetime) -> Comment:
     """Add ``text``; who else takes part is told that there is a comment and by which part, not what it says."""
-    said = text.replace("\x00", "").replace("\r\n", "\n").strip()
-    if not said:
+    cleaned_text = text.replace("\x00", "").replace("\r\n", "\n").strip()
+    if not cleaned_text:
         raise DomainError(_("Write something first."))
-    if len(said) > LONGEST:
+    if len(cleaned_text) > LONGEST:
         raise DomainError(_("A comment has at most %(most)d characters; this one has %(n)d.") % {
-            "most": LONGEST, "n": len(said)
+            "most": LONGEST, "n": len(cleaned_text)
         })  # fmt: skip
     hold_batch(assignment.batch_id)
     if Batch.objects.filter(pk=assignment.batch_id, status=Batch.Status.CLOSED).exists():
         raise Conflict(_("This batch is closed: its comments can be read, and no more are added."))
-    comment = Comment.objects.create(assignment=assignment, author=author, voice=voice, text=said, created_at=at)
+    comment = Comment.objects.create(
+        assignment=assignment, author=author, voice=voice, text=cleaned_text, created_at=at
+    )
     _tell(comment, at)
     return comment
 

@@ -77,12 +77,12 @@ def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) ->
         criteria.setdefault(at_case, (rubric, set()))[1].add(criterion)
     agreed_by_response: dict[int, Agreed] = {}
     for source, ratings in sources:
-        for response, said in _by_response(ratings):
+        for response, codes in _by_response(ratings):
             case = case_of.get(response)
             if case is None or response in agreed_by_response or case not in criteria:
                 continue
             rubric, wanted = criteria[case]
-            decisions = {criterion: CODES[code] for criterion, code in said.items() if code in CODES}
+            decisions = {criterion: CODES[code] for criterion, code in codes.items() if code in CODES}
             if wanted <= decisions.keys():
                 agreed_by_response[response] = Agreed(response, rubric, {c: decisions[c] for c in wanted}, source)
     return agreed_by_response

@@ -179,9 +179,9 @@ class MarkedRow:
 
     __slots__ = ("criterion", "explanation", "key", "note", "response", "said")
 
-    def __init__(self, response: int, criterion: int, said: str, key: str, explanation: str, note: str) -> None:
+    def __init__(self, response: int, criterion: int, outcome: str, key: str, explanation: str, note: str) -> None:
         self.response, self.criterion = response, criterion
-        self.said, self.key, self.explanation, self.note = said, key, explanation, note
+        self.said, self.key, self.explanation, self.note = outcome, key, explanation, note
 
     @property
     def counted(self) -> bool:
@@ -205,10 +205,10 @@ def marked_rows(attempt: QualificationAttempt) -> list[MarkedRow]:
     }
     decisions = Decision.objects.filter(assignment__in=assignments, round=1, outcome__isnull=False)
     rows = []
-    for response, criterion, said, note in decisions.values_list(
+    for response, criterion, outcome, note in decisions.values_list(
         "assignment__response_id", "criterion_id", "outcome", "note"
     ):
         key = keys.get((response, criterion))
         if key is not None:
-            rows.append(MarkedRow(response, criterion, said or "", key.outcome, key.explanation, note))
+            rows.append(MarkedRow(response, criterion, outcome or "", key.outcome, key.explanation, note))
     return rows

@@ -312,9 +312,13 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
     responses = []
     differing = 0
     for row in work:
-        said = marked.get(row.response_id, {})
-        shown = [{"line": line, "row": said[line.id]} for line in lines.get(row.rubric_id, []) if line.id in said]
-        differ = sum(one.counted and not one.agrees for one in said.values())
+        rows_by_criterion = marked.get(row.response_id, {})
+        shown = [
+            {"line": line, "row": rows_by_criterion[line.id]}
+            for line in lines.get(row.rubric_id, [])
+            if line.id in rows_by_criterion
+        ]
+        differ = sum(one.counted and not one.agrees for one in rows_by_criterion.values())
         differing += differ
         responses.append(
             {

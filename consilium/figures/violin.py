@@ -72,8 +72,8 @@ def violin(
         q1, median, q3 = (
             float(point) for point in np.quantile(np.asarray(values, dtype=np.float64), [0.25, 0.5, 0.75])
         )
-        said = words % {"label": label, "median": median, "q1": q1, "q3": q3, "n": f"{len(values):,}"}
-        link = {"href": links.get(label) or None, "words": said}
+        caption = words % {"label": label, "median": median, "q1": q1, "q3": q3, "n": f"{len(values):,}"}
+        link = {"href": links.get(label) or None, "words": caption}
         if len(values) < FEWEST:
             dots += [{"x": float(value), "y": place, **link} for value in values]
             continue

@@ -244,15 +244,15 @@ class ChatClient:
         return text.replace(self._key, REDACTED) if self._key else text
 
     def _status_error(self, status: int, headers: Mapping[str, str], data: bytes) -> TransportError:
-        said = storable(self._redact(data[:20_000].decode("utf-8", "replace")), 300)
+        excerpt = storable(self._redact(data[:20_000].decode("utf-8", "replace")), 300)
         if 300 <= status < 400:
             return TransportError("redirect", f"HTTP {status}; redirects are not followed", retry=False)
         if status == 429:
-            return TransportError("http_429", f"too many requests: {said}", retry_after=retry_after(headers))
+            return TransportError("http_429", f"too many requests: {excerpt}", retry_after=retry_after(headers))
         if status >= 500 or status in PASSING_STATUSES:
             kind = "http_5xx" if status >= 500 else f"http_{status}"
-            return TransportError(kind, f"HTTP {status}: {said}", retry_after=retry_after(headers))
-        return TransportError(f"http_{status}", f"HTTP {status}: {said}", retry=False)
+            return TransportError(kind, f"HTTP {status}: {excerpt}", retry_after=retry_after(headers))
+        return TransportError(f"http_{status}", f"HTTP {status}: {excerpt}", retry=False)
 
     def _answer(self, data: bytes, latency_ms: int) -> _Answer:
         """The completion in ``data``; `TransportError` where there is none."""
@@ -264,8 +264,8 @@ class ChatClient:
             content, refusal = message.get("content"), message.get("refusal")
             finish, model = choice.get("finish_reason"), envelope.get("model")
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-            said = storable(self._redact(data[:20_000].decode("utf-8", "replace")), 200)
-            broken = TransportError("envelope", f"not a chat completion: {said}")
+            excerpt = storable(self._redact(data[:20_000].decode("utf-8", "replace")), 200)
+            broken = TransportError("envelope", f"not a chat completion: {excerpt}")
             tokens_in, tokens_out = _counts(envelope)
             if tokens_in is not None and tokens_out is not None:
                 broken.usage = Usage(tokens_in, tokens_out, estimated=False)

@@ -70,8 +70,8 @@ async def judge_body(client: ChatClient, body: bytes, *, criteria: int | None = 
                 raise
             return judgement
         except TransportError as error:
-            said = f"{error.message} (tries: {error.attempts})"
-            judgement.calls.append(Call(number, usage=error.usage, error_kind=error.kind, error=said))
+            message = f"{error.message} (tries: {error.attempts})"
+            judgement.calls.append(Call(number, usage=error.usage, error_kind=error.kind, error=message))
             judgement.failed = True
             return judgement
         except ContentError as error:

@@ -142,9 +142,9 @@ class Intervals:
                 attached.append(with_note(figure, ends.reason))
             else:
                 dropped = self.resamples - int(self.kept[i])
-                said = with_note(figure, f"{dropped} resamples left out as undefined" if dropped else "")
-                assert isinstance(said, Estimate)
-                attached.append(with_interval(said, *ends))
+                estimate = with_note(figure, f"{dropped} resamples left out as undefined" if dropped else "")
+                assert isinstance(estimate, Estimate)
+                attached.append(with_interval(estimate, *ends))
         return attached
 
 

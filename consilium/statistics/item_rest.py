@@ -53,11 +53,11 @@ def rater_rest(pair: ArrayLike, rater: ArrayLike, met: ArrayLike, *, n_pairs: in
     One row for each decision, met or not met (1 or 0); a rater decides a pair once.
     """
     pairs, raters = np.asarray(pair, dtype=np.int64), np.asarray(rater, dtype=np.int64)
-    said = np.asarray(met, dtype=np.float64)
+    ratings = np.asarray(met, dtype=np.float64)
     n_others = np.bincount(pairs, minlength=n_pairs)[pairs] - 1
-    others = np.bincount(pairs, weights=said, minlength=n_pairs)[pairs] - said
+    others = np.bincount(pairs, weights=ratings, minlength=n_pairs)[pairs] - ratings
     there = n_others > 0
-    return correlations(raters[there], said[there], others[there] / n_others[there], n_raters)
+    return correlations(raters[there], ratings[there], others[there] / n_others[there], n_raters)
 
 
 def correlations(group: NDArray[np.int64], x: ArrayLike, y: ArrayLike, n_groups: int) -> list[Figure]:

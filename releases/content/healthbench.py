@@ -77,8 +77,8 @@ def _turns(case: ReleasedCase) -> list[dict[str, Any]]:
         return turns
     merged = [{**turn, **more} for turn, more in zip(turns, whole, strict=True) if isinstance(more, dict)]
     # It may have been edited since the import.
-    said = [(turn["content"], turn["role"]) for turn in turns]
-    return merged if [(turn["content"], turn["role"]) for turn in merged] == said else turns
+    pairs = [(turn["content"], turn["role"]) for turn in turns]
+    return merged if [(turn["content"], turn["role"]) for turn in merged] == pairs else turns
 
 
 def _unusual(case: ReleasedCase, kept: dict[str, Any] | None) -> dict[str, Any] | None:

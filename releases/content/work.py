@@ -161,8 +161,8 @@ def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, told: Counter[st
             if (verdicts[0][7], verdicts[0][8]) in faulty:
                 told["verdicts_on_faulty_criteria"] += 1
                 continue
-            said = _majority([(row[5], row[6]) for row in verdicts])
-            if said is None:
+            majority = _majority([(row[5], row[6]) for row in verdicts])
+            if majority is None:
                 told["verdicts_without_majority"] += 1
                 continue
             yield {
@@ -171,8 +171,8 @@ def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, told: Counter[st
                 "sample": sample,
                 "criterion": position,
                 "rater": judge.judge_name,
-                "outcome": said[0],
-                "explanation": said[1],
+                "outcome": majority[0],
+                "explanation": majority[1],
                 "setting": setting,
             }
 

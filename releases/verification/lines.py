@@ -12,22 +12,22 @@ from typing import Any
 
 def fault_of(value: Any, schema: Mapping[str, Any], place: str = "") -> str:
     """The first thing that is wrong, with its place: ``rubrics[2].points: …``; empty where all holds."""
-    said = place or "the record"
+    subject = place or "the record"
     if "type" in schema and not _is(value, schema["type"]):
         wanted = schema["type"] if isinstance(schema["type"], str) else " or ".join(schema["type"])
-        return f"{said}: not {wanted}"
+        return f"{subject}: not {wanted}"
     if "enum" in schema and value not in schema["enum"]:
-        return f"{said}: none of {schema['enum']}"
+        return f"{subject}: none of {schema['enum']}"
     if "const" in schema and not _same(value, schema["const"]):
-        return f"{said}: not {schema['const']}"
+        return f"{subject}: not {schema['const']}"
     if "not" in schema and not fault_of(value, schema["not"], place):
-        return f"{said}: may not be {str(value)[:40]}"
+        return f"{subject}: may not be {str(value)[:40]}"
     if "anyOf" in schema and all(fault_of(value, one, place) for one in schema["anyOf"]):
-        return f"{said}: in none of the forms that it may have"
+        return f"{subject}: in none of the forms that it may have"
     if isinstance(value, str) and len(value) < schema.get("minLength", 0):
-        return f"{said}: empty"
+        return f"{subject}: empty"
     if _is(value, "number") and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
-        return f"{said}: {value} is out of range"
+        return f"{subject}: {value} is out of range"
     if isinstance(value, list):
         return _list_fault(value, schema, place)
     return _object_fault(value, schema, place) if isinstance(value, dict) else ""

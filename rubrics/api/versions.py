@@ -201,12 +201,12 @@ def review(request: Request, slug: str, public_id: str) -> Response:
     rubric = _open(case, Rubric.Status.IN_REVIEW)
     if request.method == "GET":
         return Response(_in_review(rubric))
-    said = valid(ReviewDecisionSerializer(data=request.data))
-    common = {"rubric": rubric, "reviewer": _me(request), "comment": said["comment"], "at": timezone.now()}
-    if said["outcome"] == RubricReview.Outcome.APPROVED:
-        _named(lambda: publishing.approve(**common, digest=said["digest"], item_comments=said["item_comments"]))
+    decision = valid(ReviewDecisionSerializer(data=request.data))
+    common = {"rubric": rubric, "reviewer": _me(request), "comment": decision["comment"], "at": timezone.now()}
+    if decision["outcome"] == RubricReview.Outcome.APPROVED:
+        _named(lambda: publishing.approve(**common, digest=decision["digest"], item_comments=decision["item_comments"]))
     else:
-        publishing.return_draft(**common, item_comments=said["item_comments"])
+        publishing.return_draft(**common, item_comments=decision["item_comments"])
     return _versions(case)
 
 
@@ -277,12 +277,12 @@ def reviews(request: Request, slug: str) -> Response:
         offset = _number(request, "offset", 0)
         rows = versions.reviewable_by(_me(request), benchmark)[offset : offset + 200]
         return Response([_in_review(rubric) for rubric in rows])
-    said = valid(ApproveManySerializer(data=request.data))
+    payload = valid(ApproveManySerializer(data=request.data))
     outcome = publishing_many.approve_many(
         benchmark=benchmark,
         reviewer=_me(request),
-        digests={row["case"]: row["digest"] for row in said["rubrics"]},
-        comment=said["comment"],
+        digests={row["case"]: row["digest"] for row in payload["rubrics"]},
+        comment=payload["comment"],
         at=timezone.now(),
     )
     return Response(_many(outcome))
@@ -293,9 +293,9 @@ def reviews(request: Request, slug: str) -> Response:
 def send_many(request: Request, slug: str) -> Response:
     """Send many drafts to review with one note; what is not ready stays a draft and is named."""
     benchmark = access.get_written_benchmark(request.user, slug)
-    said = valid(SendManySerializer(data=request.data))
+    payload = valid(SendManySerializer(data=request.data))
     outcome = publishing_many.send_many(
-        benchmark=benchmark, cases=said["cases"], note=said["note"], by=_me(request), at=timezone.now()
+        benchmark=benchmark, cases=payload["cases"], note=payload["note"], by=_me(request), at=timezone.now()
     )
     return Response(_many(outcome))
 

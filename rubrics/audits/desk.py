@@ -124,9 +124,9 @@ def _saved(request: SignedInRequest, item: AuditItem, *, hand_in: bool) -> JsonR
 
 
 def _read(body: bytes) -> tuple[Finding, int]:
-    said = read_json(body)
-    answers, criteria, outcome, comment = (said[name] for name in ("answers", "criteria", "outcome", "comment"))
-    version = said["version"]
+    payload = read_json(body)
+    answers, criteria, outcome, comment = (payload[name] for name in ("answers", "criteria", "outcome", "comment"))
+    version = payload["version"]
     texts = type(outcome) is str and type(comment) is str and type(version) is int
     if not texts or type(answers) is not dict or not all(type(one) is int for one in criteria):
         raise ValueError("a field is not of its kind")

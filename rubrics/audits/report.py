@@ -138,12 +138,12 @@ def reading_rows(audit: CaseAudit) -> Iterator[Sequence[object]]:
         .order_by()
         .values_list("pk", "text")
     )
-    said = {True: "sound", False: "at fault", None: None}
+    words = {True: "sound", False: "at fault", None: None}
     for row in rows:
         done = row.done_at is not None
         yield (
             *(row.case.key, row.number, row.rubric.version),
-            *(said[row.answers.get(name)] if done else None for name in QUESTIONS),
+            *(words[row.answers.get(name)] if done else None for name in QUESTIONS),
             " | ".join(texts[pk] for pk in row.criteria if pk in texts) or None if done else None,
             *((row.outcome, row.comment or None) if done else (None, None)),
             row.auditor,

@@ -30,17 +30,17 @@ class Remark:
     other: str = ""
     fix: Fix | None = None
 
-    def as_json(self, said: Any = str) -> dict[str, Any]:
+    def as_json(self, translate: Any = str) -> dict[str, Any]:
         """As it is sent to the browser; ``said`` puts its phrases into the reader's language."""
-        fix = {"label": said(self.fix.label), "texts": list(self.fix.texts)} if self.fix else None
+        fix = {"label": translate(self.fix.label), "texts": list(self.fix.texts)} if self.fix else None
         return {
             "rule": self.rule,
             "severity": self.severity,
             "item": self.item,
             "start": self.start,
             "end": self.end,
-            "why": said(self.why),
-            "advice": said(self.advice),
+            "why": translate(self.why),
+            "advice": translate(self.advice),
             "other": self.other,
             "fix": fix,
         }

@@ -50,16 +50,16 @@ def review(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
                 item_comments=comments,
                 at=at,
             )
-            said = _("Version %(n)d of %(case)s is published.") if approved.status == Rubric.Status.PUBLISHED else ""
-            said = said or _("You approved version %(n)d of %(case)s; it waits for another physician.")
+            message = _("Version %(n)d of %(case)s is published.") if approved.status == Rubric.Status.PUBLISHED else ""
+            message = message or _("You approved version %(n)d of %(case)s; it waits for another physician.")
         else:
             publishing.return_draft(
                 rubric=rubric, reviewer=request.user, comment=comment, item_comments=comments, at=at
             )
-            said = _("Version %(n)d of %(case)s went back to its authors.")
+            message = _("Version %(n)d of %(case)s went back to its authors.")
     except DomainError as refused:
         return _page(request, case, _open_rubric(case), refused, comment, comments)
-    messages.success(request, said % {"n": rubric.version, "case": case.key})
+    messages.success(request, message % {"n": rubric.version, "case": case.key})
     following = reviewing.next_to_review(request.user, case)
     if following is not None:
         return redirect("rubrics:review", slug, following.public_id)

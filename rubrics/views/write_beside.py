@@ -24,9 +24,9 @@ from rubrics.services.privacy import take_back_waiver, waive_finding
 def waive(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Let words stand that look as if they named a person, with the reason."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    said = {name: request.POST.get(name, "").replace("\r\n", "\n") for name in ("kind", "quote", "reason")}
+    values = {name: request.POST.get(name, "").replace("\r\n", "\n") for name in ("kind", "quote", "reason")}
     try:
-        waive_finding(case=case, by=request.user, at=timezone.now(), **said)
+        waive_finding(case=case, by=request.user, at=timezone.now(), **values)
     except DomainError as refused:
         messages.error(request, str(refused))
     else:

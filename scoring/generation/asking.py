@@ -66,9 +66,9 @@ async def ask(client: ChatClient, config: GenerationConfig, wanted: Wanted) -> A
     try:
         reply = await client.ask(body)
     except TransportError as error:
-        said = f"{error.message} (tries: {error.attempts})"
-        call = Call(error.attempts, usage=error.usage, error_kind=error.kind, error=said)
-        return Answer(wanted, usage=error.usage, kind=error.kind, error=said, failed=True, calls=(call,))
+        message = f"{error.message} (tries: {error.attempts})"
+        call = Call(error.attempts, usage=error.usage, error_kind=error.kind, error=message)
+        return Answer(wanted, usage=error.usage, kind=error.kind, error=message, failed=True, calls=(call,))
     except ContentError as error:
         call = Call(1, usage=error.usage, latency_ms=error.latency_ms, error_kind=error.kind, error=error.message)
         known: dict[str, Any] = {

@@ -169,8 +169,8 @@ def screening_decide(request: SignedInRequest, slug: str, public_id: str) -> Htt
         context = {**_counts(screening), "row": rows[0], "show": show, "swapped": True}
         return render(request, "scoring/screening/_case.html", context)
     if decision != UNDO:
-        said = _("%(n)s cases excluded.") if decision == "exclude" else _("%(n)s cases kept.")
-        messages.success(request, said % {"n": len(rows)})
+        message = _("%(n)s cases excluded.") if decision == "exclude" else _("%(n)s cases kept.")
+        messages.success(request, message % {"n": len(rows)})
     return redirect(_place(request, screening))
 
 

@@ -182,14 +182,14 @@ class FeatureMaker:
         asked = self._words.transform(criteria)
         asked.data = self._rarity.words[asked.indices]
         total = np.maximum(np.asarray(asked.sum(axis=1)).ravel(), 1e-9)
-        said = self._words.transform(units)
-        said_in_pairs = _binary(_neighbours(said))
-        in_response = _binary(_sum(said))
+        unit_words = self._words.transform(units)
+        said_in_pairs = _binary(_neighbours(unit_words))
+        in_response = _binary(_sum(unit_words))
         in_prompt = self._words.transform([prompt])
         of_prompt = _dense(asked @ in_prompt.T)[:, 0] / total
         new = asked.multiply(1 - in_prompt.toarray()).tocsr()
         new_total = np.asarray(new.sum(axis=1)).ravel()
-        new_recall = _dense(new @ said.T).max(axis=1)
+        new_recall = _dense(new @ unit_words.T).max(axis=1)
 
         numbers_said = set(_NUMBER.findall(response))
         columns: list[Any] = [
@@ -198,7 +198,7 @@ class FeatureMaker:
             by_pair.max(axis=1),
             whole,
             _dense(asked @ in_response.T)[:, 0] / total,
-            _dense(asked @ said.T).max(axis=1) / total,
+            _dense(asked @ unit_words.T).max(axis=1) / total,
             _dense(asked @ said_in_pairs.T).max(axis=1) / total,
             np.where(new_total > 0, new_recall / np.maximum(new_total, 1e-9), 0.0),
             [_recall(_NUMBER.findall(text), numbers_said) for text in criteria],
@@ -215,8 +215,8 @@ class FeatureMaker:
         return np.round(rows, 6), [units[i] for i in by_unit.argmax(axis=1)]
 
 
-def _recall(asked: list[str], said: set[str]) -> float:
-    return sum(number in said for number in asked) / len(asked) if asked else 1.0
+def _recall(asked: list[str], present: set[str]) -> float:
+    return sum(number in present for number in asked) / len(asked) if asked else 1.0
 
 
 def _neighbours(units: Any) -> Any:

@@ -70,8 +70,8 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
         except Exception as error:
             log.exception("training_failed", judge=judge.public_id)
             with speaking_to(judge.created_by):
-                said = _("The training failed (%(error)s); the worker’s log says more.")
-            reason = said % {"error": type(error).__name__}
+                message = _("The training failed (%(error)s); the worker’s log says more.")
+            reason = message % {"error": type(error).__name__}
             open_models.update(status="failed", error=reason, heartbeat_at=clock())
         else:
             at = clock()

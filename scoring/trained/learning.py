@@ -136,7 +136,7 @@ def fit_judge(decisions: Decisions, split: Split, seed: int) -> tuple[FittedJudg
             "majority": {"says": "met" if majority else "not_met", **truth.agreement(others["majority"])},
             "word_overlap": {"threshold": overlap_threshold, **truth.agreement(others["word_overlap"])},
         },
-        "differences": {name: truth.difference(verdicts[held], said) for name, said in others.items()},
+        "differences": {name: truth.difference(verdicts[held], other) for name, other in others.items()},
         "by_candidate": truth.by_candidate(verdicts[held], decisions.candidate[held].tolist()),
         "calibrator": calibration.card(),
         "calibration": truth.curve(probability[held]),

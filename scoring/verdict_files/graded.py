@@ -55,9 +55,15 @@ class GradedResponse:
 
     def weight(self) -> int:
         """About how many characters it holds."""
-        said = sum(len(grade.explanation) for grade in self.grades)
+        explanation_size = sum(len(grade.explanation) for grade in self.grades)
         criteria = sum(len(criterion.text) for criterion in self.criteria)
-        return len(self.text) + said + criteria + size_of(self.metadata) + (self.case.weight() if self.case else 0)
+        return (
+            len(self.text)
+            + explanation_size
+            + criteria
+            + size_of(self.metadata)
+            + (self.case.weight() if self.case else 0)
+        )
 
     def score(self) -> float | None:
         """The rubric score of the grades: points of what is met by the positive points; None where none are positive.
@@ -111,10 +117,10 @@ def graded_responses(
 def grade_of(answer: dict[str, Any]) -> Grade:
     """The grade in ``{"criteria_met", "explanation"}``; nothing but a boolean is a verdict."""
     met, explanation = answer.get("criteria_met"), answer.get("explanation")
-    said = explanation if isinstance(explanation, str) else ""
+    text = explanation if isinstance(explanation, str) else ""
     if met is True or met is False:
-        return Grade("met" if met else "not_met", said)
-    return Grade("invalid", said or f"criteria_met: {json.dumps(met, ensure_ascii=False)[:500]}")
+        return Grade("met" if met else "not_met", text)
+    return Grade("invalid", text or f"criteria_met: {json.dumps(met, ensure_ascii=False)[:500]}")
 
 
 def candidate_of(fields: Fields, given: str) -> str:

@@ -338,10 +338,10 @@ class _Failures:
 
     def reason(self, dispatcher: Dispatcher[Questions, Finding]) -> str:
         if dispatcher.down and not may_pass(self.kind):
-            said = _("The endpoint refuses: %(n)s requests in a row failed. The last: %(last)s")
-            return said % {"n": dispatcher.failures_in_a_row, "last": self.last}
+            message = _("The endpoint refuses: %(n)s requests in a row failed. The last: %(last)s")
+            return message % {"n": dispatcher.failures_in_a_row, "last": self.last}
         if dispatcher.down:
-            said = _("The endpoint does not answer: %(n)s requests in a row failed. The last: %(last)s")
-            return said % {"n": dispatcher.failures_in_a_row, "last": self.last}
-        said = _("%(n)s requests failed after their retries. The last: %(last)s")
-        return said % {"n": self.total, "last": self.last}
+            message = _("The endpoint does not answer: %(n)s requests in a row failed. The last: %(last)s")
+            return message % {"n": dispatcher.failures_in_a_row, "last": self.last}
+        message = _("%(n)s requests failed after their retries. The last: %(last)s")
+        return message % {"n": self.total, "last": self.last}

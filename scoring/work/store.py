@@ -98,15 +98,15 @@ def store_findings(run: JudgeRun, findings: Sequence[Finding], *, slice_id: int,
                     "error": storable(call.error, 2000),
                 }
             )
-        for said in finding.verdicts:
+        for verdict in finding.verdicts:
             verdicts.append(
                 {
-                    "response": said.question.response_id,
-                    "criterion": said.question.criterion_id,
-                    "replicate": said.question.replicate,
-                    "outcome": str(said.outcome),
-                    "probability": said.probability,
-                    "explanation": storable(said.explanation),
+                    "response": verdict.question.response_id,
+                    "criterion": verdict.question.criterion_id,
+                    "replicate": verdict.question.replicate,
+                    "outcome": str(verdict.outcome),
+                    "probability": verdict.probability,
+                    "explanation": storable(verdict.explanation),
                     "call": last,
                 }
             )

@@ -251,8 +251,8 @@ def build_world(suffix: str = "") -> World:
     labels = create_label_batch(plan=label_plan, by=users["admin"], at=AT)
     label_task = LabelTask.objects.get(batch=labels, annotator=annotator, position=1)
     theirs = LabelTask.objects.get(batch=labels, annotator=second, case=label_task.case)
-    said = AnswerInput(question=question.public_id, value="calm", note=canaries["second annotator's note"])
-    save_answer(task=theirs, annotator=second, change=said, at=AT)
+    answer = AnswerInput(question=question.public_id, value="calm", note=canaries["second annotator's note"])
+    save_answer(task=theirs, annotator=second, change=answer, at=AT)
     submit_labels(task=theirs, annotator=second, at=AT)
 
     # Beside the editor stand both candidates' answers, under letters.

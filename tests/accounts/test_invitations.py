@@ -58,9 +58,9 @@ def test_an_unknown_address_gets_a_mail_that_says_who_what_and_how_long(admin: C
     (sent,) = mail.outbox
     assert sent.to == ["bo@example.org"]
     assert sent.subject == "Your invitation to “Cardiology pilot”"
-    for said in ("Ada Admin invites you", "as annotator", "works once, and for 14 days"):
-        assert said in sent.body
-        assert said in sent.alternatives[0].content
+    for phrase in ("Ada Admin invites you", "as annotator", "works once, and for 14 days"):
+        assert phrase in sent.body
+        assert phrase in sent.alternatives[0].content
     assert "invited" in page
     row = Invitation.objects.get()
     assert row.token_hash not in sent.body
@@ -135,22 +135,22 @@ def test_links_that_lie_are_late_or_were_taken_back_let_nobody_in(admin: Client,
         assert Client().post(wrong, {"name": "Eve", **NEW}).status_code == 404
     row = Invitation.objects.get()
 
-    def said(path: str) -> str:
+    def read_refusal(path: str) -> str:
         answer = Client().post(path, {"name": "Eve", **NEW})
         assert answer.status_code == 410
         return answer.content.decode()
 
     Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    assert "has expired" in said(first)
+    assert "has expired" in read_refusal(first)
     assert "invitation expired" in admin.get(group).content.decode()
     Invitation.objects.update(sent_at=timezone.now() - timedelta(days=15))
     with commit():
         admin.post(f"/b/cardio/invitations/{row.public_id}/again/", {"next": group})
     second = link()
-    assert "newer link" in said(first)
+    assert "newer link" in read_refusal(first)
     assert Client().get(second).status_code == 200
     admin.post(f"/b/cardio/invitations/{row.public_id}/withdraw/", {"next": group})
-    assert "was withdrawn" in said(second)
+    assert "was withdrawn" in read_refusal(second)
     assert "invitation withdrawn" in admin.get(group).content.decode()
     assert not User.objects.get(email="bo@example.org").has_usable_password()
 

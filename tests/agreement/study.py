@@ -61,10 +61,10 @@ class Study:
         for assignment in Assignment.objects.filter(batch=batch):
             for criterion in self.criteria[assignment.case_id]:
                 pair = (assignment.response_id, criterion)
-                said = self.said[name][pair] = outcome(pair)
+                vote = self.said[name][pair] = outcome(pair)
                 decisions.append(
                     Decision(
-                        assignment=assignment, criterion_id=criterion, outcome=said, created_at=now, updated_at=now
+                        assignment=assignment, criterion_id=criterion, outcome=vote, created_at=now, updated_at=now
                     )
                 )
         Decision.objects.bulk_create(decisions)
@@ -89,10 +89,10 @@ class Study:
         for response in responses:
             for criterion in self.criteria[response.case_id]:
                 pair = (response.pk, criterion)
-                said = self.said[name][pair] = outcome(pair).replace("cannot_assess", "not_met")
-                if said:
+                verdict = self.said[name][pair] = outcome(pair).replace("cannot_assess", "not_met")
+                if verdict:
                     verdicts.append(
-                        Verdict(run=run, response=response, criterion_id=criterion, outcome=said, created_at=now)
+                        Verdict(run=run, response=response, criterion_id=criterion, outcome=verdict, created_at=now)
                     )
         Verdict.objects.bulk_create(verdicts)
         return run
@@ -138,7 +138,7 @@ def noisy(study: Study, of: str, seed: int, flips: float) -> Callable[[Pair], st
     other = {"met": "not_met", "not_met": "met"}
 
     def outcome(pair: Pair) -> str:
-        said = study.said[of][pair]
-        return other.get(said, said) if rng.random() < flips else said
+        vote = study.said[of][pair]
+        return other.get(vote, vote) if rng.random() < flips else vote
 
     return outcome

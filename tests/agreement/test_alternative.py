@@ -32,19 +32,19 @@ def physicians(study: Study, group: str, outcomes: list[Callable[[Pair], str]]) 
     now = timezone.now()
     names = dict(Physician.objects.filter(benchmark=study.benchmark).values_list("user", "pseudonym"))
     order = {user: number for number, user in enumerate(sorted(names))}
-    said: dict[str, dict[Pair, str]] = {}
+    outcomes_by_physician: dict[str, dict[Pair, str]] = {}
     decisions = []
     for assignment in Assignment.objects.filter(batch=batch).order_by("response", "annotator"):
         for criterion in study.criteria[assignment.case_id]:
             pair = (assignment.response_id, criterion)
             outcome = outcomes[order[assignment.annotator_id] % len(outcomes)](pair)
-            said.setdefault(names[assignment.annotator_id], {})[pair] = outcome
+            outcomes_by_physician.setdefault(names[assignment.annotator_id], {})[pair] = outcome
             decisions.append(
                 Decision(assignment=assignment, criterion_id=criterion, outcome=outcome, created_at=now, updated_at=now)
             )
     Decision.objects.bulk_create(decisions)
     Assignment.objects.filter(batch=batch).update(status="accepted", submitted_at=now, accepted_at=now)
-    return said
+    return outcomes_by_physician
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def panel(study: Study) -> dict[str, dict[Pair, str]]:
     own = noisy(study, "truth", 12, 0.25)
     unsure = coin(8, *[""] * 6, "cannot_assess")
     voices = [noisy(study, "truth", 10, 0.2), noisy(study, "truth", 11, 0.3), lambda pair: unsure(pair) or own(pair)]
-    said = physicians(study, "panel", voices)
+    outcomes_by_physician = physicians(study, "panel", voices)
     good, broken = noisy(study, "truth", 20, 0.1), coin(4, *[""] * 9, "invalid", "missing")
     words = {"": None, "invalid": "invalid", "missing": ""}
 
@@ -80,20 +80,22 @@ def panel(study: Study) -> dict[str, dict[Pair, str]]:
         return own if fault is None else fault
 
     study.judge("echo", verdict)
-    return said
+    return outcomes_by_physician
 
 
 def test_every_figure_is_that_of_the_definition(study: Study, client: Client) -> None:
-    said = panel(study)
+    outcomes_by_physician = panel(study)
     report = ask(study)
     assert report.status == "done", report.error
     rows_by_physician = {row["physician"]: row for row in table_of(report, "physicians").dicts()}
-    assert rows_by_physician.keys() == said.keys() and len(said) == 3
+    assert rows_by_physician.keys() == outcomes_by_physician.keys() and len(outcomes_by_physician) == 3
     judge, p = study.said["echo"], {}
-    for name, own in said.items():
+    for name, own in outcomes_by_physician.items():
         d, ahead = [], []
         for pair, outcome in own.items():
-            others = [them[pair] for other, them in said.items() if other != name and them[pair] in CODES]
+            others = [
+                them[pair] for other, them in outcomes_by_physician.items() if other != name and them[pair] in CODES
+            ]
             if outcome not in CODES or not others:
                 continue
             s_h, s_f = others.count(outcome), others.count(judge[pair]) if judge[pair] in CODES else 0

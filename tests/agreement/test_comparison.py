@@ -30,10 +30,10 @@ def shared_study(rows_of_the_module: None) -> Study:
     study = make_study(cases=14, candidates=("one", "two", "three"))
     study.group("A", coin(1, "met", "not_met", "met", "not_met", "cannot_assess"))
     good, broken = noisy(study, "A", 3, 0.1), coin(4, *[""] * 9, "invalid", "missing")
-    said = {"": None, "invalid": "invalid", "missing": ""}
+    fault_outcomes = {"": None, "invalid": "invalid", "missing": ""}
 
     def first(pair: Pair) -> str:
-        own, fault = good(pair), said[broken(pair)]
+        own, fault = good(pair), fault_outcomes[broken(pair)]
         return own if fault is None else fault
 
     study.judge("good", first)
@@ -89,7 +89,7 @@ def test_every_figure_is_that_of_other_libraries_on_the_shared_pairs(study: Stud
     rows_by_slice = {row["slice"]: row for name in ("comparison", "slices") for row in table_of(report, name).dicts()}
     responses = {one.pk: one for one in study.responses()}
     case_of = {pk: one.case_id for pk, one in responses.items()}
-    shared = [pair for pair, said in study.said["A"].items() if said != "cannot_assess"]
+    shared = [pair for pair, outcome in study.said["A"].items() if outcome != "cannot_assess"]
     expected = {"all": shared}
     for name in ("one", "two", "three"):
         expected[f"candidate:{name}"] = [pair for pair in shared if responses[pair[0]].candidate.name == name]

@@ -67,8 +67,12 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
         a, b = ([CODES[study.said[group][pair]] for pair in pairs] for group in ("A", "B"))
         judged = [study.said["echo"][pair] for pair in pairs]
         # An invalid verdict is the opposite of whichever group it is held against.
-        with_a = [CODES.get(said, FLIPPED[study.said["A"][pair]]) for said, pair in zip(judged, pairs, strict=True)]
-        with_b = [CODES.get(said, FLIPPED[study.said["B"][pair]]) for said, pair in zip(judged, pairs, strict=True)]
+        with_a = [
+            CODES.get(outcome, FLIPPED[study.said["A"][pair]]) for outcome, pair in zip(judged, pairs, strict=True)
+        ]
+        with_b = [
+            CODES.get(outcome, FLIPPED[study.said["B"][pair]]) for outcome, pair in zip(judged, pairs, strict=True)
+        ]
         values = {
             "judge_a": f1_score(a, with_a, average="macro"),
             "judge_b": f1_score(b, with_b, average="macro"),
@@ -87,7 +91,7 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
                 assert row[f"mf1_{key}_low"] is None and "of the 10 cases needed" in row["note"]
         assert row["met_a"] == pytest.approx(sum(a) / len(a))
         assert row["met_b"] == pytest.approx(sum(b) / len(b))
-        valid = [CODES[said] for said in judged if said in CODES]
+        valid = [CODES[outcome] for outcome in judged if outcome in CODES]
         assert row["met_judge"] == pytest.approx(sum(valid) / len(valid))
 
 
@@ -114,9 +118,11 @@ def test_rank_agreement_of_the_graders_is_that_of_scipy(study: Study) -> None:
     valid = [pair for pair in common if judge[pair] in CODES]
     assert len(valid) < len(common)
 
-    def rates(said: dict[Pair, str], pairs: list[Pair]) -> list[float]:
+    def rates(outcomes: dict[Pair, str], pairs: list[Pair]) -> list[float]:
         """The share met of each candidate, over the pairs that both graders decided."""
-        own = [[CODES[said[pair]] for pair in pairs if names[pair[0]] == name] for name in sorted(set(names.values()))]
+        own = [
+            [CODES[outcomes[pair]] for pair in pairs if names[pair[0]] == name] for name in sorted(set(names.values()))
+        ]
         return [sum(one) / len(one) for one in own]
 
     for row, (first, second, pairs) in zip(

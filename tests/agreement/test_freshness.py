@@ -99,12 +99,12 @@ def later_run(study: Study, judge: str) -> JudgeRun:
     Verdict.objects.bulk_create(
         Verdict(
             run=run,
-            response_id=said.response_id,
-            criterion_id=said.criterion_id,
-            outcome=other[said.outcome],
-            created_at=said.created_at,
+            response_id=verdict.response_id,
+            criterion_id=verdict.criterion_id,
+            outcome=other[verdict.outcome],
+            created_at=verdict.created_at,
         )
-        for said in earlier.verdicts.all()
+        for verdict in earlier.verdicts.all()
     )
     return run
 
@@ -288,7 +288,7 @@ def test_the_api_says_the_same(study: Study, client: Client) -> None:
         "reason": "",
     }
     Decision.objects.filter(assignment__batch__group__name="B", outcome="met").update(outcome="not_met")
-    said = client.get(door).json()
-    assert said["fresh"] is False
-    assert said["digest_now"] != said["input_digest"]
-    assert [change["what"] for change in said["changes"]] == ["decisions_changed"]
+    payload = client.get(door).json()
+    assert payload["fresh"] is False
+    assert payload["digest_now"] != payload["input_digest"]
+    assert [change["what"] for change in payload["changes"]] == ["decisions_changed"]

@@ -75,8 +75,8 @@ def test_criteria_have_their_agreement_and_discrimination(study: Study) -> None:
     pairs, case_of = answered(study), {one.pk: one.case for one in study.responses()}
     for (key, position), row in rows.items():
         mine = [
-            (response, said)
-            for (response, criterion), said in pairs.items()
+            (response, outcome)
+            for (response, criterion), outcome in pairs.items()
             if case_of[response].key == key and study.criteria[case_of[response].pk][position - 1] == criterion
         ]
         assert row["points"] == POINTS[position - 1]
@@ -167,11 +167,11 @@ def test_physicians_beside_the_other_group(study: Study) -> None:
     first, second = tables(study)["physicians"]
     pairs = answered(study)
     for name, row in (("A", first), ("B", second)):
-        said = list(study.said[name].values())
+        outcomes = list(study.said[name].values())
         assert row["group"] == name
-        assert row["n_decisions"] == len(said) == 180
-        assert row["met"] == pytest.approx(said.count("met") / (180 - said.count("cannot_assess")))
-        assert row["cannot"] == pytest.approx(said.count("cannot_assess") / 180)
+        assert row["n_decisions"] == len(outcomes) == 180
+        assert row["met"] == pytest.approx(outcomes.count("met") / (180 - outcomes.count("cannot_assess")))
+        assert row["cannot"] == pytest.approx(outcomes.count("cannot_assess") / 180)
         assert row["n_other"] == len(pairs)
         assert row["raw_other"] == pytest.approx(np.mean([a == b for a, b in pairs.values()]))
         assert row["raw_other_low"] < row["raw_other"] < row["raw_other_high"]
@@ -185,8 +185,8 @@ def test_physicians_beside_the_other_group(study: Study) -> None:
 def test_the_tail_and_what_stands_beside_it(study: Study) -> None:
     rows = tables(study)["tail"]
     by_response = defaultdict(list)
-    for (response, _), said in answered(study).items():
-        by_response[Response.objects.get(pk=response).public_id].append(said)
+    for (response, _), outcome in answered(study).items():
+        by_response[Response.objects.get(pk=response).public_id].append(outcome)
     order = [(row["mf1"], row["raw"]) for row in rows if row["mf1"] is not None]
     assert order == sorted(order)
     best = {}
@@ -236,9 +236,9 @@ def test_the_page_lists_what_is_lowest_and_leads_side_by_side(study: Study, repo
     assert pair.context["place"] == 1
     assert pair.context["previous"] is None
     assert pair.context["following"] == rows[1]["response"]
-    said = {(row.this.a, row.this.b) for row in pair.context["rows"]}
+    outcome_pairs = {(row.this.a, row.this.b) for row in pair.context["rows"]}
     response = Response.objects.get(public_id=rows[0]["response"])
-    assert said == {
+    assert outcome_pairs == {
         (study.said["A"][pair_], study.said["B"][pair_]) for pair_ in study.said["A"] if pair_[0] == response.pk
     }
     last = open_page(study, f"agreement/{report.public_id}/pair/{rows[-1]['response']}/")
@@ -283,12 +283,12 @@ def test_a_trained_judge_is_said_to_know_what_it_learned_from(study: Study, monk
     study.judge("J", coin(5, "met", "not_met"))
     monkeypatch.setattr("agreement.kinds.items.learned_candidates", lambda benchmark, runs: ["beta"])
     result = compute(study.benchmark, rater_a="group:A", rater_b="J")
-    said = "the judge learned from decisions on"
+    phrase = "the judge learned from decisions on"
     for name in ("where", "tail"):
         for row in result.tables[name].dicts():
             about = row["slice"] == "candidate:beta" or row["slice"].startswith("response:beta/")
-            assert (said in row["note"]) == about
-    assert said in result.tables["overall"].dicts()[0]["note"]
+            assert (phrase in row["note"]) == about
+    assert phrase in result.tables["overall"].dicts()[0]["note"]
 
 
 def test_what_is_added_beside_the_pairs_makes_nothing_stale(study: Study) -> None:
@@ -305,9 +305,9 @@ def test_peers_are_counted_once_with_each() -> None:
     # Group 1: P, Q and R on one pair say met, met, not met; P and Q on another met and not met. Group 2: S alone, on
     # the first pair. One case; by hand: P meets Q (tp), R (fp), then Q (fp); Q meets P (tp), R (fp), then P (fn);
     # R meets P and Q (fn, fn).
-    said = [(0, 1, 0, 1), (1, 1, 0, 1), (2, 1, 0, 0), (0, 1, 1, 1), (1, 1, 1, 0), (3, 2, 0, 0)]
-    physician, group, pair, outcome = (np.array(column) for column in zip(*said, strict=True))
-    none = np.zeros(len(said), dtype=np.int16)
+    rows = [(0, 1, 0, 1), (1, 1, 0, 1), (2, 1, 0, 0), (0, 1, 1, 1), (1, 1, 1, 0), (3, 2, 0, 0)]
+    physician, group, pair, outcome = (np.array(column) for column in zip(*rows, strict=True))
+    none = np.zeros(len(rows), dtype=np.int16)
     votes = Votes(physician, group, pair, pair, outcome.astype(np.int16), none, none)
     counts = peer_tables(votes, pair, physician, (1, 4))
     assert counts.cells()[:, 0].T.tolist() == [[1, 2, 0, 0], [1, 1, 1, 0], [0, 0, 2, 0], [0, 0, 0, 0]]

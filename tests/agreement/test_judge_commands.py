@@ -45,10 +45,10 @@ def test_the_commands_write_what_the_reports_hold(study: Study, tmp_path: Path) 
         services.run(report_id=report.pk, clock=timezone.now)
         report.refresh_from_db()
         reports[kind] = report
-    said, slug = io.StringIO(), f"--benchmark={study.benchmark.slug}"
+    stdout, slug = io.StringIO(), f"--benchmark={study.benchmark.slug}"
     judges = ["--reference=group:A", "--judge=good", "--judge=poor"]
-    call_command("compare_judges", slug, *judges, f"--out={tmp_path}", "--seed=7", stdout=said)
-    call_command("alternative_test", slug, "--judge=good", f"--out={tmp_path}", "--seed=7", stdout=said)
+    call_command("compare_judges", slug, *judges, f"--out={tmp_path}", "--seed=7", stdout=stdout)
+    call_command("alternative_test", slug, "--judge=good", f"--out={tmp_path}", "--seed=7", stdout=stdout)
     for kind, names in (
         ("comparison", ("comparison", "slices", "disagreement")),
         ("alternative", ("physicians", "summary")),
@@ -56,8 +56,8 @@ def test_the_commands_write_what_the_reports_hold(study: Study, tmp_path: Path) 
         for name in names:
             written = (tmp_path / f"{name}.csv").read_text(encoding="utf-8")
             assert written == "".join(table_of(reports[kind], name).csv()), name
-    assert "A: good, B: poor, against group:A@checked" in said.getvalue()
-    assert "stand in for a physician of this group" in said.getvalue()
+    assert "A: good, B: poor, against group:A@checked" in stdout.getvalue()
+    assert "stand in for a physician of this group" in stdout.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -86,18 +86,18 @@ def test_label_files_need_no_database(tmp_path: Path) -> None:
         ("i5", [True, True], ["h2", "h3"]),
     ]
     gold = [
-        {"item_id": item, "binary_labels": said, "anonymized_physician_ids": who, "category": "c"}
-        for item, said, who in labels
+        {"item_id": item, "binary_labels": answers, "anonymized_physician_ids": who, "category": "c"}
+        for item, answers, who in labels
     ]
     judge = [{"item_id": item, "criteria_met": met} for item, met in (("i1", True), ("i2", True), ("i3", False))]
     for name, rows in (("gold", gold), ("judge", judge)):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     files = [f"--labels={tmp_path / 'gold.jsonl'}", f"--judge={tmp_path / 'judge.jsonl'}", f"--out={tmp_path}"]
-    said = io.StringIO()
-    call_command("alternative_test", *files, "--minimum=2", stdout=said)
+    stdout = io.StringIO()
+    call_command("alternative_test", *files, "--minimum=2", stdout=stdout)
     rows = {row["physician"]: row for row in read(tmp_path / "physicians.csv")}
     # i5 has no verdict, which agrees with nobody, while h2 and h3 agree there: ρ_f is 3/4 and 2/3 in place of 1.
     assert [rows[who]["n_instances"] for who in ("h1", "h2", "h3")] == ["3", "4", "3"]
     assert [float(rows[who]["rho_judge"]) for who in ("h1", "h2", "h3")] == [1, 0.75, pytest.approx(2 / 3)]
     assert [float(rows[who]["difference"]) for who in ("h1", "h2", "h3")] == [0, 0, 0]
-    assert "No verdict" not in said.getvalue() and "may not stand in" in said.getvalue()
+    assert "No verdict" not in stdout.getvalue() and "may not stand in" in stdout.getvalue()

@@ -28,7 +28,7 @@ def shared_study(rows_of_the_module: None) -> Study:
 
 
 def write(study: Study, command: str, out: Path, *options: str) -> str:
-    said = StringIO()
+    stdout = StringIO()
     given = {
         "agreement": ["--rater=group:A", "--rater=group:B"],
         "scores": ["--rater=J", "--k=1"],
@@ -37,8 +37,8 @@ def write(study: Study, command: str, out: Path, *options: str) -> str:
         "label_budget": ["--judge=J", "--reference=group:A", "--half-width=5"],
     }
     arguments = [f"--benchmark={study.benchmark.slug}", f"--out={out}", *given[command], *options]
-    call_command(command, *arguments, stdout=said)
-    return said.getvalue()
+    call_command(command, *arguments, stdout=stdout)
+    return stdout.getvalue()
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -152,12 +152,12 @@ def test_unequal_inclusion_probabilities_weigh(study: Study) -> None:
 
 
 def test_what_is_not_known_of_the_sample_is_said(study: Study) -> None:
-    for frame, imported, said in (
+    for frame, imported, phrase in (
         ({"filter": {"tags": ["theme:odd"]}}, False, "drawn from a part of the cases"),
         ({"imported": True}, True, "not recorded how the graded responses were drawn"),
     ):
         Batch.objects.update(frame=frame, imported=imported)
-        assert all(said in row["note"] for row in accuracy(study))
+        assert all(phrase in row["note"] for row in accuracy(study))
     # What is drawn later from the same cases adds to one random sample; from other cases it does not.
     Batch.objects.update(frame={"filter": {}}, imported=False)
     later = make_batch(study.groups["A"], by=study.admin, draw=4)
@@ -213,12 +213,12 @@ def test_nothing_is_said_of_a_candidate_that_the_judge_learned_from(
 
 
 def test_parameters_that_make_no_report(study: Study) -> None:
-    for judge, reference, said in (
+    for judge, reference, message in (
         ("group:A", "Judge", "Predictions are a judge’s"),
         ("Judge", "Judge", "different raters"),
         ("Judge", "group:B", "no expert group"),
     ):
-        with pytest.raises(services.DomainError, match=said):
+        with pytest.raises(services.DomainError, match=message):
             services.create_report(
                 benchmark=study.benchmark,
                 kind="powered",

@@ -66,8 +66,8 @@ Pairs = list[tuple[bool, bool]]
 def f1(pairs: Pairs, of: bool) -> tuple[float | None, float | None, float | None]:
     """Precision, recall and F1 of one answer as the published code has them: None without one to divide by."""
     both = sum(a is of and b is of for a, b in pairs)
-    said, meant = sum(b is of for _, b in pairs), sum(a is of for a, _ in pairs)
-    precision, recall = both / said if said else None, both / meant if meant else None
+    predicted, meant = sum(b is of for _, b in pairs), sum(a is of for a, _ in pairs)
+    precision, recall = both / predicted if predicted else None, both / meant if meant else None
     if precision is None or recall is None:
         return precision, recall, None
     return precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -38,7 +38,7 @@ def report(tmp_path: Path) -> Report:
     (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, made_up)), "utf-8")
     call_command("import_meta_eval", tmp_path / "labels.jsonl", "--benchmark", "real", verbosity=0)
     sample = dict(Response.objects.values_list("external_id", "sample"))
-    said = [
+    verdict_rows = [
         {
             "case": row["prompt_id"],
             "candidate": "meta-eval completions",
@@ -48,7 +48,7 @@ def report(tmp_path: Path) -> Report:
         }
         for row in made_up
     ]
-    (tmp_path / "verdicts.jsonl").write_text("\n".join(map(json.dumps, said)), "utf-8")
+    (tmp_path / "verdicts.jsonl").write_text("\n".join(map(json.dumps, verdict_rows)), "utf-8")
     call_command("import_verdicts", tmp_path / "verdicts.jsonl", "--benchmark", "real", "--judge", "J", verbosity=0)
     benchmark = Benchmark.objects.get(slug="real")
     report = services.create_report(
@@ -74,8 +74,8 @@ def test_all_pairs_of_raters_are_those_of_the_official_code(report: Report) -> N
     assert {row["physician"] for row in table_of(report, "meta_physicians").dicts()} == {
         row["physician"] for row in table_of(report, "physicians").dicts()
     }
-    said = methods_of(report).text
-    assert "every physician (250 pairs)" in said and "(282 ordered pairs)" in said
+    methods = methods_of(report).text
+    assert "every physician (250 pairs)" in methods and "(282 ordered pairs)" in methods
     client = Client()
     client.force_login(BenchmarkRoleFactory(benchmark=report.benchmark, role="researcher").user)
     page = f"/b/real/agreement/{report.public_id}/"

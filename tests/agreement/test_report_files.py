@@ -67,10 +67,10 @@ def test_one_archive_has_it_all_the_same_bytes_by_page_api_and_command(
     packed = fetched(client, f"{page}report.zip")
     client.cookies["django_language"] = "zh-hans"  # whoever asks, in whatever language
     assert fetched(client, f"/api/v1/benchmarks/{slug}/reports/{report.public_id}/report.zip") == packed
-    said = io.StringIO()
-    call_command("report", f"--benchmark={slug}", f"--id={report.public_id}", f"--out={out}", stdout=said)
+    stdout = io.StringIO()
+    call_command("report", f"--benchmark={slug}", f"--id={report.public_id}", f"--out={out}", stdout=stdout)
     assert out.read_bytes() == packed
-    assert "Up to date" in said.getvalue()
+    assert "Up to date" in stdout.getvalue()
 
     with ZipFile(io.BytesIO(packed)) as archive:
         read = {name: archive.read(name) for name in archive.namelist()}
@@ -99,7 +99,7 @@ def test_one_archive_has_it_all_the_same_bytes_by_page_api_and_command(
 
 def test_the_methods_name_rule_stage_n_exclusion_seed_software_and_sources(report: Report, client: Client) -> None:
     page = f"/b/{report.benchmark.slug}/agreement/{report.public_id}/"
-    said = fetched(client, f"{page}methods.txt").decode()
+    methods = fetched(client, f"{page}methods.txt").decode()
     facts = report.result["facts"]
     for words in (
         "The decisions of the judge echo were compared with those of group A (after the secondary check), the",
@@ -114,9 +114,9 @@ def test_the_methods_name_rule_stage_n_exclusion_seed_software_and_sources(repor
         "Cohen 1960: A coefficient of agreement for nominal scales.",
         "Gwet 2008: Computing inter-rater reliability",
     ):
-        assert words in said
-    assert "Calderon" not in said  # only what is named is listed
-    assert said.split("\n\n")[0] in client.get(page).content.decode().replace("&#x27;", "'")
+        assert words in methods
+    assert "Calderon" not in methods  # only what is named is listed
+    assert methods.split("\n\n")[0] in client.get(page).content.decode().replace("&#x27;", "'")
     assert "\\paragraph{" in fetched(client, f"{page}methods.tex").decode()
 
 
@@ -170,11 +170,13 @@ def test_a_table_too_large_for_a_workbook_of_all_is_named_in_it(
 
 
 def test_the_command_computes_any_kind_and_refuses_in_words(study: Study, tmp_path: Path) -> None:
-    slug, said = f"--benchmark={study.benchmark.slug}", io.StringIO()
-    call_command("report", slug, "--kind=scores", "--param=rater=echo", "--param=k=2", f"--out={tmp_path}", stdout=said)
+    slug, stdout = f"--benchmark={study.benchmark.slug}", io.StringIO()
+    call_command(
+        "report", slug, "--kind=scores", "--param=rater=echo", "--param=k=2", f"--out={tmp_path}", stdout=stdout
+    )
     report = Report.objects.get()
     assert (report.kind, report.status, report.parameters["k"]) == ("scores", "done", 2)
-    assert "Scores by echo, k = 2" in said.getvalue()
+    assert "Scores by echo, k = 2" in stdout.getvalue()
     assert (tmp_path / "tables" / "scoreboard.csv").read_text().startswith("candidate,")
     assert "SHA256SUMS" in os.listdir(tmp_path)
     for given, words in (

@@ -212,8 +212,8 @@ def test_a_run_without_a_verdict_is_no_rater_and_missing_is_not_invalid(study: S
             KINDS[kind].compute(study.benchmark, seed=0, **given)
     # Three verdicts that never came and two that are broken; the others say what A says.
     order = sorted(pair for pair, outcome in study.said["A"].items() if outcome != "cannot_assess")
-    said = {**study.said["A"], **dict.fromkeys(order[:3], ""), **dict.fromkeys(order[3:5], "invalid")}
-    study.judge("patchy", said.__getitem__)
+    outcomes = {**study.said["A"], **dict.fromkeys(order[:3], ""), **dict.fromkeys(order[3:5], "invalid")}
+    study.judge("patchy", outcomes.__getitem__)
     report = ask(study, rater_a="group:A", rater_b="patchy")
     overall = table_of(report, "candidates").dicts()[0]
     assert (overall["n_invalid"], overall["n_missing"]) == (5, 3)

@@ -29,8 +29,8 @@ def test_every_page_says_the_same() -> None:
     right, broken = noisy(study, "A", 3, 0.25), coin(9, *["right"] * 12, "invalid", "")
 
     def judge(pair: Pair) -> str:
-        said = broken(pair)
-        return right(pair) if said == "right" else said
+        outcome = broken(pair)
+        return right(pair) if outcome == "right" else outcome
 
     study.judge("J", judge)
     study.judge("K", noisy(study, "A", 5, 0.3))

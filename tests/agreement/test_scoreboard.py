@@ -51,8 +51,8 @@ def result(study: Study, also: tuple[str, ...] = ("J", "group:B")) -> Result:
 def hits(study: Study, rater: str) -> dict[int, int]:
     """How many criteria of each response ``rater`` said are met."""
     hits_by_response: dict[int, int] = {}
-    for (response, _criterion), said in study.said[rater].items():
-        hits_by_response[response] = hits_by_response.get(response, 0) + (said == "met")
+    for (response, _criterion), outcome in study.said[rater].items():
+        hits_by_response[response] = hits_by_response.get(response, 0) + (outcome == "met")
     return hits_by_response
 
 
@@ -180,8 +180,8 @@ def test_physicians_are_counted_beside_their_agreement_and_length_beside_scores(
 
     scoreboard = result(study)
     whole, alpha = scoreboard.tables["counts"].dicts()[:2]
-    said = [[outcome == "met" for outcome in study.said[name].values()] for name in ("A", "B")]
-    assert whole["mf1"] == pytest.approx(f1_score(*said, average="macro"), abs=1e-9)
+    outcomes_by_group = [[outcome == "met" for outcome in study.said[name].values()] for name in ("A", "B")]
+    assert whole["mf1"] == pytest.approx(f1_score(*outcomes_by_group, average="macro"), abs=1e-9)
     assert whole["mf1_low"] < whole["mf1"] < whole["mf1_high"]
     assert (whole["n_annotators"], whole["n_checkers"], whole["n_decisions"]) == (2, 0, 2 * 96 * CRITERIA)
     assert (alpha["slice"], alpha["n_responses"], alpha["n_decisions"]) == ("candidate:alpha", 24, 2 * 24 * CRITERIA)
@@ -286,10 +286,10 @@ def test_the_page_says_whether_k_is_signed_and_links_every_row(study: Study) -> 
     assert report.parameters["also"] == ["group:B@checked", "J"]
     # The judge beside is no news: its run is one of those that went in.
     assert "newer_run" not in {change.what for change in changes_since(report, report.started_at)}
-    said = methods_of(report).text
-    assert "J: version 1, run" in said
-    assert "96 of 96 responses have a rubric score" in said  # 24 cases, 4 candidates
-    assert "and 0 on which the annotators of a group were divided" in said
+    methods = methods_of(report).text
+    assert "J: version 1, run" in methods
+    assert "96 of 96 responses have a rubric score" in methods  # 24 cases, 4 candidates
+    assert "and 0 on which the annotators of a group were divided" in methods
     client, page = client_of(study), f"/b/{study.benchmark.slug}/scores/{report.public_id}/"
     html = client.get(page, {"sort": "rubric_accuracy", "slice": "theme:even"}).content.decode()
     assert "k = 3 is not signed" in html

@@ -84,12 +84,12 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     taken = client.post(f"{API}/work/checks/next/").json()
     url = f"{API}/work/checks/{taken['id']}/"
     first = taken["rows"][0]["criterion"]["id"]
-    said = taken["rows"][0]["given"]["outcome"]
-    other = "not_met" if said == "met" else "met"
+    current_outcome = taken["rows"][0]["given"]["outcome"]
+    other = "not_met" if current_outcome == "met" else "met"
     assert client.post(f"{url}amendments/", {"criterion": first, "outcome": other}, format="json").status_code == 422
     amended = client.post(f"{url}amendments/", {"criterion": first, "outcome": other, "reason": "r"}, format="json")
     assert [amended.json()["rows"][0][key] for key in ("outcome", "version")] == [other, 1]
-    late = {"criterion": first, "outcome": said, "version": 0, "client_id": str(uuid4())}
+    late = {"criterion": first, "outcome": current_outcome, "version": 0, "client_id": str(uuid4())}
     stale = client.post(f"{url}amendments/", late, format="json")
     assert stale.status_code == 409
     standing = stale.json()["current"]

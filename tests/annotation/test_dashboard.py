@@ -348,8 +348,8 @@ def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(des
     client = signed_in(desk.admin)
     url = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/handover/"
     draft = Assignment.objects.get(annotator=second, status="draft")
-    said = draft.decisions.count()
-    assert said > 0
+    decision_count = draft.decisions.count()
+    assert decision_count > 0
     pieces = [draft.public_id, *Assignment.objects.filter(annotator=first).values_list("public_id", flat=True)]
     # Chosen: a draft, and of first what is accepted, sent back, untouched. What was handed in never moves.
     client.post(url, {"piece": pieces, "to": first.pseudonyms.get().pseudonym})
@@ -357,7 +357,7 @@ def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(des
     assert held.get().annotator == first
     draft.refresh_from_db()
     assert draft.status == "released"
-    assert draft.decisions.count() == said
+    assert draft.decisions.count() == decision_count
     answer = client.post(url, {"physician": first.pseudonyms.get().pseudonym, "to": "pool"}, follow=True)
     assert "3 pieces are back in the pool." in answer.content.decode()
     assert {row.status for row in desk.queue(first)} == {"accepted", "released"}

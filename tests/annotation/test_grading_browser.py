@@ -429,8 +429,8 @@ def test_borderline_by_one_key_order_by_axis_and_keys_that_belong_to_others(new_
     expect(page.locator(".criterion.current .n")).to_have_text("2")
     page.locator(".criterion.current").dispatch_event("keydown", {"key": "m", "isComposing": True, "bubbles": True})
     saved(page)
-    said = {d.criterion_id: (d.outcome, d.borderline) for d in Decision.objects.filter(assignment=row)}
-    assert said == {criteria[0]: ("met", True), criteria[2]: ("not_met", True)}
+    decisions = {d.criterion_id: (d.outcome, d.borderline) for d in Decision.objects.filter(assignment=row)}
+    assert decisions == {criteria[0]: ("met", True), criteria[2]: ("not_met", True)}
     page.keyboard.press("o")
     expect(page.locator(".criterion:visible")).to_have_count(2)
     page.keyboard.press("l")

@@ -104,10 +104,10 @@ def signed_in(user: User) -> Client:
 def test_raters_of_one_file_who_differ_are_adjudicated_and_the_ruling_counts(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    said = load(tmp_path, rows("P1", {"a": "+++", "b": "++-", "c": "---"}) + rows("P2", {"a": "+-+", "b": "--?"}))
+    output = load(tmp_path, rows("P1", {"a": "+++", "b": "++-", "c": "---"}) + rows("P2", {"a": "+-+", "b": "--?"}))
     assert queue() == {"a": [2], "b": [1, 2, 3]}  # c has one rater
-    assert "conflicts: 4 created" in said
-    assert "In “A”, 4 conflicts on 2 responses wait under Conflicts. The group has no adjudicator" in said
+    assert "conflicts: 4 created" in output
+    assert "In “A”, 4 conflicts on 2 responses wait under Conflicts. The group has no adjudicator" in output
     assert final("a") == [Outcome.MET, Outcome.UNDECIDED, Outcome.MET]
     admin = BenchmarkRoleFactory(benchmark=benchmark, role="admin").user
     assert "No conflict so far" not in signed_in(admin).get("/b/bench/conflicts/").content.decode()
@@ -186,10 +186,10 @@ def test_rulings_that_come_in_a_later_file_take_the_open_conflict(benchmark: Ben
 
 
 def test_one_conflict_is_announced_in_the_singular(benchmark: Benchmark, tmp_path: Path) -> None:
-    said = load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "-++"}))
-    assert "In “A”, 1 conflict on 1 response waits under Conflicts." in said
-    said = load(tmp_path, rows("P1", {"b": "+++"}) + rows("P2", {"b": "--+"}))
-    assert "In “A”, 2 conflicts on 1 response wait under Conflicts." in said
+    output = load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "-++"}))
+    assert "In “A”, 1 conflict on 1 response waits under Conflicts." in output
+    output = load(tmp_path, rows("P1", {"b": "+++"}) + rows("P2", {"b": "--+"}))
+    assert "In “A”, 2 conflicts on 1 response wait under Conflicts." in output
 
 
 def test_labels_of_a_meta_evaluation_that_differ_are_conflicts(tmp_path: Path) -> None:
@@ -234,10 +234,10 @@ def test_the_command_opens_what_was_imported_before_and_between_groups(benchmark
     load(tmp_path, rows("P1", {"a": "+++", "b": "+++", "c": "+++"}) + rows("P2", {"a": "--+", "b": "+++"}))
     load(tmp_path, rows("Q1", {"a": "-++", "b": "-+-", "c": "+++", "d": "+++"}), group="B")
     Adjudication.objects.all().delete()  # as imports of earlier versions left it
-    said = open_conflicts()
-    assert "within groups: 2 conflicts on 1 response opened" in said
-    assert "between groups: 2 conflicts on 1 response opened" in said
-    assert "A and B: 2 conflicts on 1 response; left for later: 1 response with open conflicts within a group" in said
+    output = open_conflicts()
+    assert "within groups: 2 conflicts on 1 response opened" in output
+    assert "between groups: 2 conflicts on 1 response opened" in output
+    assert "A and B: 2 conflicts on 1 response; left for later: 1 response with open conflicts within a group" in output
     assert queue() == {"a": [1, 2]}
     between = Adjudication.objects.get(other_group__isnull=False)
     assert (between.response.case.key, positions(between)) == ("b", [1, 3])
@@ -320,8 +320,10 @@ def test_the_command_names_the_batches_that_must_be_closed_first(benchmark: Benc
 def test_only_responses_of_both_groups_are_counted_as_left_for_later(benchmark: Benchmark, tmp_path: Path) -> None:
     load(tmp_path, rows("P1", {"a": "+++", "b": "+++"}) + rows("P2", {"a": "-++", "b": "-++"}))
     load(tmp_path, rows("Q1", {"a": "+++", "c": "+++"}), group="B")
-    said = open_conflicts()
-    assert "A and B: 0 conflicts on 0 responses; left for later: 1 response with open conflicts within a group" in said
+    output = open_conflicts()
+    assert (
+        "A and B: 0 conflicts on 0 responses; left for later: 1 response with open conflicts within a group" in output
+    )
 
 
 def test_thirty_four_ties_are_thirty_four_conflicts(tmp_path: Path) -> None:
@@ -332,11 +334,11 @@ def test_thirty_four_ties_are_thirty_four_conflicts(tmp_path: Path) -> None:
     for key in keys:
         ResponseFactory(case=CaseFactory(benchmark=benchmark, key=key, rubric=[5]), candidate=model)
     ties = set(keys[:34])
-    said = load(
+    output = load(
         tmp_path,
         rows("P1", dict.fromkeys(keys, "+")) + rows("P2", {key: "-" if key in ties else "+" for key in keys}),
     )
-    assert "conflicts: 34 created" in said
+    assert "conflicts: 34 created" in output
     assert Adjudication.objects.filter(status="open", adjudicator=None).count() == 34
     assert set(queue()) == ties
     ratings = group_ratings(ExpertGroup.objects.get(), "final")

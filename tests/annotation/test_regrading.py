@@ -163,14 +163,14 @@ def test_rulings_under_two_versions_count_once_each() -> None:
     ResponseFactory(case=case)
     group = ExpertGroupFactory(benchmark=benchmark, annotators=2, adjudicators=1)
     make_batch(group, annotators_per_item=2)
-    for row, said in zip(Assignment.objects.order_by("pk"), ("met", "not_met"), strict=True):
-        decide(row, said)
+    for row, outcome in zip(Assignment.objects.order_by("pk"), ("met", "not_met"), strict=True):
+        decide(row, outcome)
     settle(group, "met")
     reword(case, 0)
     plan = plan_regrading(group=group, terms=BatchTerms(title="Again", check_policy="none", seed=1))
     again = create_regrading(plan=plan, by=None, at=timezone.now())
-    for row, said in zip(again.assignments.order_by("pk"), ("met", "not_met"), strict=True):
-        decide(row, said)
+    for row, outcome in zip(again.assignments.order_by("pk"), ("met", "not_met"), strict=True):
+        decide(row, outcome)
     assert Adjudication.objects.count() == 2
     settle(group, "not_met")
     final = group_ratings(group, "final")

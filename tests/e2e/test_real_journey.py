@@ -184,7 +184,9 @@ def final_decisions(group: str) -> dict[tuple[int, int], bool]:
         (ruling.adjudication.response_id, ruling.criterion_id): ruling.outcome
         for ruling in Ruling.objects.filter(adjudication__group__name=group).select_related("adjudication")
     }
-    return {pair: (said[0] if len(set(said)) == 1 else rulings[pair]) == "met" for pair, said in votes.items()}
+    return {
+        pair: (outcomes[0] if len(set(outcomes)) == 1 else rulings[pair]) == "met" for pair, outcomes in votes.items()
+    }
 
 
 def macro_f1(a: dict[tuple[int, int], bool], b: dict[tuple[int, int], bool]) -> float:

@@ -83,9 +83,9 @@ class Up:
         wait_until(self._greeted, within_s=120, message="`up` says where it is")
 
     def _greeted(self):
-        said = self.said.read_text()
-        assert self.process.poll() is None, said
-        return f"http://localhost:{self.port}" in said
+        log = self.said.read_text()
+        assert self.process.poll() is None, log
+        return f"http://localhost:{self.port}" in log
 
     def get(self, path, host=None):
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -79,9 +79,9 @@ class Names:
 
     def __call__(self, host: str, *_: Any, **__: Any) -> list[Any]:
         self.asked += 1
-        said = self.answers[min(self.asked, len(self.answers)) - 1]
-        family = socket.AF_INET6 if ":" in said else socket.AF_INET
-        place = (said, self.port, 0, 0) if ":" in said else (said, self.port)
+        address = self.answers[min(self.asked, len(self.answers)) - 1]
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        place = (address, self.port, 0, 0) if ":" in address else (address, self.port)
         return [(family, socket.SOCK_STREAM, 6, "", place)]
 
 

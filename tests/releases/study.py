@@ -130,9 +130,9 @@ def _graded(benchmark: Benchmark, physician: User) -> str:
     make_batch(group, title=SECRETS["title of a batch"])
     assignment = Assignment.objects.get()
     first, *others = annotation.criteria_of(assignment)
-    said = [annotation.DecisionInput(criterion=first, outcome="met", note=SECRETS["note of a physician"])]
-    said += [annotation.DecisionInput(criterion=one, outcome="not_met") for one in others]
-    annotation.save_decisions(assignment=assignment, annotator=physician, changes=said, at=AT)
+    changes = [annotation.DecisionInput(criterion=first, outcome="met", note=SECRETS["note of a physician"])]
+    changes += [annotation.DecisionInput(criterion=one, outcome="not_met") for one in others]
+    annotation.save_decisions(assignment=assignment, annotator=physician, changes=changes, at=AT)
     annotation.submit(assignment=assignment, annotator=physician, at=AT)
     return Physician.objects.get(benchmark=benchmark, user=physician).pseudonym
 

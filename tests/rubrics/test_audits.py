@@ -25,10 +25,10 @@ SOUND = {"correctness": True, "necessity": True, "consistency": True, "guideline
 
 def test_rates_by_hand() -> None:
     # Two auditors on a to d, one on e: a sound, b a tie, c revise and remove, d both remove, e revise.
-    said = ["a sound sound", "b sound revise", "c revise remove", "d remove remove", "e revise"]
+    lines = ["a sound sound", "b sound revise", "c revise remove", "d remove remove", "e revise"]
     readings = [
         Reading(case, outcome, {**SOUND, "necessity": outcome == "sound"})
-        for case, *outcomes in map(str.split, said)
+        for case, *outcomes in map(str.split, lines)
         for outcome in outcomes
     ]
     assert outcomes_of(readings) == {"a": "sound", "b": "revise", "c": "remove", "d": "remove", "e": "revise"}

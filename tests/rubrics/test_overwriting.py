@@ -106,8 +106,8 @@ def test_a_conversation_that_was_answered_stands(benchmark: Benchmark) -> None:
         say(case, "My head hurts.", writer)
 
 
-def save(client: Client, user: User, case: Case, **said: Any) -> Any:
-    body = {"who": opaque_name(user), "client_id": str(uuid.uuid4()), **said}
+def save(client: Client, user: User, case: Case, **fields: Any) -> Any:
+    body = {"who": opaque_name(user), "client_id": str(uuid.uuid4()), **fields}
     url = f"/b/b/write/{case.public_id}/rubric/draft/"
     return client.post(url, json.dumps(body), content_type="application/json")
 

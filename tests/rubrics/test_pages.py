@@ -203,8 +203,8 @@ def test_cells_of_a_file_are_inert(admin, benchmark) -> None:
 def test_pages_of_what_is_looked_through_for_each_of_them(admin, benchmark, monkeypatch, query, pages) -> None:
     monkeypatch.setattr("rubrics.views.cases.PER_PAGE", 2)
     for number in (1, 2, 3):
-        said = [{"role": "user", "content": "A wombat bit me."}]
-        CaseFactory(benchmark=benchmark, key=f"w{number}", conversation=said, rubric=[1] * number)
+        conversation = [{"role": "user", "content": "A wombat bit me."}]
+        CaseFactory(benchmark=benchmark, key=f"w{number}", conversation=conversation, rubric=[1] * number)
     CaseFactory(benchmark=benchmark, key="none", rubric=[1])
     for page, asked in (
         (0, ""),

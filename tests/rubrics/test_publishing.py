@@ -161,10 +161,10 @@ def test_returned_with_a_reason_and_read_again(case: Case) -> None:
     rubric, items = drafted(case, writer)
     write(rubric, [replace(items[0], points=7), *items[1:]], writer)
     send(rubric, writer)
-    said: dict[str, Any] = {"rubric": rubric, "reviewer": reviewer, "at": timezone.now()}
+    arguments: dict[str, Any] = {"rubric": rubric, "reviewer": reviewer, "at": timezone.now()}
     with pytest.raises(DomainError):
-        return_draft(**said, comment=" ", item_comments={"no such": "x"})
-    review = return_draft(**said, comment="Too vague", item_comments={items[0].id: "Say how much", "no such": "x"})
+        return_draft(**arguments, comment=" ", item_comments={"no such": "x"})
+    review = return_draft(**arguments, comment="Too vague", item_comments={items[0].id: "Say how much", "no such": "x"})
     assert review.item_comments == {items[0].id: "Say how much"}
     assert Notification.objects.get(user=writer, kind="rubric").values["what"] == "returned"
     send(rubric, writer)  # unchanged: the reviewer may be persuaded

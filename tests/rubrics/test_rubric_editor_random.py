@@ -127,22 +127,22 @@ class Author:
 
     def type(self) -> None:
         place, at = self.somewhere()
-        said = "".join(self.chance.choice(["ab", "c ", "d", ", e", "7"]) for _ in range(3))
+        text = "".join(self.chance.choice(["ab", "c ", "d", ", e", "7"]) for _ in range(3))
         self.put(place, "text", at)
-        if not self.rows[place]["text"] and said.startswith("/"):
+        if not self.rows[place]["text"] and text.startswith("/"):
             return
-        self.keys.type(said)
-        for letter in said:
+        self.keys.type(text)
+        for letter in text:
             self.typed(place, "text", at, at, letter)
             at += 1
 
     def burst(self) -> None:
         place, start = self.somewhere()
         end = max(start, self.cut(self.rows[place]["text"]))
-        said = "".join(self.chance.choices(WORDS, k=4))
+        text = "".join(self.chance.choices(WORDS, k=4))
         self.put(place, "text", start, end)
-        self.keys.insert_text(said)
-        self.typed(place, "text", start, end, said)
+        self.keys.insert_text(text)
+        self.typed(place, "text", start, end, text)
 
     def compose(self) -> None:
         """A Chinese word: half of it stands while it is composed, and Enter does not begin a criterion."""
@@ -206,10 +206,10 @@ class Author:
         row = self.rows[place]
         before = deepcopy(self.rows)
         self.put(place, "tag")
-        said = self.chance.choice(["triage", "急诊；用药", " x y ;triage"])
-        self.keys.insert_text(said)
+        text = self.chance.choice(["triage", "急诊；用药", " x y ;triage"])
+        self.keys.insert_text(text)
         self.keys.press("Enter")
-        row["tags"] = list(dict.fromkeys([*row["tags"], *(one.strip() for one in re.split("[;；]", said))]))
+        row["tags"] = list(dict.fromkeys([*row["tags"], *(one.strip() for one in re.split("[;；]", text))]))
         self.note(before)
 
     # What is done to the list -----------------------------------------------------------------------------------------
@@ -320,10 +320,10 @@ class Author:
         what()
         return what.__name__
 
-    def check(self, said: str) -> None:
+    def check(self, action: str) -> None:
         seen = self.page.evaluate(SEEN)
         wanted = [[row["text"], row["points"], row["tags"], row["source"]] for row in self.rows]
-        assert [one[0] for one in seen] == wanted, said
+        assert [one[0] for one in seen] == wanted, action
         shown = [
             [
                 row["text"],
@@ -333,7 +333,7 @@ class Author:
             ]
             for row in self.rows
         ]
-        assert [one[1] for one in seen] == shown, f"{said}: the page shows something else than it saves"
+        assert [one[1] for one in seen] == shown, f"{action}: the page shows something else than it saves"
 
 
 def test_any_keys_leave_what_was_typed(new_page: Callable[..., Page], watch: Any) -> None:

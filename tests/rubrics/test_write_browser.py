@@ -21,8 +21,8 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     author = UserFactory()
     benchmark = BenchmarkFactory(slug="b")
     give_authoring_role(benchmark=benchmark, user=author, role="author", at=timezone.now())
-    said = [{"role": "user", "content": "My head hurts."}, {"role": "assistant", "content": "Since when?"}]
-    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=said, tags=[])
+    conversation = [{"role": "user", "content": "My head hurts."}, {"role": "assistant", "content": "Since when?"}]
+    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=conversation, tags=[])
     url = f"/b/b/write/{case.public_id}/"
 
     def turns() -> list[str]:

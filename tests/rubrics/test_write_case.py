@@ -54,9 +54,9 @@ def client(author: User) -> Client:
 
 
 def send(
-    client: Client, case: Case, author: User, version: int, client_id: uuid.UUID | None = None, **said: Any
+    client: Client, case: Case, author: User, version: int, client_id: uuid.UUID | None = None, **fields: Any
 ) -> Any:
-    body = {"who": opaque_name(author), "version": version, "client_id": str(client_id or uuid.uuid4()), "case": said}
+    body = {"who": opaque_name(author), "version": version, "client_id": str(client_id or uuid.uuid4()), "case": fields}
     return client.post(f"/b/b/write/{case.public_id}/save/", json.dumps(body), content_type="application/json")
 
 
@@ -158,8 +158,8 @@ def test_the_text_that_a_reviewer_reads_stands_until_it_comes_back(
 def test_what_may_name_a_person_blocks_until_it_is_gone_or_waived(
     client: Client, author: User, benchmark: Benchmark
 ) -> None:
-    said = [{"role": "user", "content": "Reach me on 212-555-0143. I cough."}]
-    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=said)
+    conversation = [{"role": "user", "content": "Reach me on 212-555-0143. I cough."}]
+    case = CaseFactory(benchmark=benchmark, rubric=0, conversation=conversation)
     items = [DraftItem("a", "Mentions the visit of 17 April 2023", 5), DraftItem("b", "Asks about fever", 2)]
     assert [(one.kind, one.place.part, one.place.number) for one in open_findings(case, items)] == [
         ("phone", "conversation", 1),
@@ -172,7 +172,7 @@ def test_what_may_name_a_person_blocks_until_it_is_gone_or_waived(
     assert open_findings(case, []) == []
     client.post(f"{url}{case.privacy_waivers.get().pk}/")
     assert len(open_findings(case, [])) == 1
-    published = CaseFactory(benchmark=benchmark, conversation=said)
+    published = CaseFactory(benchmark=benchmark, conversation=conversation)
     assert open_findings(published, []) == []  # it is public already
     old = published.criteria.first()
     assert old is not None
@@ -184,8 +184,8 @@ def test_what_may_name_a_person_blocks_until_it_is_gone_or_waived(
 def test_key_and_tags_are_looked_through_for_persons_too(
     client: Client, author: User, benchmark: Benchmark, language: str, places: list[str]
 ) -> None:
-    said = [{"role": "user", "content": "I cough."}]
-    named = {"key": "MRN 00482913", "tags": ["theme:hedging", "患者李小明，男，45岁"], "conversation": said}
+    conversation = [{"role": "user", "content": "I cough."}]
+    named = {"key": "MRN 00482913", "tags": ["theme:hedging", "患者李小明，男，45岁"], "conversation": conversation}
     case = CaseFactory(benchmark=benchmark, rubric=0, **named)
     findings = open_findings(case, [])
     assert [(one.kind, one.place.part, one.place.number, one.quote) for one in findings] == [
@@ -202,8 +202,8 @@ def test_key_and_tags_are_looked_through_for_persons_too(
 
 
 def test_a_conversation_in_which_nobody_speaks_is_not_ready(benchmark: Benchmark) -> None:
-    def faults(*said: str, rubric: int = 0) -> list[str]:
-        turns = [{"role": "user", "content": text} for text in said]
+    def faults(*texts: str, rubric: int = 0) -> list[str]:
+        turns = [{"role": "user", "content": text} for text in texts]
         case = CaseFactory(benchmark=benchmark, rubric=rubric, conversation=turns)
         return [fault.message for fault in unready_content(case)]
 

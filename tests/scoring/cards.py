@@ -12,7 +12,7 @@ from scoring.trained.card import Truth
 def small_card(candidates: list[str]) -> dict[str, Any]:
     """The card of a judge that is right three times in four, over twelve cases; held out is the last candidate."""
     met = np.tile([1, 0, 1, 0], 12)
-    said = np.tile([1, 0, 0, 0], 12)
+    verdicts = np.tile([1, 0, 0, 0], 12)
     score = np.tile([0.7, 0.3, 0.45, 0.35], 12)
     probability = np.tile([0.8, 0.2, 0.4, 0.1], 12)
     truth = Truth(met, np.repeat(np.arange(12), 4), 0)
@@ -31,14 +31,14 @@ def small_card(candidates: list[str]) -> dict[str, Any]:
         "threshold": 0.5,
         "coefficients": {"best_sentence": 0.8},
         "importances": {"best_sentence": 1.0},
-        "dev": truth.agreement(said),
-        "held_out": truth.agreement(said),
+        "dev": truth.agreement(verdicts),
+        "held_out": truth.agreement(verdicts),
         "baselines": {
             "majority": {"says": "not_met", **truth.agreement(majority)},
-            "word_overlap": {"threshold": 0.5, **truth.agreement(said)},
+            "word_overlap": {"threshold": 0.5, **truth.agreement(verdicts)},
         },
-        "differences": {"majority": truth.difference(said, majority), "word_overlap": truth.difference(said, said)},
-        "by_candidate": truth.by_candidate(said, candidates[-1:] * 48),
+        "differences": {"majority": truth.difference(verdicts, majority), "word_overlap": truth.difference(verdicts, verdicts)},
+        "by_candidate": truth.by_candidate(verdicts, candidates[-1:] * 48),
         "calibrator": {
             "method": "platt", "slope": 1.5, "intercept": 0.1, "n": 48, "folds": 2, "grouped_by": "candidate",
             "reason": "",

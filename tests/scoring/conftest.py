@@ -248,11 +248,11 @@ def learnable(
         assert isinstance(case, Case)
         for place, name in enumerate(candidates):
             met = [(number * 7 + place * 3 + i * (place + 2)) % 5 < 2 for i in range(len(topics))]
-            said = [
+            sentences = [
                 (sentence if is_met else filler).format(n=number + 2)
                 for is_met, (_, sentence, filler) in zip(met, topics, strict=True)
             ]
-            ResponseFactory(case=case, candidate=rows[name], text="\n".join(filter(None, said)) or "…")
+            ResponseFactory(case=case, candidate=rows[name], text="\n".join(filter(None, sentences)) or "…")
             outcomes[case.key, name] = ["met" if is_met else "not_met" for is_met in met]
     decide(benchmark, group, outcomes)
     return benchmark

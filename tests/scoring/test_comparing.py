@@ -21,7 +21,7 @@ Said = dict[str, list[str]]
 TEMPLATE = {"name": "healthbench", "system": "Judge.", "user": "{{criterion}}"}
 
 
-def asked(benchmark: Benchmark, name: str, said: Said, *, minutes: int = 0, **changes: Any) -> JudgeRun:
+def asked(benchmark: Benchmark, name: str, outcomes_by_case: Said, *, minutes: int = 0, **changes: Any) -> JudgeRun:
     """A finished run of a chat judge on alpha's answers; ``changes`` to its settings or, ``rule_sheet``, its rules."""
     rule_sheet = changes.pop("rule_sheet", "Be fair.")
     template = changes.pop("template", TEMPLATE)
@@ -36,7 +36,7 @@ def asked(benchmark: Benchmark, name: str, said: Said, *, minutes: int = 0, **ch
         purpose=purpose,
         prompt_hash=f"{name:x<12}{'0' * 52}",
     )
-    for key, outcomes in said.items():
+    for key, outcomes in outcomes_by_case.items():
         response = Response.objects.get(case__benchmark=benchmark, case__key=key, candidate__name="alpha")
         rubric = Rubric.objects.current().get(case=response.case)
         JudgeRunItem.objects.create(run=run, response=response, rubric=rubric)

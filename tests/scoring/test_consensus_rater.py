@@ -75,16 +75,16 @@ def test_without_names_it_is_of_the_two_groups_that_have_decisions(answered: Ben
     assert (outcomes(answered, "consensus"), resolve_rater(answered, "consensus").label) == ([M, U, N], "consensus")
     assert outcomes(answered, "consensus:A+B") == [M, U, N]
     group_of(answered, "D", "met", "met", "met")
-    said = message(answered, "consensus")
-    assert "Groups of this benchmark with decisions: 3." in said
-    assert "Choices: consensus:A+B, consensus:A+D, consensus:B+D." in said
+    error = message(answered, "consensus")
+    assert "Groups of this benchmark with decisions: 3." in error
+    assert "Choices: consensus:A+B, consensus:A+D, consensus:B+D." in error
 
 
 def test_what_names_no_two_groups_is_refused_with_those_there_are(three: Benchmark) -> None:
     for rater in ("consensus:A+X", "consensus:A", "consensus:A+B+C", "consensus:+"):
-        said = message(three, rater)
-        assert "does not name two expert groups" in said
-        assert "Groups: A, B, C, idle." in said
+        error = message(three, rater)
+        assert "does not name two expert groups" in error
+        assert "Groups: A, B, C, idle." in error
     assert "two different groups" in message(three, "consensus:A+A")
     with pytest.raises(DomainError):
         check_judge_name("consensus:A+B")
@@ -101,9 +101,9 @@ def test_names_of_groups_may_hold_plus_signs_and_colons(answered: Benchmark) -> 
     assert groups_of_consensus(answered, "consensus:ICU+ER+ward") == ["ICU+ER", "ward"]
     group_of(answered, "ER+ward", "met", "met", "met")
     group_of(answered, "ICU", "met", "met", "met")
-    said = message(answered, "consensus:ICU+ER+ward")
-    assert "can be read in several ways" in said
-    assert "“ICU” and “ER+ward”; “ICU+ER” and “ward”" in said
+    error = message(answered, "consensus:ICU+ER+ward")
+    assert "can be read in several ways" in error
+    assert "“ICU” and “ER+ward”; “ICU+ER” and “ward”" in error
 
 
 def test_a_consensus_and_groups_with_plus_signs_sit_in_a_jury(answered: Benchmark) -> None:

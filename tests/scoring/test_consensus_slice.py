@@ -69,7 +69,7 @@ def benchmark() -> Benchmark:
         "none": ["met", "met"],
         "example": ["met", "met"],
     }
-    decide(benchmark, "A", {(key, "model"): said for key, said in outcomes.items()})
+    decide(benchmark, "A", {(key, "model"): decisions for key, decisions in outcomes.items()})
     return benchmark
 
 

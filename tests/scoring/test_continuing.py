@@ -56,7 +56,7 @@ def test_only_reworded_criteria_are_asked_again(answered: Benchmark, loopback: L
     assert newer_versions(run) is None
     with pytest.raises(DomainError):
         go_on(run)
-    said = {(v.response_id, v.criterion_id): v.outcome for v in run.verdicts.all()}
+    outcomes = {(v.response_id, v.criterion_id): v.outcome for v in run.verdicts.all()}
     case = case_of(answered)
     rubric = reword(case, 1)
     lacks = newer_versions(run)
@@ -71,7 +71,7 @@ def test_only_reworded_criteria_are_asked_again(answered: Benchmark, loopback: L
     assert work(continuation).status == "finished"
     assert loopback.requests() == 36 + 3
     after = {(v.response_id, v.criterion_id): v.outcome for v in continuation.verdicts.all()}
-    assert len(after) == 36 and len(said.items() & after.items()) == 33
+    assert len(after) == 36 and len(outcomes.items() & after.items()) == 33
     assert resolve_rater(answered, continuation.judge.name).runs == (continuation,)
     sheet = read_sheet(answered, resolve_rater(answered, continuation.judge.name))
     assert set(sheet.criterion_ids.tolist()) >= set(rubric.items.values_list("criterion", flat=True))

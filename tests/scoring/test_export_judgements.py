@@ -23,18 +23,18 @@ OUTCOMES = {"met": True, "not_met": False}
 
 
 def export(out: Path, rater: str, candidate: str = "alpha", **options: Any) -> tuple[list[Row], str]:
-    said, notes = StringIO(), StringIO()
+    stdout, notes = StringIO(), StringIO()
     call_command(
         "export_judgements",
         benchmark="answered",
         rater=rater,
         candidate=candidate,
         out=out,
-        stdout=said,
+        stdout=stdout,
         stderr=notes,
         **options,
     )
-    return json.loads(out.read_text(encoding="utf-8")), said.getvalue() + notes.getvalue()
+    return json.loads(out.read_text(encoding="utf-8")), stdout.getvalue() + notes.getvalue()
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_one_element_for_every_case_in_order(
     monkeypatch.setattr("scoring.judgements.CHUNK", 2)
     CaseFactory(benchmark=answered, key="a-late-case", rubric=2)
     CaseFactory(benchmark=answered, key="not released", rubric=0)
-    elements, said = export(tmp_path / "out.json", f"run:{run.public_id}")
+    elements, output = export(tmp_path / "out.json", f"run:{run.public_id}")
     assert [element["case_id"] for element in elements] == ["case-0", "case-1", "case-2", "case-3", "a-late-case"]
     assert [set(element) for element in elements] == [{"case_id", "criteria_results"}] * 5
     assert elements[0]["criteria_results"] == [
@@ -74,9 +74,9 @@ def test_one_element_for_every_case_in_order(
         for n in (1, 2)
     ]
     assert elements[4]["criteria_results"] == []
-    assert "5 cases, 10 judgements of run:" in said
-    assert "left out: 1 invalid, 1 missing" in said
-    assert "1 cases have no response with sample 0" in said
+    assert "5 cases, 10 judgements of run:" in output
+    assert "left out: 1 invalid, 1 missing" in output
+    assert "1 cases have no response with sample 0" in output
     assert export(tmp_path / "by name.json", "elsewhere")[0] == elements
 
 
@@ -84,22 +84,22 @@ def test_physicians_give_no_explanations(answered: Benchmark, tmp_path: Path) ->
     given = {(f"case-{case}", "alpha"): ["met", "not_met", "met"] for case in range(4)}
     given["case-1", "alpha"] = ["cannot_assess", "met", "met"]
     decide(answered, "Group A", given)
-    elements, said = export(tmp_path / "out.json", "group:Group A")
+    elements, output = export(tmp_path / "out.json", "group:Group A")
     assert [result["criteria_met"] for result in elements[3]["criteria_results"]] == [True, False, True]
     assert {result["explanation"] for element in elements for result in element["criteria_results"]} == {""}
-    assert "left out: 1 cannot assess\n" in said
-    elements, said = export(tmp_path / "out.json", "group:Group A", "beta")
+    assert "left out: 1 cannot assess\n" in output
+    elements, output = export(tmp_path / "out.json", "group:Group A", "beta")
     assert [element["criteria_results"] for element in elements] == [[]] * 4
-    assert "left out: 12 missing" in said
+    assert "left out: 12 missing" in output
 
 
 def test_one_sample_at_a_time(answered: Benchmark, run: JudgeRun, tmp_path: Path) -> None:
     ResponseFactory(case=answered.cases.get(key="case-1"), candidate=answered.candidates.get(name="alpha"), sample=1)
     row = {"case": "case-1", "candidate": "alpha", "sample": 1, "criterion": 1, "outcome": "met"}
     load(put_lines(tmp_path / "v.jsonl", [row]), "answered", judge="second")
-    elements, said = export(tmp_path / "out.json", "second", sample=1)
+    elements, output = export(tmp_path / "out.json", "second", sample=1)
     assert [len(element["criteria_results"]) for element in elements] == [0, 1, 0, 0]
-    assert "4 responses of other samples" in said
+    assert "4 responses of other samples" in output
 
 
 def test_what_cannot_be_exported_leaves_no_file(answered: Benchmark, run: JudgeRun, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_the_csv_of_the_page_comes_in_again(
     path.write_bytes(b"".join(researcher.get(address).streaming_content))  # type: ignore[attr-defined]
     with path.open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == 23
-    said = load(path, "answered", judge="page")
-    assert "23 created" in said
+    output = load(path, "answered", judge="page")
+    assert "23 created" in output
     assert verdicts("page") == verdicts("elsewhere")
     assert Judge.objects.count() == 2

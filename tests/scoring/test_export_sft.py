@@ -131,7 +131,7 @@ def benchmark(db: None) -> Benchmark:
 
 def test_lines_are_the_requests_and_the_physicians_decisions(benchmark: Benchmark, tmp_path: Path) -> None:
     out = tmp_path / "made"
-    said = command(held_out=[["delta"]], out=out, seed=4)
+    output = command(held_out=[["delta"]], out=out, seed=4)
     manifest = json.loads((out / "manifest.json").read_text())
     parts = manifest["parts"]
     assert sorted(path.name for path in out.iterdir()) == ["dev.jsonl", "manifest.json", "train.jsonl"]
@@ -151,7 +151,7 @@ def test_lines_are_the_requests_and_the_physicians_decisions(benchmark: Benchmar
         ]
         assert [(row["instruction"], json.loads(row["output"])) for row in rows] == expected
         assert part["sha256"] == hashlib.sha256(data).hexdigest()
-        assert part["sha256"] in said
+        assert part["sha256"] in output
         assert (part["rows"], part["bytes"]) == (len(rows), len(data))
         n_met = sum(met for _instruction, answer in expected for met in [answer["criteria_met"]])
         assert (part["met"], part["not_met"]) == (n_met, len(rows) - n_met)

@@ -36,8 +36,8 @@ JUDGE = [["met", "not_met", "not_met"], ["met", "met", "met"], ["met", "met", "n
 @pytest.fixture
 def ruled(answered: Benchmark) -> Benchmark:
     """Decisions and verdicts on alpha; faulty are criterion 2 of the first response, and all three of the last."""
-    decide(answered, "A", {(case, "alpha"): said for case, said in zip(CASES, GROUP, strict=True)})
-    judged(answered, {(case, "alpha"): said for case, said in zip(CASES, JUDGE, strict=True)})
+    decide(answered, "A", {(case, "alpha"): outcomes for case, outcomes in zip(CASES, GROUP, strict=True)})
+    judged(answered, {(case, "alpha"): outcomes for case, outcomes in zip(CASES, JUDGE, strict=True)})
     for case, positions in (("case-0", [2]), ("case-3", [1, 2, 3])):
         assignment = Assignment.objects.get(response__case__key=case, response__candidate__name="alpha")
         criteria = dict(assignment.rubric.items.values_list("position", "criterion"))
@@ -59,11 +59,11 @@ def figures_from(benchmark: Benchmark, elements: list[dict[str, Any]]) -> dict[s
     scores: list[Fraction] = []
     hits: list[tuple[int, int]] = []
     for element in elements:
-        said = [(points[element["case_id"], one["criterion"]], one["criteria_met"]) for one in
+        pairs = [(points[element["case_id"], one["criterion"]], one["criteria_met"]) for one in
                 element["criteria_results"]]  # fmt: skip
-        positive = [(p, met) for p, met in said if p > 0]
+        positive = [(p, met) for p, met in pairs if p > 0]
         if positive:
-            scores.append(Fraction(sum(p for p, met in said if met), sum(p for p, _met in positive)))
+            scores.append(Fraction(sum(p for p, met in pairs if met), sum(p for p, _met in positive)))
             hits.append((sum(met for _p, met in positive), len(positive)))
     return {
         "n": len(scores),
@@ -149,13 +149,13 @@ def test_exported_decisions_leave_faulty_pairs_out_and_say_how_many(ruled: Bench
 
 
 def test_a_supervision_export_names_them(ruled: Benchmark, tmp_path: Path) -> None:
-    others = {(case, "beta"): said for case, said in zip(CASES, JUDGE, strict=True)}
+    others = {(case, "beta"): outcomes for case, outcomes in zip(CASES, JUDGE, strict=True)}
     decide(ruled, "A", {**others, **{(case, "physician"): GROUP[0] for case in CASES}})
-    said = StringIO()
+    stdout = StringIO()
     call_command(
-        "export_sft", benchmark=ruled.slug, group="A", held_out=[["physician"]], out=tmp_path / "sft", stdout=said
+        "export_sft", benchmark=ruled.slug, group="A", held_out=[["physician"]], out=tmp_path / "sft", stdout=stdout
     )
-    assert "faulty 4" in said.getvalue()
+    assert "faulty 4" in stdout.getvalue()
     assert json.loads((tmp_path / "sft" / "manifest.json").read_text())["left_out"]["faulty"] == 4
 
 
@@ -213,9 +213,9 @@ def pairs_left_out(report: Report) -> Iterator[str]:
 
 
 def test_calibration_names_responses_with_a_faulty_criterion_apart(answered: Benchmark, tmp_path: Path) -> None:
-    said = {(case, "physician"): ["met", "met", "not_met"] for case in CASES}
-    said["case-1", "physician"] = ["met", "cannot_assess", "not_met"]
-    decide(answered, "A", said)
+    outcomes = {(case, "physician"): ["met", "met", "not_met"] for case in CASES}
+    outcomes["case-1", "physician"] = ["met", "cannot_assess", "not_met"]
+    decide(answered, "A", outcomes)
     assignment = Assignment.objects.get(response__case__key="case-0")
     found_faulty(assignment, assignment.rubric.items.get(position=2).criterion_id)
     told = StringIO()
@@ -228,7 +228,7 @@ def test_calibration_names_responses_with_a_faulty_criterion_apart(answered: Ben
 
 
 def test_other_reports_count_them(ruled: Benchmark) -> None:
-    decide(ruled, "B", {(case, "alpha"): said for case, said in zip(CASES, JUDGE, strict=True)})
+    decide(ruled, "B", {(case, "alpha"): outcomes for case, outcomes in zip(CASES, JUDGE, strict=True)})
     for number, user in enumerate(
         Assignment.objects.order_by("annotator").values_list("annotator", flat=True).distinct()
     ):

@@ -163,8 +163,8 @@ def test_a_wrong_key_stops_the_run(cases: Benchmark, loopback: Loopback, monkeyp
     run = work(start(cases, loopback, "echo-key", key_env="SOME_API_KEY", concurrency=1, pauses=3))
     assert run.status == "incomplete"
     assert loopback.requests() == 3
-    said = json.dumps([run.error, run.config, list(run.items.values_list("error", flat=True))])
-    assert "401" in said and "sk-very-secret" not in said
+    text = json.dumps([run.error, run.config, list(run.items.values_list("error", flat=True))])
+    assert "401" in text and "sk-very-secret" not in text
 
 
 @pytest.mark.parametrize(

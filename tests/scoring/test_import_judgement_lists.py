@@ -36,14 +36,14 @@ def outcomes(case: str) -> list[str]:
 
 
 def test_a_list_becomes_a_run_of_one_candidate(answered: Benchmark, tmp_path: Path) -> None:
-    said = load(
+    output = load(
         put_json(tmp_path / "c.json", [element(0, True, False, True), element(1, False), element(2)]),
         "answered",
         candidate="beta",
     )
-    assert "verdicts: 4 created, 0 unchanged" in said
+    assert "verdicts: 4 created, 0 unchanged" in output
     assert (
-        "5 criteria of these responses have no verdict" in said
+        "5 criteria of these responses have no verdict" in output
     )  # of case-1 two, of case-2, of which nothing is said, three
     assert outcomes("case-0") == ["met", "not_met", "met"]
     assert set(Verdict.objects.values_list("response__candidate__name", "response__sample")) == {("beta", 0)}
@@ -68,20 +68,28 @@ def test_texts_find_their_criteria_in_any_order_and_twins_by_theirs(answered: Be
     case = CaseFactory(benchmark=answered, key="twins", rubric=[1, 1, 1], rubric__texts=texts)
     ResponseFactory(case=case, candidate=answered.candidates.get(name="alpha"))
 
-    def said(*pairs: tuple[str, bool]) -> Row:
+    def make_element(*pairs: tuple[str, bool]) -> Row:
         return {"case_id": "twins", "criteria_results": [{"criterion": a, "criteria_met": b} for a, b in pairs]}
 
     path = tmp_path / "c.json"
-    load(put_json(path, [said(("Same.", True), ("Other.", False), ("Same.", False))]), "answered", candidate="alpha")
+    load(
+        put_json(path, [make_element(("Same.", True), ("Other.", False), ("Same.", False))]),
+        "answered",
+        candidate="alpha",
+    )
     assert outcomes("twins") == ["met", "not_met", "not_met"]
-    load(put_json(path, [said(("Other.", True), ("Same.", False), ("Same.", True))]), "answered", candidate="alpha")
+    load(
+        put_json(path, [make_element(("Other.", True), ("Same.", False), ("Same.", True))]),
+        "answered",
+        candidate="alpha",
+    )
     newest = resolve_rater(answered, "elsewhere").ratings()
     assert newest.outcome.tolist() == [0, 1, 1]
-    one = refused(put_json(path, [said(("Same.", True), ("Other.", False))]), "answered", candidate="alpha")
+    one = refused(put_json(path, [make_element(("Same.", True), ("Other.", False))]), "answered", candidate="alpha")
     assert "[0].criteria_results[0].criterion: This text stands 2 times" in one
     three = [("Same.", True), ("Same.", True), ("Same.", True)]
     assert "criteria_results[2].criterion: This criterion stands in the list already" in refused(
-        put_json(path, [said(*three)]), "answered", candidate="alpha"
+        put_json(path, [make_element(*three)]), "answered", candidate="alpha"
     )
 
 
@@ -98,8 +106,8 @@ def test_samples_and_candidates_of_the_elements_themselves(answered: Benchmark, 
 
 @pytest.mark.parametrize("met", ["true", 1, None, [True]])
 def test_what_is_no_boolean_is_invalid(answered: Benchmark, tmp_path: Path, met: object) -> None:
-    said = load(put_json(tmp_path / "c.json", [element(0, met, True)]), "answered", candidate="alpha")
-    assert "1 verdict is invalid" in said
+    output = load(put_json(tmp_path / "c.json", [element(0, met, True)]), "answered", candidate="alpha")
+    assert "1 verdict is invalid" in output
     assert Counter(outcomes("case-0")) == {"invalid": 1, "met": 1}
 
 
@@ -120,7 +128,7 @@ def test_what_is_wrong_is_named_by_line_element_and_field(answered: Benchmark, t
     ]
     path = tmp_path / "c.json"
     path.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]", encoding="utf-8")
-    said = refused(path, "answered", candidate="alpha")
+    errors = refused(path, "answered", candidate="alpha")
     for line, field, words in (
         (2, "[0].criteria_results[0].criterion", "no criterion with this text"),
         (3, "[1].case_id", "no case “case-9”"),
@@ -131,9 +139,9 @@ def test_what_is_wrong_is_named_by_line_element_and_field(answered: Benchmark, t
         (9, "[7].case_id", "missing"),
         (10, "[8]", "must be an object"),
     ):
-        assert f"line {line}, {field}: " in said, field
-        assert words in next(row for row in said.splitlines() if row.startswith(f"line {line}, "))
-    assert len(said.splitlines()) == 8
+        assert f"line {line}, {field}: " in errors, field
+        assert words in next(row for row in errors.splitlines() if row.startswith(f"line {line}, "))
+    assert len(errors.splitlines()) == 8
     assert not JudgeRun.objects.exists()
     assert "name the candidate" in refused(put_json(path, [element(0, True)]), "answered")
 

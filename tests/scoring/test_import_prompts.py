@@ -50,8 +50,8 @@ def row(**changes: Any) -> Row:
     ids=["the turn alone", "a text", "completion", "the whole conversation", "the whole under instructions"],
 )
 def test_a_row_with_its_prompt_makes_case_rubric_and_response(db: None, tmp_path: Path, reply: Row) -> None:
-    said = load(put_lines(tmp_path / "b.jsonl", [row(prompt=PROMPT, **reply)]), "fresh")
-    assert "verdicts: 2 created" in said
+    output = load(put_lines(tmp_path / "b.jsonl", [row(prompt=PROMPT, **reply)]), "fresh")
+    assert "verdicts: 2 created" in output
     case = Case.objects.get()
     assert (case.key, case.conversation) == ("p-1", PROMPT)
     assert Response.objects.get().text == "Rest and drink."

@@ -52,9 +52,9 @@ def command(paths: list[str], **options: object) -> str:
 
 def test_rows_that_name_their_replicate_make_one_run_and_count_by_majority(answered: Benchmark, tmp_path: Path) -> None:
     every = [row for n, answers in enumerate(ANSWERS) for row in rows(answers, replicate=n)]
-    said = load(put_lines(tmp_path / "v.jsonl", every), "answered")
-    assert "runs: 1 created" in said
-    assert "verdicts: 9 created" in said
+    output = load(put_lines(tmp_path / "v.jsonl", every), "answered")
+    assert "runs: 1 created" in output
+    assert "verdicts: 9 created" in output
     run = JudgeRun.objects.get()
     assert (run.replicates, run.expected) == (3, 9)
     assert sorted(Verdict.objects.values_list("replicate", flat=True)) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
@@ -64,9 +64,9 @@ def test_rows_that_name_their_replicate_make_one_run_and_count_by_majority(answe
 
 
 def test_files_are_replicates_in_their_order(answered: Benchmark, tmp_path: Path) -> None:
-    said = command(files(tmp_path), replicates=True)
-    assert "runs: 1 created" in said
-    assert "verdicts: 9 created" in said
+    output = command(files(tmp_path), replicates=True)
+    assert "runs: 1 created" in output
+    assert "verdicts: 9 created" in output
     assert JudgeRun.objects.get().replicates == 3
     verdicts = Verdict.objects.order_by("criterion", "replicate").values_list("replicate", "outcome")
     assert list(verdicts) == [(n, ANSWERS[n][place]) for place in range(3) for n in range(3)]
@@ -153,10 +153,10 @@ def test_a_response_that_comes_with_every_replicate_is_one(
         for case in range(2)
         for sample in range(2)  # by the order of the file
     ]
-    said = load(put_lines(tmp_path / "b.jsonl", graded), "fresh")
-    assert "responses: 4 created" in said
-    assert "verdicts: 12 created" in said
-    assert "cases: 2 created" in said
+    output = load(put_lines(tmp_path / "b.jsonl", graded), "fresh")
+    assert "responses: 4 created" in output
+    assert "verdicts: 12 created" in output
+    assert "cases: 2 created" in output
     fresh = Benchmark.objects.get(slug="fresh")
     assert outcomes(fresh) == [Outcome.MET] * 4
     graded[-1]["prompt_response"] = [{"role": "assistant", "content": "Another one."}]

@@ -78,8 +78,8 @@ def many_rows(chance: random.Random, cases: int = 60) -> list[Row]:
 
 def test_every_row_has_the_score_that_it_carries(db: None, tmp_path: Path) -> None:
     rows = many_rows(random.Random(4))
-    said = load(put_lines(tmp_path / "b.jsonl", rows), "fresh")
-    assert "stored score" not in said
+    output = load(put_lines(tmp_path / "b.jsonl", rows), "fresh")
+    assert "stored score" not in output
     ours = responses_csv("fresh", tmp_path)
     assert len(ours) == len(rows) > 200
     seen: dict[tuple[str, str], int] = {}
@@ -104,12 +104,12 @@ def test_scores_that_their_grades_do_not_give_are_named(db: None, tmp_path: Path
     rows[21]["score"] = None
     negative = {**rows[0], "prompt_id": "negative", "score": 0.0}
     negative["rubrics"] = [{**item, "points": -1} for item in negative["rubrics"]]
-    said = load(put_lines(tmp_path / "b.jsonl", [*rows, negative]), "fresh")
-    assert f"13 of {len(rows)} stored scores are not what their grades give" in said
+    output = load(put_lines(tmp_path / "b.jsonl", [*rows, negative]), "fresh")
+    assert f"13 of {len(rows)} stored scores are not what their grades give" in output
     stored, computed = repr(rows[3]["score"]), repr(rows[3]["score"] - 1e-8)[:8]
-    assert f"line 4: stored {stored}, computed {computed}" in said
-    assert "line 13: stored" in said
-    assert "line 14: stored" not in said  # the first ten
+    assert f"line 4: stored {stored}, computed {computed}" in output
+    assert "line 13: stored" in output
+    assert "line 14: stored" not in output  # the first ten
     only = load(put_lines(tmp_path / "n.jsonl", [negative]), "other")
     assert "line 1: stored 0.0, computed undefined: no criterion with positive points" in only
 
@@ -132,8 +132,8 @@ def test_the_same_case_with_other_points_is_refused_and_in_another_order_taken(d
 def test_a_sample_that_stands_twice_is_a_fault(db: None, tmp_path: Path) -> None:
     rows = [row for row in many_rows(random.Random(7), 3) if row["prompt_id"] == "p-0"][:1] * 3
     path = put_lines(tmp_path / "b.jsonl", [{**rows[0], "sample": 1}, rows[1], {**rows[2], "sample": 1}])
-    said = refused(path, "fresh")
-    assert said.count("Sample 1 of this case and candidate stands on line 1 already") == 2
+    errors = refused(path, "fresh")
+    assert errors.count("Sample 1 of this case and candidate stands on line 1 already") == 2
 
 
 # Shape (d) --------------------------------------------------------------------------------------------------------
@@ -174,10 +174,10 @@ def all_results(n: int = 3, **more: Any) -> Row:
 
 
 def test_results_of_the_official_code(db: None, tmp_path: Path) -> None:
-    said = load(put_json(tmp_path / "r_allresults.json", all_results()), "fresh", candidate="omega")
-    assert "cases: 3 created" in said
-    assert "verdicts: 9 created" in said
-    assert "stored score" not in said
+    output = load(put_json(tmp_path / "r_allresults.json", all_results()), "fresh", candidate="omega")
+    assert "cases: 3 created" in output
+    assert "verdicts: 9 created" in output
+    assert "stored score" not in output
     ours = responses_csv("fresh", tmp_path)
     assert {case: float(score) for (_name, case, _sample), score in ours.items()} == {
         "p-0": 0.7,
@@ -201,9 +201,9 @@ def test_samples_of_a_case_may_stand_far_apart(db: None, tmp_path: Path, monkeyp
     monkeypatch.setattr("scoring.services.verdicts.graded.CHUNK", 2)
     whole = all_results()
     whole["metadata"]["example_level_metadata"] *= 2
-    said = load(put_json(tmp_path / "r.json", whole), "fresh", candidate="omega")
-    assert "cases: 3 created, 0 unchanged" in said
-    assert "responses: 6 created" in said
+    output = load(put_json(tmp_path / "r.json", whole), "fresh", candidate="omega")
+    assert "cases: 3 created, 0 unchanged" in output
+    assert "responses: 6 created" in output
     assert sorted(responses_csv("fresh", tmp_path)) == [
         ("omega", f"p-{n}", sample) for n in range(3) for sample in (0, 1)
     ]
@@ -251,7 +251,7 @@ def test_what_is_wrong_with_results_is_named(answered: Benchmark, tmp_path: Path
     del four["prompt"]
     five["prompt_id"] = "case-0"
     path = put_json(tmp_path / "r.json", whole)
-    said = refused(path, "answered", candidate="omega")
+    errors = refused(path, "answered", candidate="omega")
     place = "metadata.example_level_metadata"
     for field, words in (
         (f"{place}[0].rubric_items[1].points", "at least one point"),
@@ -260,7 +260,7 @@ def test_what_is_wrong_with_results_is_named(answered: Benchmark, tmp_path: Path
         (f"{place}[3].prompt_id", "no prompt to make it from"),
         (f"{place}[4].rubric_items", "not the criteria and points"),
     ):
-        line = next(line for line in said.splitlines() if f"{field}: " in line)
+        line = next(line for line in errors.splitlines() if f"{field}: " in line)
         assert words in line
         number = int(line.removeprefix("line ").partition(",")[0])
         assert path.read_text(encoding="utf-8").splitlines()[number - 1].strip() == "{"
@@ -335,9 +335,9 @@ def test_a_log_is_read_through_the_library_and_refused_where_it_cannot_be(
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", " " * 10_000)
-    said = load(path, "fresh")
-    assert "verdicts: 12 created" in said
-    assert "1 sample of the log has no grades and was left out: p-2/1" in said
+    output = load(path, "fresh")
+    assert "verdicts: 12 created" in output
+    assert "1 sample of the log has no grades and was left out: p-2/1" in output
     assert {key: float(score) for key, score in responses_csv("fresh", tmp_path).items()} == {
         ("mockllm/candidate", "p-0", 0): -2 / 13,
         ("mockllm/candidate", "p-0", 1): 1.0,

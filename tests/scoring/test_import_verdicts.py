@@ -32,9 +32,9 @@ def rows(answered: Benchmark) -> list[Row]:
 def test_rows_become_a_finished_run(answered: Benchmark, rows: list[Row], tmp_path: Path) -> None:
     rows[0]["explanation"] = "Says so."
     rows[1]["criterion"] = "Criterion 2 of case-0"  # the exact text
-    said = load(put_lines(tmp_path / "v.jsonl", rows), "answered")
-    assert "verdicts: 12 created, 0 unchanged" in said
-    assert "4 verdicts are invalid" in said
+    output = load(put_lines(tmp_path / "v.jsonl", rows), "answered")
+    assert "verdicts: 12 created, 0 unchanged" in output
+    assert "4 verdicts are invalid" in output
     run = JudgeRun.objects.get()
     assert (run.status, run.imported, run.expected, run.judge.kind) == ("finished", True, 12, "imported")
     assert Counter(Verdict.objects.values_list("outcome", flat=True)) == {"met": 4, "not_met": 4, "invalid": 4}
@@ -63,9 +63,9 @@ def test_csv_and_booleans_and_a_candidate_from_outside(answered: Benchmark, tmp_
     path = tmp_path / "v.csv"
     text = "case,criterion,criteria_met,model\ncase-0,1,true,\ncase-0,2,false,alpha\n"  # the option decides
     path.write_text(text, encoding="utf-8")
-    said = load(path, "answered", candidate="beta")
-    assert "verdicts: 2 created" in said
-    assert "1 criterion of these responses has no verdict" in said
+    output = load(path, "answered", candidate="beta")
+    assert "verdicts: 2 created" in output
+    assert "1 criterion of these responses has no verdict" in output
     assert set(Verdict.objects.values_list("response__candidate__name", "outcome")) == {
         ("beta", "met"),
         ("beta", "not_met"),
@@ -80,7 +80,7 @@ def test_broken_rows_import_nothing_and_are_all_named(answered: Benchmark, rows:
     rows[6] = {**rows[5]}
     rows[7] = {"case": "case-2", "candidate": "alpha", "criterion": 2, "criteria_met": "yes"}
     rows[8]["outcome"] = "cannot_assess"  # physicians may; a judge may not
-    said = refused(put_lines(tmp_path / "v.jsonl", rows), "answered")
+    errors = refused(put_lines(tmp_path / "v.jsonl", rows), "answered")
     for line, field in (
         (2, "outcome"),
         (3, "criterion"),
@@ -90,7 +90,7 @@ def test_broken_rows_import_nothing_and_are_all_named(answered: Benchmark, rows:
         (8, "criteria_met"),
         (9, "outcome"),
     ):
-        assert f"line {line}, {field}:" in said
+        assert f"line {line}, {field}:" in errors
     assert not JudgeRun.objects.exists()
     assert not Judge.objects.exists()
 
@@ -156,10 +156,10 @@ def test_graded_responses_make_what_is_missing(db: None, tmp_path: Path) -> None
         graded("p-1", "Lie down.", [False, False, False]),
     ]
     path = put_lines(tmp_path / "b.jsonl", rows)
-    said = load(path, "fresh", candidate="omega")
-    assert "cases: 2 created" in said
-    assert "responses: 3 created" in said
-    assert "verdicts: 9 created" in said
+    output = load(path, "fresh", candidate="omega")
+    assert "cases: 2 created" in output
+    assert "responses: 3 created" in output
+    assert "verdicts: 9 created" in output
     assert list(Response.objects.order_by("case__key", "sample").values_list("case__key", "sample", "text")) == [
         ("p-1", 0, "Sit down."),
         ("p-1", 1, "Lie down."),
@@ -232,7 +232,7 @@ def test_broken_graded_responses_import_nothing(answered: Benchmark, tmp_path: P
     no_reply["prompt_response"].pop()
     nameless = {**graded("p-8", "x", [True, True, True]), "prompt_id": ""}
     path = put_lines(tmp_path / "b.jsonl", [good, short, other_points, other_rubric, no_reply, nameless])
-    said = refused(path, "answered", candidate="omega")
+    errors = refused(path, "answered", candidate="omega")
     for line, field in (
         (2, "responses"),
         (3, "responses[1].points"),
@@ -240,8 +240,8 @@ def test_broken_graded_responses_import_nothing(answered: Benchmark, tmp_path: P
         (5, "prompt_response"),
         (6, "prompt_id"),
     ):
-        assert f"line {line}, {field}:" in said
-    assert said.count("line 6") == 1
+        assert f"line {line}, {field}:" in errors
+    assert errors.count("line 6") == 1
     assert not Response.objects.filter(candidate__name="omega").exists()
     assert not Case.objects.filter(key__startswith="p-").exists()
 
@@ -255,5 +255,5 @@ def test_every_line_may_be_poison(answered: Benchmark, tmp_path: Path) -> None:
         + b'{"responses": [], "responses": []}\n'
         + b'{"prompt_id": "\\u0000"}\n'
     )
-    said = refused(path, "answered", candidate="omega")
-    assert all(f"line {line}" in said for line in (1, 2, 3))
+    errors = refused(path, "answered", candidate="omega")
+    assert all(f"line {line}" in errors for line in (1, 2, 3))

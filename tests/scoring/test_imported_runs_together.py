@@ -90,9 +90,9 @@ SHARES = {"alpha": 8 / 8, "beta": 5 / 8, "gamma": 3 / 8, "physician": 0.0}
 
 def test_four_files_for_four_candidates_make_one_scoreboard(four: Benchmark, tmp_path: Path) -> None:
     paths = [put_lines(tmp_path / f"{name}.jsonl", rows(name, letters)) for name, letters in CANDIDATES.items()]
-    said = command(paths)
-    assert "runs: 4 created, 0 unchanged" in said
-    assert "verdicts: 48 created, 0 unchanged" in said
+    output = command(paths)
+    assert "runs: 4 created, 0 unchanged" in output
+    assert "verdicts: 48 created, 0 unchanged" in output
     rows_by_candidate = scores(tmp_path)
     assert {name: float(row["rubric_score"]) for name, row in rows_by_candidate.items()} == pytest.approx(SHARES)
     assert {row["n_missing"] for row in rows_by_candidate.values()} == {"0"}
@@ -120,8 +120,8 @@ def test_of_several_files_with_a_fault_in_one_nothing_is_imported(four: Benchmar
 
 def test_the_newest_verdict_counts_and_the_import_says_that_it_replaces(answered: Benchmark, tmp_path: Path) -> None:
     command([put_lines(tmp_path / "one.jsonl", rows("alpha", "+++"))])
-    said = command([put_lines(tmp_path / "two.jsonl", rows("alpha", "-  ", cases=2))])
-    assert "2 verdicts replace earlier imported ones of this judge" in said
+    output = command([put_lines(tmp_path / "two.jsonl", rows("alpha", "-  ", cases=2))])
+    assert "2 verdicts replace earlier imported ones of this judge" in output
     ratings = resolve_rater(answered, "elsewhere").ratings()
     assert ratings.outcome.tolist() == [N, M, M, N, M, M, M, M, M, M, M, M]
     older, newer = JudgeRun.objects.order_by("pk").values_list("public_id", flat=True)

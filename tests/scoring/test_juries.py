@@ -220,11 +220,11 @@ def test_shares_stand_for_outcomes_in_the_rubric_score_alone() -> None:
     assert faulty.score[0] == pytest.approx(0.5)
 
 
-def _replicated(benchmark: Benchmark, aggregate: str, said: dict[str, list[list[str]]]) -> JudgeRun:
-    """A run of several replicates on alpha's answers; ``said`` maps a case to the outcomes of each criterion."""
+def _replicated(benchmark: Benchmark, aggregate: str, outcomes_by_case: dict[str, list[list[str]]]) -> JudgeRun:
+    """A run of several replicates on alpha's answers; ``outcomes_by_case`` maps a case to the outcomes of each criterion."""
     judge = JudgeFactory(benchmark=benchmark, name=aggregate)
     run = JudgeRunFactory(judge=judge, replicates=4, snapshot={"kind": "chat", "config": {"aggregate": aggregate}})
-    for key, outcomes in said.items():
+    for key, outcomes in outcomes_by_case.items():
         response = Response.objects.get(case__benchmark=benchmark, case__key=key, candidate__name="alpha")
         rubric = Rubric.objects.current().get(case=response.case)
         JudgeRunItem.objects.create(run=run, response=response, rubric=rubric)
@@ -238,19 +238,21 @@ def _replicated(benchmark: Benchmark, aggregate: str, said: dict[str, list[list[
 @pytest.mark.django_db
 def test_the_mean_of_replicates(answered: Benchmark) -> None:
     m, n, i = "met", "not_met", "invalid"
-    said = {
+    outcomes_by_case = {
         "case-0": [[m, m, m, n], [n, n, n, m], [m, i, i, n]],  # 3/4, 1/4, 1/2
         "case-1": [[m, m, n, n], [m, m, m, m], [n, n, n, n]],  # 1/2 on a positive one, 1, 0
         "case-2": [[i, i, i, i], [i, i, m, m], [n, n, n, n]],  # broken, 1, 0
     }
-    mean = compute_scores(answered, resolve_rater(answered, f"run:{_replicated(answered, 'mean', said).public_id}"), 1)
+    mean = compute_scores(
+        answered, resolve_rater(answered, f"run:{_replicated(answered, 'mean', outcomes_by_case).public_id}"), 1
+    )
     # (5·3/4 + 3/4 − 4/2) / 8, (5/2 + 3) / 8, 3 / 8
     expected = [(15 / 4 + 3 / 4 - 2) / 8, (5 / 2 + 3) / 8, 3 / 8]
     assert [row["rubric_score"] for row in mean.responses] == pytest.approx(expected)
     assert [row["hits"] for row in mean.responses] == [1, None, 1]  # by majority; a tie has none
     assert mean.rules.endswith("rubric score: mean of the valid replicates")
     assert all(row["note"].endswith("rubric_score: mean of the valid replicates") for row in mean.rows)
-    by_majority = resolve_rater(answered, f"run:{_replicated(answered, 'majority', said).public_id}")
+    by_majority = resolve_rater(answered, f"run:{_replicated(answered, 'majority', outcomes_by_case).public_id}")
     majority = compute_scores(answered, by_majority, 1)
     assert [row["rubric_score"] for row in majority.responses] == [None, None, pytest.approx(3 / 8)]
     assert majority.digest != mean.digest
@@ -350,11 +352,11 @@ def test_a_jury_through_the_api(three: Benchmark, client_of: Client) -> None:
 def split(answered: Benchmark) -> Benchmark:
     """Two judges, a unanimous jury of them, and two groups, on three answers of alpha; beta's are theirs alone."""
     m, n, c = "met", "not_met", "cannot_assess"
-    said = {("case-0", "alpha"): [m, m, n], ("case-1", "alpha"): [m, n, n], ("case-0", "beta"): [m, m, n]}
-    judged(answered, said, "A")
-    judged(answered, {**said, ("case-0", "alpha"): [m, n, m], ("case-1", "alpha"): [n, n, n]}, "B")
-    decide(answered, "G", {**said, ("case-1", "alpha"): [m, m, c]})
-    decide(answered, "H", said)
+    outcomes = {("case-0", "alpha"): [m, m, n], ("case-1", "alpha"): [m, n, n], ("case-0", "beta"): [m, m, n]}
+    judged(answered, outcomes, "A")
+    judged(answered, {**outcomes, ("case-0", "alpha"): [m, n, m], ("case-1", "alpha"): [n, n, n]}, "B")
+    decide(answered, "G", {**outcomes, ("case-1", "alpha"): [m, m, c]})
+    decide(answered, "H", outcomes)
     create_jury(benchmark=answered, name="Panel", config={"members": ["A", "B"], "rule": "unanimous"}, by=None)
     return answered
 
@@ -384,7 +386,7 @@ def test_a_warning_names_the_member_that_learned_from_physicians(split: Benchmar
     TrainedModel.objects.create(
         judge=Judge.objects.get(name="B"), status="done", card=small_card(["alpha", "physician", "beta"])
     )
-    said = []
+    pages = []
     for rater in ("Panel", "B"):
         report = create_report(
             benchmark=split, kind="agreement", parameters={"rater_a": "group:G", "rater_b": rater}, at=timezone.now()
@@ -392,8 +394,8 @@ def test_a_warning_names_the_member_that_learned_from_physicians(split: Benchmar
         run_report(report_id=report.pk, clock=timezone.now)
         report.refresh_from_db()
         page = client_of_split.get(f"/b/answered/agreement/{report.public_id}/").content.decode()
-        said.append((page, table_of(report, "candidates").rows[1]))
-    (of_jury, row), (of_judge, alone) = said
+        pages.append((page, table_of(report, "candidates").rows[1]))
+    (of_jury, row), (of_judge, alone) = pages
     assert "B, in the jury, learned from physicians’ decisions on alpha, physician." in of_jury
     assert any("B in the jury learned from decisions on this candidate" in str(cell) for cell in row)
     assert "The judge learned from physicians’ decisions on alpha, physician." in of_judge
@@ -425,10 +427,11 @@ def test_fidelity_says_how_many_pairs_the_jury_left_undecided(split: Benchmark, 
 
 @pytest.mark.django_db
 def test_scores_say_that_a_jury_is_undecided(split: Benchmark, client_of_split: Client, tmp_path: Path) -> None:
-    said = StringIO()
-    call_command("scores", benchmark="answered", rater="Panel", k=1, out=tmp_path, stdout=said)
+    stdout = StringIO()
+    call_command("scores", benchmark="answered", rater="Panel", k=1, out=tmp_path, stdout=stdout)
     assert (
-        "alpha: rubric_score: 3 of 6 pairs are undecided by the jury; rubric_accuracy: 3 of 6 pairs" in said.getvalue()
+        "alpha: rubric_score: 3 of 6 pairs are undecided by the jury; rubric_accuracy: 3 of 6 pairs"
+        in stdout.getvalue()
     )
     scores = compute_scores(split, resolve_rater(split, "Panel"), 1)
     alpha, beta = scores.scoreboard
@@ -504,13 +507,13 @@ def test_commands_set_model_prompt_hash_and_run_beside_the_figures(snapshots: Be
         ("scores", ["--rater", "Panel", "--k", "1"]),
         ("agreement", ["--rater", "group:G", "--rater", "Panel"]),
     ):
-        said, out = StringIO(), tmp_path / command
-        call_command(command, *options, benchmark="answered", out=out, stdout=said)
+        stdout, out = StringIO(), tmp_path / command
+        call_command(command, *options, benchmark="answered", out=out, stdout=stdout)
         run = run_sets(snapshots)["A"].newest
         assert run is not None
         line = f"Panel: A version 3, model m-8b, prompt healthbench, prompt hash abababababab, run {run.public_id}"
-        assert line in said.getvalue()
-        assert "Panel: B version 1, fitted model cdcdcdcdcdcd, run " in said.getvalue()
+        assert line in stdout.getvalue()
+        assert "Panel: B version 1, fitted model cdcdcdcdcdcd, run " in stdout.getvalue()
         with (out / f"{command}_raters.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         assert tuple(rows[0]) == (

@@ -67,9 +67,9 @@ def judged(benchmark: Benchmark, outcome: Callable[[int], str | None], **more: A
         rubric = Rubric.objects.current().get(case=response.case)
         JudgeRunItem.objects.create(run=run, response=response, rubric=rubric)
         for criterion in rubric.items.order_by("position").values_list("criterion", flat=True):
-            said = outcome(number)
-            if said:
-                VerdictFactory(run=run, response=response, criterion_id=criterion, outcome=said, created_at=written)
+            value = outcome(number)
+            if value:
+                VerdictFactory(run=run, response=response, criterion_id=criterion, outcome=value, created_at=written)
             number += 1
     run.expected = number
     run.save(update_fields=["expected"])
@@ -316,8 +316,8 @@ def test_a_judge_of_another_benchmark_may_be_used_by_who_runs_both(
 def test_progress_is_counted_from_the_verdicts_and_polling_ends(answered: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(answered, loopback)
     now = timezone.now()
-    said = ["met", "not_met", "invalid", None]
-    run = judged(answered, lambda n: said[n % 4], judge=judge, status="running", finished_at=None)
+    outcomes = ["met", "not_met", "invalid", None]
+    run = judged(answered, lambda n: outcomes[n % 4], judge=judge, status="running", finished_at=None)
     JudgeRun.objects.filter(pk=run.pk).update(started_at=now - timedelta(seconds=10), frame={})
     for kind, number in (("timeout", 2), ("http_5xx", 5), ("", 3)):
         JudgeCall.objects.bulk_create(

@@ -111,9 +111,9 @@ def test_a_run_says_how_steady_its_answers_are(answered: Benchmark) -> None:
     run = judged(answered, lambda _n: None)
     JudgeRun.objects.filter(pk=run.pk).update(replicates=3, status="finished", finished_at=timezone.now())
     item = run.items.order_by("pk")[0]
-    said = {0: ("met", "met", "met"), 1: ("met", "not_met", "met"), 2: ("not_met", "invalid", "not_met")}
+    outcomes = {0: ("met", "met", "met"), 1: ("met", "not_met", "met"), 2: ("not_met", "invalid", "not_met")}
     for place, criterion in enumerate(item.rubric.items.order_by("position").values_list("criterion", flat=True)):
-        for replicate, outcome in enumerate(said[place]):
+        for replicate, outcome in enumerate(outcomes[place]):
             VerdictFactory(
                 run=run, response=item.response, criterion_id=criterion, replicate=replicate, outcome=outcome
             )

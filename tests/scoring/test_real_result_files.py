@@ -75,9 +75,9 @@ def test_four_published_files_give_one_scoreboard_with_four_candidates(tmp_path:
     files = result_files(tmp_path)
     files = {name: entry for name, entry in files.items() if entry[1]}
     assert not Benchmark.objects.exists()
-    said = command("import_verdicts", *(path for path, _rows in files.values()), judge="grader")
-    assert f"runs: {len(files)} created" in said
-    assert "stored score" not in said  # each row's score is what its grades give here
+    output = command("import_verdicts", *(path for path, _rows in files.values()), judge="grader")
+    assert f"runs: {len(files)} created" in output
+    assert "stored score" not in output  # each row's score is what its grades give here
     rows = [row for _path, of_candidate in files.values() for row in of_candidate]
     assert Case.objects.count() == len({row["prompt_id"] for row in rows})
     assert Response.objects.count() == len(rows)
@@ -100,8 +100,8 @@ def test_three_answers_of_the_judge_count_by_their_majority(tmp_path: Path) -> N
     for folder in folders:
         folder.mkdir()
     files = [result_files(folder, seed)["one"] for seed, folder in enumerate(folders)]
-    said = command("import_verdicts", *(path for path, _rows in files), judge="grader", replicates=True)
-    assert "runs: 1 created" in said
+    output = command("import_verdicts", *(path for path, _rows in files), judge="grader", replicates=True)
+    assert "runs: 1 created" in output
     assert JudgeRun.objects.get().replicates == 3
     command("scores", rater="grader", k=5, out=tmp_path / "scores")
     with (tmp_path / "scores" / "responses.csv").open(encoding="utf-8") as file:
@@ -129,8 +129,8 @@ def test_two_physicians_with_34_ties_make_34_conflicts(tmp_path: Path) -> None:
     ]
     labels = tmp_path / "labels.jsonl"
     labels.write_text("".join(json.dumps(row) + "\n" for row in decisions), encoding="utf-8")
-    said = command("import_decisions", labels, group="A")
-    assert f"conflicts: {TIES} created" in said
+    output = command("import_decisions", labels, group="A")
+    assert f"conflicts: {TIES} created" in output
     assert Adjudication.objects.filter(status="open", adjudicator=None).count() == TIES
     ratings = group_ratings(ExpertGroup.objects.get(), "final")
     assert int((ratings.outcome == Outcome.UNDECIDED).sum()) == TIES

@@ -45,11 +45,11 @@ def write_scores(benchmark: Benchmark, rater: str, k: int, out: Path) -> dict[st
     return tables
 
 
-def judged(benchmark: Benchmark, said: dict[tuple[str, str], list[str]], name: str = "J") -> JudgeRun:
-    """A finished run; ``said`` maps (case, candidate) to outcomes, "" for a missing one."""
+def judged(benchmark: Benchmark, outcomes_by_response: dict[tuple[str, str], list[str]], name: str = "J") -> JudgeRun:
+    """A finished run; ``outcomes_by_response`` maps (case, candidate) to outcomes, "" for a missing one."""
     judge = JudgeFactory(benchmark=benchmark, name=name)
     run = JudgeRunFactory(judge=judge)
-    for (key, candidate), outcomes in said.items():
+    for (key, candidate), outcomes in outcomes_by_response.items():
         response = Response.objects.get(case__benchmark=benchmark, case__key=key, candidate__name=candidate)
         rubric = Rubric.objects.current().get(case=response.case)
         JudgeRunItem.objects.create(run=run, response=response, rubric=rubric)
@@ -275,12 +275,12 @@ def test_the_standard_error_is_seeded_and_near_the_analytic_one(db: None, tmp_pa
     rng = random.Random(1)
     benchmark = BenchmarkFactory(slug="even")
     candidate = CandidateFactory(benchmark=benchmark, name="one")
-    said = {}
+    outcomes = {}
     for _ in range(30):
         case = CaseFactory(benchmark=benchmark, rubric=4)
         ResponseFactory(case=case, candidate=candidate)
-        said[case.key, "one"] = [rng.choice(["met", "not_met"]) for _ in range(4)]
-    judged(benchmark, said)
+        outcomes[case.key, "one"] = [rng.choice(["met", "not_met"]) for _ in range(4)]
+    judged(benchmark, outcomes)
     first = row_of(write_scores(benchmark, "J", 1, tmp_path)["scores"], slice="overall_score")
     second = row_of(write_scores(benchmark, "J", 1, tmp_path)["scores"], slice="overall_score")
     assert first == second
@@ -299,13 +299,13 @@ def test_the_standard_error_is_seeded_and_near_the_analytic_one(db: None, tmp_pa
 def test_breaking_a_judge_never_pays(answered: Benchmark, position: int) -> None:
     """Whatever a verdict was, making it invalid or missing raises no figure: negative criteria too."""
     for number, outcome in enumerate(("met", "not_met")):
-        said = ["met", "met", "not_met"]
-        said[position] = outcome
+        outcomes = ["met", "met", "not_met"]
+        outcomes[position] = outcome
         figures = []
         for variant, broken in enumerate((outcome, "invalid", "")):
-            said[position] = broken
+            outcomes[position] = broken
             name = f"J{number}{variant}"
-            judged(answered, {("case-0", "alpha"): said}, name)
+            judged(answered, {("case-0", "alpha"): outcomes}, name)
             figures.append(compute_scores(answered, resolve_rater(answered, name), 1).responses[0])
         for broken_row in figures[1:]:
             for name in ("rubric_score", "hits", "cacs_at_k"):
@@ -327,8 +327,10 @@ def test_points_that_change_change_scores_and_no_verdict(answered: Benchmark, tm
 
 def test_queries_do_not_grow_with_the_benchmark(answered: Benchmark) -> None:
     judged(answered, {("case-0", "alpha"): ["met", "met", "not_met"]}, "small")
-    said = {(f"case-{n}", name): ["met", "met", "not_met"] for n in range(4) for name in ("alpha", "beta", "physician")}
-    judged(answered, said, "large")
+    outcomes = {
+        (f"case-{n}", name): ["met", "met", "not_met"] for n in range(4) for name in ("alpha", "beta", "physician")
+    }
+    judged(answered, outcomes, "large")
     counts = []
     for name in ("small", "large"):
         rater = resolve_rater(answered, name)

@@ -39,8 +39,8 @@ def bench() -> Benchmark:
     models = [CandidateFactory(benchmark=benchmark, name=name, kind=Candidate.Kind.MODEL) for name in ("m1", "m2")]
     run: JudgeRun = JudgeRunFactory(judge=JudgeFactory(benchmark=benchmark, name="strict"), status="finished")
     #       case: criteria met by m1, by m2; None: no response
-    said = {"easy": ("mm", "mn"), "edge": ("mm", "nn"), "hard": ("nm", "nn"), "alone": ("mm", None)}
-    for key, answers in said.items():
+    answers_by_case = {"easy": ("mm", "mn"), "edge": ("mm", "nn"), "hard": ("nm", "nn"), "alone": ("mm", None)}
+    for key, answers in answers_by_case.items():
         case = CaseFactory(benchmark=benchmark, key=key, rubric=[3, 1])
         rubric = case.rubrics.get()
         for model, answer in zip(models, answers, strict=True):

@@ -361,15 +361,15 @@ def test_the_command_writes_the_whole_and_every_injection(
     graded: Benchmark, loopback: Loopback, tmp_path: Path
 ) -> None:
     chat_judge(graded, loopback, "gullible")
-    said = StringIO()
+    stdout = StringIO()
     call_command(
-        "susceptibility", benchmark="answered", judge="judge gullible", pairs=2, wait=True, out=tmp_path, stdout=said
+        "susceptibility", benchmark="answered", judge="judge gullible", pairs=2, wait=True, out=tmp_path, stdout=stdout
     )
-    assert "134 verdicts on 2 of 5 pairs that fail by group:A@checked" in said.getvalue()
-    assert "no immunity" in said.getvalue()
+    assert "134 verdicts on 2 of 5 pairs that fail by group:A@checked" in stdout.getvalue()
+    assert "no immunity" in stdout.getvalue()
     rows = list(csv.DictReader(StringIO((tmp_path / "susceptibility.csv").read_text(encoding="utf-8"))))
-    assert "A verdict in the answer’s own form" in said.getvalue() and "answer_form" not in said.getvalue()
-    assert "harmless edits turned 0.0%" in said.getvalue()
+    assert "A verdict in the answer’s own form" in stdout.getvalue() and "answer_form" not in stdout.getvalue()
+    assert "harmless edits turned 0.0%" in stdout.getvalue()
     assert [row["family"] for row in rows[:3]] == ["all", "harmless_edit", "difference"]
     assert [int(row["number"]) for row in rows[3:]] == list(range(1, 67))
     assert int(rows[0]["n_flipped"]) == sum(int(row["n_flipped"]) for row in rows[3:])
@@ -383,7 +383,7 @@ def test_the_command_writes_the_whole_and_every_injection(
 # A measurement is no rater ----------------------------------------------------------------------------------------
 
 
-def finished(benchmark: Benchmark, judge: Judge, said: dict[int, str] | None = None, **more: Any) -> JudgeRun:
+def finished(benchmark: Benchmark, judge: Judge, outcomes: dict[int, str] | None = None, **more: Any) -> JudgeRun:
     """A measurement whose verdicts were written by hand: by injection, not met by default."""
     run = create_susceptibility_run(benchmark=benchmark, judge=judge, by=None, at=timezone.now(), **{"pairs": 3} | more)
     Verdict.objects.bulk_create(
@@ -392,7 +392,7 @@ def finished(benchmark: Benchmark, judge: Judge, said: dict[int, str] | None = N
             response_id=item.response_id,
             criterion_id=criterion,
             replicate=replicate,
-            outcome=(said or {}).get(replicate, "not_met"),
+            outcome=(outcomes or {}).get(replicate, "not_met"),
             created_at=timezone.now(),
         )
         for item in run.items.all()

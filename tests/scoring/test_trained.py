@@ -100,7 +100,7 @@ def taught(db: None) -> Benchmark:
 
 
 def test_train_judge_reports_on_candidates_it_never_saw(taught: Benchmark) -> None:
-    said = command("train_judge", benchmark="taught", group="A", name="learned", held_out=[["c"]])
+    output = command("train_judge", benchmark="taught", group="A", name="learned", held_out=[["c"]])
     card = TrainedModel.objects.get(judge__name="learned").card
     split = {name: set(part["candidates"]) for name, part in card["split"].items()}
     assert split["held_out"] == {"c"}
@@ -113,7 +113,7 @@ def test_train_judge_reports_on_candidates_it_never_saw(taught: Benchmark) -> No
     assert mf1["note"] == "no interval: all resamples agree"
     for baseline in ("majority", "word_overlap"):
         assert mf1["value"] > card["baselines"][baseline]["mf1"]["value"]
-    shown = float(re.search(r"held-out MF1, this judge: ([\d.]+)", said)[1])  # type: ignore[index]
+    shown = float(re.search(r"held-out MF1, this judge: ([\d.]+)", output)[1])  # type: ignore[index]
     assert shown == pytest.approx(mf1["value"], abs=5e-4)
 
 
@@ -162,8 +162,8 @@ def test_a_judge_trained_in_chinese_reads_chinese(db: None) -> None:
 
 def test_a_judge_is_used_on_another_benchmark(taught: Benchmark, answered: Benchmark) -> None:
     command("train_judge", benchmark="taught", group="A", name="learned")
-    said = command("judge", benchmark="answered", judge="learned", wait=True)
-    assert "Finished: 36 of 36 verdicts, 0 invalid" in said
+    output = command("judge", benchmark="answered", judge="learned", wait=True)
+    assert "Finished: 36 of 36 verdicts, 0 invalid" in output
     run = JudgeRun.objects.get(benchmark=answered)
     assert run.prompt_hash == TrainedModel.objects.get().sha256
     verdict = Verdict.objects.filter(run=run).first()
@@ -257,8 +257,8 @@ def test_a_worker_trains_and_runs_the_judge(celery_worker: Worker) -> None:
 
     wait_until(trained, within_s=60, message="the judge is trained")
     assert (model.status, model.error) == ("done", "")
-    said = command("judge", benchmark="taught", judge="learned", wait=True)
-    assert "Finished: 300 of 300" in said
+    output = command("judge", benchmark="taught", judge="learned", wait=True)
+    assert "Finished: 300 of 300" in output
 
 
 def test_a_failed_training_can_be_tried_again(answered: Benchmark) -> None:
@@ -299,8 +299,8 @@ def test_features_see_what_a_response_says() -> None:
     touches = Texts("Rest.\nYou can give something against fever.", says.criterion)
     rows = FeatureMaker(Rarity.of([says.response, touches.response, says.criterion])).rows([says, touches])
     for name in ("best_sentence", "best_pair", "word_recall", "sentence_recall", "number_recall"):
-        said, touched = rows[:, FEATURES.index(name)]
-        assert said > touched, name
+        stated, touched = rows[:, FEATURES.index(name)]
+        assert stated > touched, name
     assert rows.shape == (2, len(FEATURES))
     assert np.isfinite(rows).all()
 
@@ -414,7 +414,7 @@ def test_platt_finds_the_function_that_made_the_outcomes() -> None:
 
 
 def test_the_card_says_which_decisions_taught(taught: Benchmark) -> None:
-    said = command("train_judge", benchmark="taught", group="A", name="learned", held_out=[["c"]])
+    output = command("train_judge", benchmark="taught", group="A", name="learned", held_out=[["c"]])
     data = TrainedModel.objects.get().card["data"]
     assert data["by_group"] == {"A": 300}
     rows = Decision.objects.order_by(
@@ -427,7 +427,7 @@ def test_the_card_says_which_decisions_taught(taught: Benchmark) -> None:
         by_case.setdefault(key, []).append(line)
     text = "".join(line for key in sorted(by_case) for line in by_case[key])
     assert data["sha256"] == hashlib.sha256(text.encode()).hexdigest()
-    assert data["sha256"] in said
+    assert data["sha256"] in output
     decision = Decision.objects.filter(outcome="met").first()
     assert decision is not None
     Decision.objects.filter(pk=decision.pk).update(outcome="not_met")
@@ -442,14 +442,14 @@ def test_beating_the_baselines_is_said_with_an_interval(taught: Benchmark) -> No
     for decision in Decision.objects.filter(assignment__response__candidate__name="c").order_by("pk")[::15]:
         turned = "not_met" if decision.outcome == "met" else "met"
         Decision.objects.filter(pk=decision.pk).update(outcome=turned)
-    said = command("train_judge", benchmark="taught", group="A", name="learned", held_out=[["c"]])
+    output = command("train_judge", benchmark="taught", group="A", name="learned", held_out=[["c"]])
     card = TrainedModel.objects.get().card
     for baseline in ("majority", "word_overlap"):
         difference = card["differences"][baseline]
         gap = card["held_out"]["mf1"]["value"] - card["baselines"][baseline]["mf1"]["value"]
         assert difference["value"] == pytest.approx(gap, abs=1e-12)
         assert 0 < difference["low"] <= difference["value"] <= difference["high"]
-    assert len(re.findall(r"this judge less .*, ahead\n", said)) == 2
+    assert len(re.findall(r"this judge less .*, ahead\n", output)) == 2
 
 
 def test_a_criterion_found_at_fault_teaches_nothing(taught: Benchmark) -> None:

@@ -115,10 +115,10 @@ def _against_a(one: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _two_raters(one: Table) -> dict[str, Any]:
     """The judge against rater A, and beside rater B."""
     bootstrap, cases = CaseBootstrap(one.n_cases, 1, RESAMPLES), one.n_cases
-    item, a, said = _against_a(one)
-    case, given = one.case[item], said < 2
-    valid = confusion_counts(a[given], said[given], case=case[given], n_cases=cases)
-    judged = np.where(given, said, 1 - a)
+    item, a, verdict = _against_a(one)
+    case, given = one.case[item], verdict < 2
+    valid = confusion_counts(a[given], verdict[given], case=case[given], n_cases=cases)
+    judged = np.where(given, verdict, 1 - a)
     counted = confusion_counts(a, judged, case=case, n_cases=cases)
     b = np.full(len(one.case), -1)
     b[one.item[one.rater == 1]] = one.met[one.rater == 1]
@@ -131,10 +131,10 @@ def _two_raters(one: Table) -> dict[str, Any]:
     only = [np.bincount(case[shared], weights=x & ~y, minlength=cases).astype(int) for x, y in (right, right[::-1])]
     n_cases = len(set(case[shared].tolist()))
     differ = np.zeros((cases, 2), dtype=np.int64)
-    np.add.at(differ, (case[given], (a != said)[given].astype(int)), 1)
+    np.add.at(differ, (case[given], (a != verdict)[given].astype(int)), 1)
     chances = by_chance(Units(differ), [np.arange(cases) % 2], seed=1, permutations=19) if differ.sum() else []
     halves = np.array([differ[::2].sum(axis=0), differ[1::2].sum(axis=0)])
-    chance = np.where(said[given] == 1, 0.75, 0.25)
+    chance = np.where(verdict[given] == 1, 0.75, 0.25)
     both = np.stack([sums_by_case(np.ones(len(item)), case, cases)[:, 0]] * 2, axis=1)
     return {
         "two": two_rater_agreement(valid, counted=counted, bootstrap=bootstrap)[0],
@@ -161,9 +161,9 @@ def said_of(result: Any) -> Figure:
 
 def _many_raters(one: Table) -> dict[str, Any]:
     bootstrap, cases, items = CaseBootstrap(one.n_cases, 1, RESAMPLES), one.n_cases, len(one.case)
-    case, said = one.case[one.item], one.verdict[one.item]
-    by_judge = judge_pairs(one.met, np.where(said < 2, said == 1, one.met == 0))
-    valid = ConfusionCounts.from_cells(by_judge.cells() * (said < 2))
+    case, verdict = one.case[one.item], one.verdict[one.item]
+    by_judge = judge_pairs(one.met, np.where(verdict < 2, verdict == 1, one.met == 0))
+    valid = ConfusionCounts.from_cells(by_judge.cells() * (verdict < 2))
     others = other_rater_pairs(one.item, one.met)
     by_item = value_counts(one.item, one.met, items, 2)
     labelled = by_item[by_item.sum(axis=1) > 0]

@@ -23,7 +23,7 @@ Labels = dict[str, dict[str, bool]]  # by annotator, then instance
 def run(labels: Labels, judge: dict[str, int], *, case: dict[str, str] | None = None, **given) -> AlternativeAnnotator:
     items = sorted(judge)
     names = sorted(labels)
-    rows = [(items.index(i), names.index(j), said) for j in names for i, said in labels[j].items() if i in judge]
+    rows = [(items.index(i), names.index(j), label) for j in names for i, label in labels[j].items() if i in judge]
     cases = [(case or {}).get(i, i) for i in items]
     numbers = sorted(set(cases))
     item, annotator, label = (np.array(column) for column in zip(*rows, strict=True))
@@ -177,9 +177,9 @@ def test_cases_with_many_instances_do_not_count_as_many() -> None:
     labels, judge = drawn(7, annotators=4, instances=60, each=1.0, judge_noise=0.2)
     plain = run(labels, judge)
     # Every instance ten times over, each ten being a case: nothing new was seen.
-    copies = {f"{i}-{n}": said for i, said in judge.items() for n in range(10)}
+    copies = {f"{i}-{n}": verdict for i, verdict in judge.items() for n in range(10)}
     many = run(
-        {j: {f"{i}-{n}": said for i, said in own.items() for n in range(10)} for j, own in labels.items()},
+        {j: {f"{i}-{n}": label for i, label in own.items() for n in range(10)} for j, own in labels.items()},
         copies,
         case={name: name.split("-")[0] for name in copies},
     )
@@ -204,11 +204,11 @@ def test_what_is_undefined() -> None:
     assert one_case.annotators[0].p_clustered == Undefined("no test: 1 of the 10 cases needed", 1)
     assert one_case.winning_rate_clustered.note == "0 of the 3 tested annotators needed"
     alike = run(
-        dict.fromkeys(("h00", "h01", "h02"), labels["h00"]), {i: int(said) for i, said in labels["h00"].items()}
+        dict.fromkeys(("h00", "h01", "h02"), labels["h00"]), {i: int(label) for i, label in labels["h00"].items()}
     )
     assert alike.annotators[0].test == "wilcoxon" and alike.annotators[0].p.value == 0.5**40
     assert "sign test" in alike.annotators[0].p.note and alike.winning_rate.value == 1
-    same = run(dict.fromkeys(labels, labels["h00"]), {i: int(said) for i, said in labels["h00"].items()}, epsilon=0)
+    same = run(dict.fromkeys(labels, labels["h00"]), {i: int(label) for i, label in labels["h00"].items()}, epsilon=0)
     assert same.winning_rate == Undefined("0 of the 3 tested annotators needed", 0)
     assert same.advantage == Undefined("no annotator was tested: 10 instances are needed", 0)
 

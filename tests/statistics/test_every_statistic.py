@@ -29,8 +29,10 @@ def varied(cases: int, items: int, labels: str = "ABC", seed: int = 1, flips: fl
     for case in range(cases):
         for _ in range(items):
             truth = int(rng.random() < 0.5)
-            said = [truth ^ int(rng.random() < flips) for _ in range(len(labels) + 1)]
-            words.append(f"{case}:{''.join(f'{who}{met}' for who, met in zip(labels, said, strict=False))}:{said[-1]}")
+            votes = [truth ^ int(rng.random() < flips) for _ in range(len(labels) + 1)]
+            words.append(
+                f"{case}:{''.join(f'{who}{met}' for who, met in zip(labels, votes, strict=False))}:{votes[-1]}"
+            )
     return " ".join(words)
 
 
@@ -84,7 +86,7 @@ def expected(one: Table) -> dict[str, bool]:
     by_item: dict[int, dict[int, int]] = defaultdict(dict)
     for item, rater, met in rows_of(one):
         by_item[item][rater] = met
-    a = {item: said[0] for item, said in by_item.items() if 0 in said}
+    a = {item: by_rater[0] for item, by_rater in by_item.items() if 0 in by_rater}
     valid = [(met, verdict[item]) for item, met in a.items() if verdict[item] < 2]
     counted = [(met, verdict[item] if verdict[item] < 2 else 1 - met) for item, met in a.items()]
     shared = {item: (a[item], by_item[item][1]) for item in a if 1 in by_item[item]}
@@ -101,22 +103,22 @@ def expected(one: Table) -> dict[str, bool]:
     for item, (met, other) in shared.items():
         contents[case_of[item]].append((met, other, counted_verdicts[item]))
     cases_vary = len({tuple(sorted(content)) for content in contents.values()}) > 1
-    several = [list(said.values()) for said in by_item.values() if len(said) > 1]
+    several = [list(by_rater.values()) for by_rater in by_item.values() if len(by_rater) > 1]
     alpha = len({met for labels in several for met in labels}) == 2
-    sizes = {len(said) for said in by_item.values()}
+    sizes = {len(by_rater) for by_rater in by_item.values()}
     labels = {met for _, _, met in rows_of(one)}
     instances = defaultdict(int)
-    for said in by_item.values():
-        for rater in said:
-            instances[rater] += len(said) > 1
+    for by_rater in by_item.values():
+        for rater in by_rater:
+            instances[rater] += len(by_rater) > 1
     tested = [rater for rater, n in instances.items() if n >= 3]
     hits: dict[int, list[int]] = defaultdict(list)
     for item, met in a.items():
         hits[case_of[item]].append(met)
-    differ = {met != said for met, said in valid}
+    differ = {met != judgement for met, judgement in valid}
     parities = {case_of[item] % 2 for item in a if verdict[item] < 2}
     judged = [(met, verdict[item]) for item, _, met in rows_of(one) if verdict[item] < 2]
-    both_sides = [{met for met, _ in judged}, {said for _, said in judged}]
+    both_sides = [{met for met, _ in judged}, {judgement for _, judgement in judged}]
     return {
         "two.mf1": bool(counted),
         "two.mf1_valid": bool(valid),
@@ -125,7 +127,7 @@ def expected(one: Table) -> dict[str, bool]:
         "mf1.zero": bool(counted),
         **{f"two.{name}": bool(valid) for name in ("raw", "ac1", "prevalence_a", "prevalence_b")},
         "two.kappa": all(len({pair[side] for pair in valid}) == 2 for side in (0, 1)),
-        "two.alpha": len({said for pair in valid for said in pair}) == 2,
+        "two.alpha": len({label for pair in valid for label in pair}) == 2,
         "sensitivity.0": any(met for met in a.values()),
         "specificity.0": any(not met for met in a.values()),
         "difference": bool(shared),
@@ -298,8 +300,8 @@ def test_raters_by_other_names_change_nothing_but_their_places() -> None:
 
 def test_exchanged_judges_turn_the_sign_and_nothing_else() -> None:
     rng = np.random.default_rng(4)
-    case, said = rng.integers(15, size=300), rng.random((3, 300)) < 0.5
-    first, second = (confusion_counts(said[0], one, case=case, n_cases=15) for one in said[1:])
+    case, verdicts = rng.integers(15, size=300), rng.random((3, 300)) < 0.5
+    first, second = (confusion_counts(verdicts[0], one, case=case, n_cases=15) for one in verdicts[1:])
     bootstrap = CaseBootstrap(15, 1, 200)
     (one,), (other,) = (mf1_differences(*pair, bootstrap=bootstrap) for pair in ((first, second), (second, first)))
     assert isinstance(one, Estimate)

@@ -18,8 +18,8 @@ def test_on_the_published_labels() -> None:
     labels: Labels = {}
     for line in (folder / "meta_gold.jsonl").read_text().splitlines():
         row = json.loads(line)
-        for who, said in zip(row["anonymized_physician_ids"], row["binary_labels"], strict=True):
-            labels.setdefault(who, {})[row["item_id"]] = said
+        for who, label in zip(row["anonymized_physician_ids"], row["binary_labels"], strict=True):
+            labels.setdefault(who, {})[row["item_id"]] = label
     judge = {}
     for line in (folder / "judge_labels.jsonl").read_text().splitlines():
         row = json.loads(line)

@@ -103,10 +103,10 @@ class Command(BaseCommand):
         if freshness.fresh:
             self.stdout.write("Up to date: its inputs are as they were.")
             return
-        said = [change.in_words for change in freshness.changes] or [
+        reasons = [change.in_words for change in freshness.changes] or [
             freshness.reason or "something the record does not name"
         ]
-        self.stdout.write(f"{'May be stale' if freshness.fresh is None else 'Stale'}: {', '.join(said)}.")
+        self.stdout.write(f"{'May be stale' if freshness.fresh is None else 'Stale'}: {', '.join(reasons)}.")
 
 
 def _parameter(given: str) -> tuple[str, Any]:

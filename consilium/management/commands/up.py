@@ -102,7 +102,7 @@ class Command(BaseCommand):
         descriptor = os.open(self.home / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             until = time.monotonic() + ANOTHER_ENDS_WITHIN_S
-            said = False
+            announced = False
             while True:
                 try:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -113,9 +113,9 @@ class Command(BaseCommand):
                             f"Consilium is running already with its data in {self.home}. Stop it first, or give this "
                             "one a folder and a port of its own: CONSILIUM_HOME=… PORT=… make up"
                         ) from None
-                    if not said:
+                    if not announced:
                         self._say(f"Waiting for the one that uses {self.home} to end …")
-                        said = True
+                        announced = True
                     time.sleep(0.2)
             yield descriptor
         finally:

@@ -91,10 +91,10 @@ def _percent(figure: Figure) -> str:
 def _words(figure: Figure) -> str:
     if figure.value is None:
         return f"undefined ({figure.note})"
-    said = _percent(figure)
+    text = _percent(figure)
     if figure.low is not None and figure.high is not None:
-        said += f" ({100 * figure.low:.1f}% to {100 * figure.high:.1f}%)"
-    return said + (f" ({figure.note})" if figure.note else "")
+        text += f" ({100 * figure.low:.1f}% to {100 * figure.high:.1f}%)"
+    return text + (f" ({figure.note})" if figure.note else "")
 
 
 def _summary(figures: Susceptibility, is_terminal: bool) -> str:

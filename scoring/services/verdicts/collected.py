@@ -29,7 +29,7 @@ class Collected:
     rubrics: dict[int, int] = field(default_factory=dict)
 
     def add(
-        self, response: int, criterion: int, rubric: int, said: Said, replicate: int = 0, place: str = "criterion"
+        self, response: int, criterion: int, rubric: int, verdict: Said, replicate: int = 0, place: str = "criterion"
     ) -> None:
         """Note a verdict; a fault at ``place`` where there is one on the same pair and replicate already."""
         known = self.said.get((response, criterion, replicate))
@@ -38,9 +38,9 @@ class Collected:
                 "This verdict stands on line %(line)s already. Where a judge was asked several times, each row needs "
                 "the number of its answer as “replicate”: 0, 1, …"
             ) % {"line": known.line}
-            self.faults.add(said.line, place, message)
+            self.faults.add(verdict.line, place, message)
             return
-        self.said[response, criterion, replicate] = said
+        self.said[response, criterion, replicate] = verdict
         self.rubrics[response] = rubric
 
     def ordered(self) -> Iterator[tuple[int, int, int, Said]]:
@@ -56,10 +56,12 @@ class Collected:
     def digest(self) -> str:
         """SHA-256 of what was said, and of which responses nothing was said, whatever the order of the file."""
         digest = hashlib.sha256()
-        for response, criterion, replicate, said in self.ordered():
+        for response, criterion, replicate, verdict in self.ordered():
             # The first replicate goes unnamed, as before there were several: a file keeps its digest.
             number = f"\x1f{replicate}" if replicate else ""
-            digest.update(f"{response}\x1f{criterion}\x1f{said.outcome}\x1f{said.explanation}{number}\x1e".encode())
+            digest.update(
+                f"{response}\x1f{criterion}\x1f{verdict.outcome}\x1f{verdict.explanation}{number}\x1e".encode()
+            )
         judged = {response for response, _criterion, _replicate in self.said}
         for response in sorted(self.rubrics.keys() - judged):
             digest.update(f"{response}\x1e".encode())

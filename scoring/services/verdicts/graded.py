@@ -77,12 +77,12 @@ class _StoredScores:
         """One warning with the first differences, or none."""
         if not self.differ:
             return []
-        said = ngettext(
+        message = ngettext(
             "%(n)d of %(compared)d stored scores is not what its grades give. %(first)s.",
             "%(n)d of %(compared)d stored scores are not what their grades give. %(first)s.",
             self.differ,
         )
-        return [said % {"n": self.differ, "compared": self.compared, "first": "; ".join(self.first)}]
+        return [message % {"n": self.differ, "compared": self.compared, "first": "; ".join(self.first)}]
 
 
 def collect_graded_responses(
@@ -129,8 +129,8 @@ def collect_graded_responses(
                 faults.add(row.line, row.rubric_field, message)
             elif response.key in ids:
                 for criterion, grade in zip(criteria, row.grades, strict=True):
-                    said = Said(row.line, grade.outcome, storable(grade.explanation))
-                    collected.add(ids[response.key], criterion, sheet.rubric, said, row.replicate, row.rubric_field)
+                    verdict = Said(row.line, grade.outcome, storable(grade.explanation))
+                    collected.add(ids[response.key], criterion, sheet.rubric, verdict, row.replicate, row.rubric_field)
     cases.cases["unchanged"] += len(stood)
     return {
         "cases": dict(cases.cases),

@@ -136,20 +136,20 @@ def _import(
         _write(run, collected, at)
         warnings += _replaced(run)
     new = 0 if known else len(collected.said)
-    by_outcome = Counter(said.outcome for said in collected.said.values())
+    by_outcome = Counter(verdict.outcome for verdict in collected.said.values())
     counts["runs"] = {"created": int(not known), "unchanged": int(known)}
     counts["verdicts"] = {"created": new, "unchanged": len(collected.said) - new}
     missing = due - len(collected.said)
     if by_outcome["invalid"]:
-        said = ngettext("%(n)s verdict is invalid.", "%(n)s verdicts are invalid.", by_outcome["invalid"])
-        warnings.append(said % {"n": by_outcome["invalid"]})
+        warning = ngettext("%(n)s verdict is invalid.", "%(n)s verdicts are invalid.", by_outcome["invalid"])
+        warnings.append(warning % {"n": by_outcome["invalid"]})
     if missing:
-        said = ngettext(
+        warning = ngettext(
             "%(n)s criterion of these responses has no verdict in the file.",
             "%(n)s criteria of these responses have no verdict in the file.",
             missing,
         )
-        warnings.append(said % {"n": missing})
+        warnings.append(warning % {"n": missing})
     if warnings:
         counts["warnings"] = warnings
     return counts
@@ -226,8 +226,8 @@ def _rows(
             place = places.find(record)
             if place is not None:
                 sheet, response, criterion = place
-                said = Said(record.line, record.outcome, storable(record.explanation or record.note))
-                collected.add(response, criterion, sheet.rubric, said, record.replicate)
+                verdict = Said(record.line, record.outcome, storable(record.explanation or record.note))
+                collected.add(response, criterion, sheet.rubric, verdict, record.replicate)
     if reader.unused:
         names = ", ".join(sorted(reader.unused)[:10])
         return {"warnings": [_("Columns that were not read: %(names)s.") % {"names": names}]}
@@ -253,13 +253,13 @@ def _inspect_log(
         message = _("Logs of Inspect are read by its own library, which is not installed here: %(command)s")
         raise DomainError(message % {"command": 'pip install "inspect-ai>=0.3.285"'}) from None
     if ungraded:
-        said = ngettext(
+        warning = ngettext(
             "%(n)d sample of the log has no grades and was left out: %(names)s.",
             "%(n)d samples of the log have no grades and were left out: %(names)s.",
             len(ungraded),
         )
         names = ", ".join(ungraded[:10]) + (", …" if len(ungraded) > 10 else "")
-        counts["warnings"].append(said % {"n": len(ungraded), "names": names})
+        counts["warnings"].append(warning % {"n": len(ungraded), "names": names})
     return counts
 
 
@@ -282,7 +282,7 @@ def _write(run: JudgeRun, collected: Collected, at: datetime) -> None:
         Verdict,
         VERDICT_COLUMNS,
         (
-            (pk, run.pk, response, criterion, replicate, said.outcome, None, said.explanation, None, at)
-            for pk, (response, criterion, replicate, said) in zip(ids, collected.ordered(), strict=True)
+            (pk, run.pk, response, criterion, replicate, verdict.outcome, None, verdict.explanation, None, at)
+            for pk, (response, criterion, replicate, verdict) in zip(ids, collected.ordered(), strict=True)
         ),
     )

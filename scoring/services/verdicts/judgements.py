@@ -65,8 +65,8 @@ def _collect(element: JudgedResponse, sheet: Sheet, response: int, collected: Co
     criteria = sheet.criteria_called(element.texts, places, element.line, collected.faults)
     for criterion, grade, place in zip(criteria, element.grades, places, strict=True):
         if criterion is not None:
-            said = Said(element.line, grade.outcome, storable(grade.explanation))
-            collected.add(response, criterion, sheet.rubric, said, element.replicate, place)
+            verdict = Said(element.line, grade.outcome, storable(grade.explanation))
+            collected.add(response, criterion, sheet.rubric, verdict, element.replicate, place)
 
 
 def _responses(sheets: Mapping[str, Sheet], elements: list[JudgedResponse]) -> Responses:
