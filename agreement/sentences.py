@@ -79,11 +79,11 @@ def left_out(row: Mapping[str, Any], judged_by: str = "judge") -> str:
         "n_undecided_by_judge": f"on which the {judged_by} was not of one mind",
         "n_faulty": "whose criterion an adjudicator found at fault",
     }
-    told = [f"{counted(row[name], 'pair')} {why}" for name, why in reasons.items() if row.get(name)]
-    if not told:
+    phrases = [f"{counted(row[name], 'pair')} {why}" for name, why in reasons.items() if row.get(name)]
+    if not phrases:
         known = "assessed, undecided or at fault" if "n_faulty" in row else "assessed or undecided"
         return f"No pair was left out as not {known}."
-    return f"Left out of all figures: {listed(told)}."
+    return f"Left out of all figures: {listed(phrases)}."
 
 
 def conservative(row: Mapping[str, Any]) -> str:
@@ -170,5 +170,5 @@ def counting(rules: str) -> str:
         "cannot assess: in_favour": "What could not be assessed or is undecided counts in favour of the candidate.",
         "cannot assess: left_out": "Criteria that could not be assessed or are undecided are left out.",
     }
-    told = [words.get(rule, capital(rule) + ".") for rule in rules.split("; ") if rule]
-    return " ".join([*told, "Criteria that an adjudicator found at fault for a response do not count for it."])
+    sentences = [words.get(rule, capital(rule) + ".") for rule in rules.split("; ") if rule]
+    return " ".join([*sentences, "Criteria that an adjudicator found at fault for a response do not count for it."])

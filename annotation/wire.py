@@ -85,9 +85,9 @@ def note_of(text: str) -> str:
     return HALVES.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n")).strip()
 
 
-def told_as_json(told: Told) -> dict[str, Any]:
+def told_as_json(result: Told) -> dict[str, Any]:
     """What became of one decision: saved with its version, stale with what stands, or refused with the reason."""
-    match told:
+    match result:
         case Saved(criterion, version, at):
             return {"criterion": criterion, "result": "saved", "version": version, "at": _clock(at)}
         case Stale(criterion, current):

@@ -137,8 +137,8 @@ def send(door: Door, file: Any) -> dict[str, Any]:
             return {"outcome": IMPORTED}
         except ImportRefused as refused:
             first = refused.errors[0]
-            told = {"line": first.line, "field": first.field, "message": str(first.message)[:100]}
-            return {"outcome": REFUSED, **told, "left_behind": row_counts() != standing}
+            details = {"line": first.line, "field": first.field, "message": str(first.message)[:100]}
+            return {"outcome": REFUSED, **details, "left_behind": row_counts() != standing}
         except DomainError as error:
             return {"outcome": REFUSED, "line": 0, "field": "", "message": str(error)[:100]}
         finally:

@@ -156,9 +156,9 @@ def hear(answer: dict[str, Any]) -> dict[str, Any]:
     from rubrics.services.import_jobs import FINISHED
 
     if not answer["job"]:  # refused by the form
-        told = " ".join(re.findall(r'class="error[^"]*"[^>]*>([^<]+)', answer["page"]))
+        message = " ".join(re.findall(r'class="error[^"]*"[^>]*>([^<]+)', answer["page"]))
         outcome = REFUSED if answer["status"] == 422 else "ERROR"
-        row = {"outcome": outcome, "line": 0, "field": "", "message": told or f"HTTP {answer['status']}"}
+        row = {"outcome": outcome, "line": 0, "field": "", "message": message or f"HTTP {answer['status']}"}
     else:
         jobs = ImportJob.objects.filter(public_id=answer["job"])
         wait_for(lambda: jobs.get().status in FINISHED, within_s=1800, what="the worker is done with a file")

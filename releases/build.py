@@ -89,19 +89,19 @@ def build(asked: Asked, root: Path, progress: Progress = nobody_watches) -> Buil
     """Write the release into ``root``, an empty folder."""
     check(asked.benchmark, asked.options)
     folder = Folder(root)
-    told: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     slices = Slices()
-    keys = _write_cases(asked, folder, counts, told, slices, progress)
+    keys = _write_cases(asked, folder, counts, left_out, slices, progress)
     folder.csv("slices.csv", SLICE_COLUMNS, slices.rows(), text_columns=("slice",))
-    _write_work(asked, folder, keys, counts, told)
+    _write_work(asked, folder, keys, counts, left_out)
     progress(0.95)
-    _write_about(asked, folder, counts, told, slices)
+    _write_about(asked, folder, counts, left_out, slices)
     digest = folder.seal()
     facts = {
         "counts": dict(counts),
         "files": [asdict(folder.files[path]) for path in sorted(folder.files)],
-        "left_out": {name: count for name, count in told.items() if count},
+        "left_out": {name: count for name, count in left_out.items() if count},
         "citation": {"line": one_line(cited(asked)), "bibtex": bibtex(cited(asked))},
     }
     return Built(digest, facts)
@@ -111,7 +111,7 @@ def build(asked: Asked, root: Path, progress: Progress = nobody_watches) -> Buil
 
 
 def _write_cases(
-    asked: Asked, folder: Folder, counts: Counter[str], told: Counter[str], slices: Slices, progress: Progress
+    asked: Asked, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices, progress: Progress
 ) -> set[str]:
     """Both forms, the criteria and the splits; the keys of the cases."""
     total = cases_to_release(asked.benchmark).count()
@@ -128,7 +128,7 @@ def _write_cases(
         for number, (case, subsets) in enumerate(_with_slices(asked.benchmark, named), start=1):
             keys.add(case.key)
             first.line(healthbench(case, asked.benchmark.canary))
-            other = clinconsensus(case, reference_answer=asked.options.reference_answers, told=told)
+            other = clinconsensus(case, reference_answer=asked.options.reference_answers, left_out=left_out)
             if other is not None:
                 second.line(other)
             for name, part in splits_of(case):
@@ -179,7 +179,7 @@ def _count(case: ReleasedCase, counts: Counter[str]) -> None:
 # What was asked for ---------------------------------------------------------------------------------------------------
 
 
-def _write_work(asked: Asked, folder: Folder, keys: set[str], counts: Counter[str], told: Counter[str]) -> None:
+def _write_work(asked: Asked, folder: Folder, keys: set[str], counts: Counter[str], left_out: Counter[str]) -> None:
     benchmark, options = asked.benchmark, asked.options
     for name, prompt in judge_prompts(benchmark):
         folder.json(name, prompt)
@@ -192,14 +192,14 @@ def _write_work(asked: Asked, folder: Folder, keys: set[str], counts: Counter[st
         counts["decisions"] = folder.csv(
             "decisions.csv",
             work.decision_columns(benchmark),
-            work.decision_rows(benchmark, options, keys, told),
+            work.decision_rows(benchmark, options, keys, left_out),
             text_columns=work.DECISION_TEXT,
         )
     if options.verdicts:
         counts["verdicts"] = folder.csv(
             "verdicts.csv",
             work.verdict_columns(benchmark),
-            work.verdict_rows(benchmark, options, told),
+            work.verdict_rows(benchmark, options, left_out),
             text_columns=work.VERDICT_TEXT,
         )
 
@@ -220,7 +220,7 @@ def cited(asked: Asked) -> Cited:
     )
 
 
-def _write_about(asked: Asked, folder: Folder, counts: Counter[str], told: Counter[str], slices: Slices) -> None:
+def _write_about(asked: Asked, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices) -> None:
     benchmark, about = asked.benchmark, cited(asked)
     used = {schema_of(path) for path in folder.files} - {""}
     for name in sorted(used):
@@ -234,7 +234,7 @@ def _write_about(asked: Asked, folder: Folder, counts: Counter[str], told: Count
         notes=asked.notes.strip(),
         options=asked.options,
         counts=counts,
-        told=told,
+        told=left_out,
         process=process_facts(benchmark),
         canary=benchmark.canary,
         made_up=benchmark.is_demo,
@@ -255,7 +255,7 @@ def _write_about(asked: Asked, folder: Folder, counts: Counter[str], told: Count
             "software": f"consilium {VERSION}",
             "options": asked.options.as_json(),
             "counts": {name: counts[name] for name in sorted(counts)},
-            "left_out": {name: told[name] for name in sorted(told) if told[name]},
+            "left_out": {name: left_out[name] for name in sorted(left_out) if left_out[name]},
             "files": [asdict(folder.files[path]) for path in sorted(folder.files)],
         },
     )

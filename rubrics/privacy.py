@@ -57,8 +57,8 @@ class PlacedFinding:
         return {KEY: _("Key"), TAGS: _("Tags"), REFERENCE: _("Reference answer")}[self.place.part]
 
     def __str__(self) -> str:
-        told = {"where": self.where, "quote": self.quote, "why": said(self.finding.why)}
-        return _("%(where)s: “%(quote)s”. %(why)s Remove it, or say on the page of the case why it may stay.") % told
+        values = {"where": self.where, "quote": self.quote, "why": said(self.finding.why)}
+        return _("%(where)s: “%(quote)s”. %(why)s Remove it, or say on the page of the case why it may stay.") % values
 
 
 AROUND = 40

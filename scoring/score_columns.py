@@ -81,14 +81,14 @@ class Columns:
         row: Row = {"n": int(self.n[column]), "n_cases": int(self.cases_behind[column])}
         notes: list[str] = []
         undecided = self._undecided(column)
-        told = False
+        explained = False
         seen: set[str] = set()
         for name in FIGURES:
             figure = self.made[name].figures[column]
             reason = figure.note
             # Where not one response is settled, what left them open is the reason, not what a settled one would lack.
             if undecided and not figure.defined and (name == "rubric_score" or not self.settled[column]):
-                reason, told = undecided, True
+                reason, explained = undecided, True
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
             # The reason for a missing interval is most often the same for all four; it stands once, by the first.
             news = [part for part in reason.split("; ") if part not in seen or not figure.defined]
@@ -98,7 +98,7 @@ class Columns:
         row["rubric_score_se"] = self.made["rubric_score"].standard_errors[column]
         for name, count in self.counts.items():
             row[name] = int(count[column])
-        if undecided and not told:
+        if undecided and not explained:
             notes.append(undecided)
         notes += faulty_note(row["n_faulty"])
         if self.unscored[column]:

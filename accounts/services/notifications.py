@@ -121,11 +121,11 @@ def unsubscribe_token(user: User, what: str) -> str:
 def read_unsubscribe_token(token: str) -> tuple[User, str] | None:
     """Whose mails of what; None where the token is not one of ours."""
     try:
-        told = signing.loads(token, salt=UNSUBSCRIBE_SALT)
+        payload = signing.loads(token, salt=UNSUBSCRIBE_SALT)
     except signing.BadSignature:
         return None
-    user = User.objects.filter(pk=told["user"]).first()
-    return (user, told["what"]) if user is not None and told["what"] in {DAILY, *Kind.values} else None
+    user = User.objects.filter(pk=payload["user"]).first()
+    return (user, payload["what"]) if user is not None and payload["what"] in {DAILY, *Kind.values} else None
 
 
 @transaction.atomic

@@ -138,8 +138,8 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples:
         complete.hits, complete.n_criteria, case=inputs.case_of(complete.response), seed=seed, resamples=resamples
     )
     if isinstance(calibration, Undefined):
-        told = _("Of its responses: %(notes)s.") % {"notes": remarks.in_words("; ".join(notes))}
-        detail = f" {told}" if notes else ""
+        sentence = _("Of its responses: %(notes)s.") % {"notes": remarks.in_words("; ".join(notes))}
+        detail = f" {sentence}" if notes else ""
         raise NothingToCalibrate(
             _("k is undefined for %(candidate)s by %(rater)s: %(reason)s.%(said)s")
             % {

@@ -60,10 +60,10 @@ def where_tables(items: Items, *, seed: int) -> dict[str, Table]:
             "rate_high": rate.high,
             "note": f"rate: {rate.note}" if rate.note else "",
         }
-    told = _told(attribute_list, counts, case_of, present, seed)
+    attribute_rows = _told(attribute_list, counts, case_of, present, seed)
     return {
         "overall": Table.of(COLUMNS, rows[:1], TEXT),
-        "attributes": Table.of(ATTRIBUTE_COLUMNS, told, ATTRIBUTE_TEXT),
+        "attributes": Table.of(ATTRIBUTE_COLUMNS, attribute_rows, ATTRIBUTE_TEXT),
         "where": Table.of(COLUMNS, rows[1:], TEXT),
     }
 
@@ -114,8 +114,8 @@ def _told(
         drawn = by_chance(units, [numbers[i] for i in due], seed=seed) if due else []
         chances = dict(zip(due, drawn, strict=True))
         for i, one in enumerate(mine):
-            told = mutual_information(tables[i], chances.get(i), why=WITHIN_CASE)
-            figures: dict[str, Figure] = {name: getattr(told, name) for name in FIGURES}
+            information = mutual_information(tables[i], chances.get(i), why=WITHIN_CASE)
+            figures: dict[str, Figure] = {name: getattr(information, name) for name in FIGURES}
             rows.append(
                 {
                     "attribute": one.name,

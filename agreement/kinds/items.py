@@ -123,12 +123,12 @@ def body(report: Report, sort: str) -> Context:
     overall = table_of(report, "overall").dicts()[0]
     criteria, tail = table_of(report, "criteria"), table_of(report, "tail")
     where = table_of(report, "where").dicts()
-    told = table_of(report, "attributes").dicts()
+    attribute_rows = table_of(report, "attributes").dicts()
     return {
         "names": {"a": display_name(facts["rater_a"]), "b": display_name(facts["rater_b"])},
         "overall": overall,
-        "tiles": _tiles(facts, overall, told),
-        "attributes": [_attribute(report, row, where) for row in told],
+        "tiles": _tiles(facts, overall, attribute_rows),
+        "attributes": [_attribute(report, row, where) for row in attribute_rows],
         "criteria": [_criterion(report, row) for row in _first(criteria)],
         "n_criteria": len(criteria.rows),
         "physicians": [_physician(row) for row in table_of(report, "physicians").dicts()],
@@ -143,8 +143,8 @@ def _first(table: Table) -> Iterator[Row]:
     return (dict(zip(table.columns, row, strict=True)) for row in islice(table.rows, SHOWN))
 
 
-def _tiles(facts: Row, overall: Row, told: list[Row]) -> list[Tile]:
-    standing_out = [row for row in told if row["p"] is not None and row["p"] <= SIGNIFICANT]
+def _tiles(facts: Row, overall: Row, attribute_rows: list[Row]) -> list[Tile]:
+    standing_out = [row for row in attribute_rows if row["p"] is not None and row["p"] <= SIGNIFICANT]
     first = standing_out[0] if standing_out else None
     negative = [facts["n_negative_a"], facts["n_negative_b"]]
     return [
@@ -235,20 +235,20 @@ def _response(report: Report, row: Row) -> Context:
 
 
 def figures(report: Report) -> Iterator[Figure]:
-    told = [row for row in table_of(report, "attributes").dicts() if row["share"] is not None]
-    if not told:
+    attribute_rows = [row for row in table_of(report, "attributes").dicts() if row["share"] is not None]
+    if not attribute_rows:
         return
     overall = table_of(report, "overall").dicts()[0]
     where = table_of(report, "where").dicts()
 
     def ranked(palette: Palette) -> object:
         return charts.points_and_whiskers(
-            [charts.Point(attribute_name(row["attribute"]), 100 * row["share"]) for row in told],
+            [charts.Point(attribute_name(row["attribute"]), 100 * row["share"]) for row in attribute_rows],
             palette,
             x_title=_("share of the uncertainty about disagreement, %"),
             description=_("How much each attribute tells of whether the raters differ, the most telling first."),
             line=charts.Line(0.0, _("nothing")),
-            domain=_room([100 * row["share"] for row in told]),
+            domain=_room([100 * row["share"] for row in attribute_rows]),
         )
 
     yield Figure(
@@ -261,7 +261,7 @@ def figures(report: Report) -> Iterator[Figure]:
         "attributes",
         ranked,
     )
-    first = [row["attribute"] for row in told[:DRAWN]]
+    first = [row["attribute"] for row in attribute_rows[:DRAWN]]
     points = [
         charts.Point(
             _("%(attribute)s: %(value)s")

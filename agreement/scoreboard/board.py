@@ -141,10 +141,10 @@ class _Board:
                 **scores,
                 "worst_k": self.worst_k,
             }
-            told: dict[str, Figure] = {"worst_at_k": self.made["worst_at_k"].figures[column]}
-            told |= {f"{figure}_rank": ranks[figure][i] for figure in RANKED}
-            _put(row, told)
-            row["note"] = "; ".join(filter(None, [scores["note"], told_once(told)]))
+            figures_by_name: dict[str, Figure] = {"worst_at_k": self.made["worst_at_k"].figures[column]}
+            figures_by_name |= {f"{figure}_rank": ranks[figure][i] for figure in RANKED}
+            _put(row, figures_by_name)
+            row["note"] = "; ".join(filter(None, [scores["note"], told_once(figures_by_name)]))
             rows.append(row)
         return rows
 
@@ -159,10 +159,13 @@ class _Board:
         """`GAP_COLUMNS` of one slice."""
         rows = []
         for column, name in self._present(place):
-            told = {gap: differences[column] for gap, differences in self.gaps.items()}
+            figures_by_name = {gap: differences[column] for gap, differences in self.gaps.items()}
             # They are part of Rubric Accuracy and not of CACS@k: the two are of different responses then.
             short = int(self.scored.columns.short[column])
-            remarks = [told_once(told), f"{short} responses with fewer than k positive criteria" if short else ""]
+            remarks = [
+                told_once(figures_by_name),
+                f"{short} responses with fewer than k positive criteria" if short else "",
+            ]
             row: Row = {
                 "slice": self.scored.slices[place].name,
                 "candidate": name,
@@ -172,7 +175,7 @@ class _Board:
                 "k": self.scored.k,
                 "note": "; ".join(filter(None, remarks)),
             }
-            _put(row, told)
+            _put(row, figures_by_name)
             rows.append(row)
         return rows
 
@@ -183,16 +186,16 @@ class _Board:
         apart = {name: self._differences((name, own), (name, whole), cases_of_first=True) for name in IN_FAMILIES}
         rows = []
         for column, candidate in self._present(place):
-            told = {f"{name}_deviation": apart[name][column - start] for name in IN_FAMILIES}
+            figures_by_name = {f"{name}_deviation": apart[name][column - start] for name in IN_FAMILIES}
             row: Row = {
                 "family": part.name,
                 "candidate": candidate,
                 "n": int(self.scored.columns.settled[column]),
                 "n_cases": self._cases("rubric_accuracy", column),
                 **{name: self.made[name].figures[column].value for name in IN_FAMILIES},
-                "note": told_once(told),
+                "note": told_once(figures_by_name),
             }
-            _put(row, told)
+            _put(row, figures_by_name)
             rows.append(row)
         return rows
 
@@ -206,13 +209,13 @@ class _Board:
             columns = {one: starts[one] + candidate for one in REGISTERS}
             if not all(self.scored.columns.present[column] for column in columns.values()):
                 continue
-            told = {f"{name}_difference": apart[name][candidate] for name in FIGURES}
-            row: Row = {"candidate": self.scored.names[candidate], "note": told_once(told)}
+            figures_by_name = {f"{name}_difference": apart[name][candidate] for name in FIGURES}
+            row: Row = {"candidate": self.scored.names[candidate], "note": told_once(figures_by_name)}
             for one, column in columns.items():
                 row[f"n_{one}"] = int(self.scored.columns.settled[column])
                 row[f"n_cases_{one}"] = self._cases("rubric_accuracy", column)
                 row |= {f"{name}_{one}": self.made[name].figures[column].value for name in FIGURES}
-            _put(row, told)
+            _put(row, figures_by_name)
             rows.append(row)
         return rows
 
@@ -284,16 +287,16 @@ def _worst(scored: Scored, k: int) -> RatioFigures:
     )
 
 
-def _put(row: Row, told: Mapping[str, Figure]) -> None:
+def _put(row: Row, figures_by_name: Mapping[str, Figure]) -> None:
     """Value and ends of each figure, into the columns of its name."""
-    for name, figure in told.items():
+    for name, figure in figures_by_name.items():
         row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
 
 
-def told_once(told: Mapping[str, Figure]) -> str:
+def told_once(figures_by_name: Mapping[str, Figure]) -> str:
     """What the figures say for themselves; a remark that several share is told once."""
     by_note: dict[str, list[str]] = {}
-    for name, figure in told.items():
+    for name, figure in figures_by_name.items():
         if figure.note:
             by_note.setdefault(figure.note, []).append(name)
     return "; ".join(f"{', '.join(names)}: {note}" for note, names in by_note.items())

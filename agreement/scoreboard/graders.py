@@ -130,13 +130,15 @@ def _row(
     rater: str, other: str, setting: str, n_responses: int, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> Row:
     agreement: RankAgreement = rank_agreement(np.round(first, 9), np.round(second, 9))
-    told: dict[str, Figure] = {name: getattr(agreement, name) for name in AGREEMENT}
+    figures_by_name: dict[str, Figure] = {name: getattr(agreement, name) for name in AGREEMENT}
     return {
         "rater": rater,
         "other": other,
         "setting": setting,
         "n_responses": n_responses,
         "n_candidates": len(first),
-        **{name: figure.value for name, figure in told.items()},
-        "note": told_once({name: one for name, one in told.items() if not isinstance(one, Estimate) or one.note}),
+        **{name: figure.value for name, figure in figures_by_name.items()},
+        "note": told_once(
+            {name: one for name, one in figures_by_name.items() if not isinstance(one, Estimate) or one.note}
+        ),
     }

@@ -63,13 +63,20 @@ def _row(
         "mean_length": float(lengths[chosen].mean()),
         "median_length": float(np.median(lengths[chosen])),
     }
-    told: dict[str, Figure] = {}
+    figures_by_name: dict[str, Figure] = {}
     for score, scores in values.items():
         used = chosen & ~np.isnan(scores)
         correlations = length_control(
             lengths[used], scores[used], scored.sheet.response_candidate[used], scored.sheet.response_case[used]
         )
         row[f"n_{score}"] = int(used.sum())
-        told[f"{score}_pearson"], told[f"{score}_spearman"] = correlations.pearson, correlations.spearman
-        told[f"{score}_residual"] = correlations.residual_pearson
-    return {**row, **{column: figure.value for column, figure in told.items()}, "note": told_once(told)}
+        figures_by_name[f"{score}_pearson"], figures_by_name[f"{score}_spearman"] = (
+            correlations.pearson,
+            correlations.spearman,
+        )
+        figures_by_name[f"{score}_residual"] = correlations.residual_pearson
+    return {
+        **row,
+        **{column: figure.value for column, figure in figures_by_name.items()},
+        "note": told_once(figures_by_name),
+    }

@@ -44,21 +44,21 @@ def _tell(comment: Comment, at: datetime) -> None:
     members = Membership.objects.filter(group=batch.group_id, active=True)
     work = reverse("annotation:comments", args=[assignment.public_id])
     desk = reverse("annotation:comments-of", args=[benchmark.slug, assignment.public_id])
-    told: dict[int, str] = {}
+    urls_by_user: dict[int, str] = {}
     theirs = assignment.status != Assignment.Status.RELEASED
     if theirs and members.filter(user=assignment.annotator_id, role=Membership.Role.ANNOTATOR).exists():
-        told[assignment.annotator_id] = work
+        urls_by_user[assignment.annotator_id] = work
     if members.filter(user=assignment.checker_id, role=Membership.Role.CHECKER).exists():
-        told[assignment.checker_id or 0] = work
+        urls_by_user[assignment.checker_id or 0] = work
     admins = BenchmarkRole.objects.filter(benchmark=benchmark, role=BenchmarkRole.Role.ADMIN, active=True)
-    told |= dict.fromkeys(admins.values_list("user_id", flat=True), desk)
-    told.pop(comment.author_id, None)
-    for user in User.objects.filter(pk__in=told, is_active=True):
+    urls_by_user |= dict.fromkeys(admins.values_list("user_id", flat=True), desk)
+    urls_by_user.pop(comment.author_id, None)
+    for user in User.objects.filter(pk__in=urls_by_user, is_active=True):
         notify_of_thread(
             user=user,
             kind=Notification.Kind.COMMENT,
             benchmark_title=benchmark.title,
-            url=told[user.pk],
+            url=urls_by_user[user.pk],
             at=at,
             voice=comment.voice,
             batch=batch.title,

@@ -115,11 +115,11 @@ def save_decisions(
     version in the database is not the one that the sender saw; `Conflict` where the work is not open to its annotator
     any more; `DomainError` on a criterion, an outcome or evidence that cannot be.
     """
-    for told in record_decisions(assignment=assignment, annotator=annotator, changes=changes, at=at):
-        if isinstance(told, Stale):
-            raise StaleDecision(told.current)
-        if isinstance(told, Refused):
-            raise DomainError(told.reason)
+    for result in record_decisions(assignment=assignment, annotator=annotator, changes=changes, at=at):
+        if isinstance(result, Stale):
+            raise StaleDecision(result.current)
+        if isinstance(result, Refused):
+            raise DomainError(result.reason)
     asked = [change.criterion for change in changes]
     rows = Decision.objects.filter(assignment=assignment, round=assignment.round, criterion__in=asked)
     saved = {row.criterion_id: row for row in rows}
@@ -143,7 +143,7 @@ def record_decisions(
         return _saved_before(assignment, changes)
     if row.may_be_kept_from_it:
         refuse_new_work(assignment=assignment, at=at)
-    told: list[Told | None] = [None] * len(changes)
+    results: list[Told | None] = [None] * len(changes)
     text = ""
     if any(change.evidence for change in changes):
         text = Assignment.objects.values_list("response__text", flat=True).get(pk=assignment.pk)
@@ -152,7 +152,7 @@ def record_decisions(
         try:
             possible.append((place, change, _validated(change, row.allowed, text)))
         except DomainError as refused:
-            told[place] = Refused(change.criterion, str(refused))
+            results[place] = Refused(change.criterion, str(refused))
     for wave in _waves(possible):
         written = _write(assignment.pk, row.round, [(change, evidence) for _place, change, evidence in wave], at)
         left = [change.criterion for _place, change, _evidence in wave if change.criterion not in written]
@@ -165,16 +165,16 @@ def record_decisions(
             else {}
         )
         for place, change, _evidence in wave:
-            told[place] = (
+            results[place] = (
                 Saved(change.criterion, written[change.criterion], at)
                 if change.criterion in written
                 else _not_written(change, standing.get(change.criterion))
             )
-    if row.status == Assignment.Status.NOT_STARTED and any(isinstance(one, Saved) for one in told):
+    if row.status == Assignment.Status.NOT_STARTED and any(isinstance(one, Saved) for one in results):
         transition(assignment, source=[Assignment.Status.NOT_STARTED], target=Assignment.Status.DRAFT, started_at=at)
         row = replace(row, status=Assignment.Status.DRAFT)
     assignment.status, assignment.round = row.status, row.round
-    return [one for one in told if one is not None]
+    return [one for one in results if one is not None]
 
 
 def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> list[Told]:
@@ -182,13 +182,13 @@ def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> l
     asked = [change.criterion for change in changes]
     rows = Decision.objects.filter(assignment=assignment.pk, round=assignment.round, criterion__in=asked)
     standing = {row.criterion_id: row for row in rows}
-    told: list[Told] = []
+    results: list[Told] = []
     for change in changes:
         row = standing.get(change.criterion)
         if row is None or change.client_id is None or row.client_id != change.client_id:
             raise  # called while the Conflict is handled
-        told.append(Saved(change.criterion, row.version, row.updated_at))
-    return told
+        results.append(Saved(change.criterion, row.version, row.updated_at))
+    return results
 
 
 @dataclass(frozen=True, slots=True)

@@ -283,9 +283,9 @@ def tell_admins(*, benchmark: Benchmark, about: Membership, reason: str, at: dat
         benchmark_roles__active=True,
         is_active=True,
     )
-    told = {"physician": pseudonym or str(about.user), "reason": reason}
+    details = {"physician": pseudonym or str(about.user), "reason": reason}
     notify_each(
-        people=dict.fromkeys(admins.values_list("pk", flat=True), told),
+        people=dict.fromkeys(admins.values_list("pk", flat=True), details),
         kind="held_back",
         benchmark_title=benchmark.title,
         url=reverse("annotation:quality-person", args=[benchmark.slug, about.pk]),

@@ -146,7 +146,7 @@ def finish(request: SignedInRequest, public_id: str) -> HttpResponse:
         services.finish_adjudication(adjudication=row, adjudicator=request.user, at=timezone.now())
     except DomainError as refused:
         return refusal(request, refused) if request.htmx else _page(request, row, refused)
-    told = _("Adjudicated.")
+    message = _("Adjudicated.")
     waiting = access.open_adjudications(request.user).filter(group__benchmark=row.group.benchmark_id)
     upcoming = waiting.filter(adjudicator=request.user.pk).order_by("agreement", "pk").first()
     if upcoming is None:
@@ -155,9 +155,9 @@ def finish(request: SignedInRequest, public_id: str) -> HttpResponse:
         except DomainError:
             upcoming = None  # the list says why there is nothing to take
     if upcoming is None:
-        return end_of_queue(request, reverse("annotation:adjudications"), told)
+        return end_of_queue(request, reverse("annotation:adjudications"), message)
     if not request.htmx:
-        messages.success(request, told)
+        messages.success(request, message)
         return redirect("annotation:adjudication", upcoming.public_id)
     context = _context(access.get_held_adjudication(request.user, upcoming.public_id), everything=False)
-    return next_sheet(request, f"{PAGE}#sheet", context, told)
+    return next_sheet(request, f"{PAGE}#sheet", context, message)

@@ -204,7 +204,7 @@ def release(request: SignedInRequest, public_id: str) -> HttpResponse:
     return redirect("annotation:checks")
 
 
-def _go_on(request: SignedInRequest, done: Assignment, told: str) -> HttpResponse:
+def _go_on(request: SignedInRequest, done: Assignment, message: str) -> HttpResponse:
     """The next check of the same batch: one that is held already, else the next that waits."""
     held = access.held_checks(request.user).filter(batch=done.batch_id, batch__status=Batch.Status.OPEN)
     upcoming = held.order_by("submitted_at", "pk").first()
@@ -215,22 +215,22 @@ def _go_on(request: SignedInRequest, done: Assignment, told: str) -> HttpRespons
         except DomainError:
             upcoming = None  # the list says why there is nothing to take
     if upcoming is None:
-        return end_of_queue(request, reverse("annotation:checks"), told)
+        return end_of_queue(request, reverse("annotation:checks"), message)
     if not request.htmx:
-        messages.success(request, told)
+        messages.success(request, message)
         return redirect("annotation:check", upcoming.public_id)
     context = _context(access.get_held_check(request.user, upcoming.public_id))
-    return next_sheet(request, f"{PAGE}#sheet", context, told)
+    return next_sheet(request, f"{PAGE}#sheet", context, message)
 
 
-def next_sheet(request: SignedInRequest, fragment: str, context: dict[str, Any], told: str) -> HttpResponse:
+def next_sheet(request: SignedInRequest, fragment: str, context: dict[str, Any], message: str) -> HttpResponse:
     """The next piece of work in the place of the one that is done, and a word on that one."""
-    return trigger_client_event(render(request, fragment, context), "toast", {"text": told, "level": "success"})
+    return trigger_client_event(render(request, fragment, context), "toast", {"text": message, "level": "success"})
 
 
-def end_of_queue(request: SignedInRequest, url: str, told: str) -> HttpResponse:
+def end_of_queue(request: SignedInRequest, url: str, message: str) -> HttpResponse:
     """Back to the list, where the page says what became of the last piece."""
-    messages.success(request, told)
+    messages.success(request, message)
     return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
 
 

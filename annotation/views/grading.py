@@ -61,8 +61,10 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
         body = wire.body_of(request, required={"decisions", "have"})
         changes, at = wire.changes_of(body["decisions"]), timezone.now()
         if changes:
-            told = services.record_decisions(assignment=assignment, annotator=request.user, changes=changes, at=at)
-            results = [wire.told_as_json(one) for one in told]
+            save_results = services.record_decisions(
+                assignment=assignment, annotator=request.user, changes=changes, at=at
+            )
+            results = [wire.told_as_json(one) for one in save_results]
         if any(result["result"] != "saved" for result in results):
             raise Conflict(_("Not handed in yet: something was not saved."))
         services.submit(assignment=assignment, annotator=request.user, at=at)

@@ -29,12 +29,12 @@ def decisions(request: SignedInRequest, public_id: str) -> HttpResponse:
     try:
         body = wire.body_of(request, required={"decisions"})
         changes = wire.changes_of(body["decisions"])
-        told = services.record_decisions(
+        results = services.record_decisions(
             assignment=assignment, annotator=request.user, changes=changes, at=timezone.now()
         )
     except DomainError as refused:
         return refusal(refused)
-    return JsonResponse({"results": [wire.told_as_json(one) for one in told]})
+    return JsonResponse({"results": [wire.told_as_json(one) for one in results]})
 
 
 def somebody_else() -> HttpResponse:

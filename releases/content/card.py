@@ -147,7 +147,7 @@ def _credentials(facts: CardFacts) -> str:
 
 
 def _files(facts: CardFacts) -> str:
-    counts, options, told = facts.counts, facts.options, facts.told
+    counts, options, left_out = facts.counts, facts.options, facts.told
     lines = [
         f"- `cases/healthbench.jsonl`: {_n(counts['cases'], 'case')} in HealthBench's form.",
         f"- `cases/clinconsensus.jsonl`: {_n(counts['clinconsensus_cases'], 'case')} in ClinConsensus' form"
@@ -170,7 +170,7 @@ def _files(facts: CardFacts) -> str:
         lines.append(f"- `verdicts.csv`: {_n(counts['verdicts'], 'verdict')} of judges.")
     lines.append("- `release.json`: what this release was made from.")
     lines.append("- `SHA256SUMS`: check it with `sha256sum --check SHA256SUMS`.")
-    return "## Files\n\n" + "\n".join(lines) + _told(told)
+    return "## Files\n\n" + "\n".join(lines) + _told(left_out)
 
 
 _TOLD = {
@@ -184,20 +184,20 @@ _TOLD = {
 }
 
 
-def _told(told: Mapping[str, int]) -> str:
-    lines = [f"- {told[name]:,} {words}." for name, words in _TOLD.items() if told.get(name)]
+def _told(left_out: Mapping[str, int]) -> str:
+    lines = [f"- {left_out[name]:,} {words}." for name, words in _TOLD.items() if left_out.get(name)]
     text = "\n\nWhat ClinConsensus' form does not hold:\n\n" + "\n".join(lines) if lines else ""
-    if count := told.get("decisions_on_earlier_criteria"):
+    if count := left_out.get("decisions_on_earlier_criteria"):
         text += f"\n\n{_n(count, 'decision')} on criteria of earlier versions are left out."
-    if count := told.get("pairs_without_outcome"):
+    if count := left_out.get("pairs_without_outcome"):
         text += f"\n\n{_n(count, 'pair')} without an outcome (ties) are left out."
     for name, what in (("decisions_on_faulty_criteria", "decision"), ("verdicts_on_faulty_criteria", "verdict")):
-        if count := told.get(name):
+        if count := left_out.get(name):
             text += (
                 f"\n\n{_n(count, what)} on criteria that an adjudicator found faulty on the response are left out, as "
                 "they are of every score."
             )
-    if count := told.get("verdicts_without_majority"):
+    if count := left_out.get("verdicts_without_majority"):
         text += f"\n\n{_n(count, 'pair')} on which the replicates of a judge tie are left out."
     return text
 

@@ -27,20 +27,20 @@ LEVELLED = "criteria_with_other_points"
 NO_DIFFICULTY = "cases_without_difficulty"
 
 
-def clinconsensus(case: ReleasedCase, *, reference_answer: bool, told: Counter[str]) -> dict[str, Any] | None:
-    """A line of ``cases/clinconsensus.jsonl``; None where the case does not fit the form. Counts into ``told``."""
+def clinconsensus(case: ReleasedCase, *, reference_answer: bool, left_out: Counter[str]) -> dict[str, Any] | None:
+    """A line of ``cases/clinconsensus.jsonl``; None where the case does not fit the form. Counts into ``left_out``."""
     criteria = [each for each in case.criteria if each.points > 0]
     spoken = _context_and_request(case)
     if spoken is None:
-        told[NO_REQUEST] += 1
+        left_out[NO_REQUEST] += 1
         return None
     if not criteria:
-        told[NOTHING_POSITIVE] += 1
+        left_out[NOTHING_POSITIVE] += 1
         return None
-    told[FLATTENED] += len(case.conversation) > 1
-    told[NEGATIVE] += len(case.criteria) - len(criteria)
-    told[LEVELLED] += sum(each.points != 1 for each in criteria)
-    told[NO_DIFFICULTY] += not case.difficulty
+    left_out[FLATTENED] += len(case.conversation) > 1
+    left_out[NEGATIVE] += len(case.criteria) - len(criteria)
+    left_out[LEVELLED] += sum(each.points != 1 for each in criteria)
+    left_out[NO_DIFFICULTY] += not case.difficulty
     task, task_labels = _labels(case, "task", "task", "task_labels")
     subject, subject_labels = _labels(case, "specialty", "subject", "subject_labels")
     context, request = spoken

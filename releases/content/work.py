@@ -91,7 +91,7 @@ def decision_columns(benchmark: Benchmark) -> tuple[str, ...]:
 
 
 def decision_rows(
-    benchmark: Benchmark, options: ReleaseOptions, cases: set[str], told: Counter[str]
+    benchmark: Benchmark, options: ReleaseOptions, cases: set[str], left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
     """What the raters decided on criteria of the release, physicians under their pseudonyms."""
     for name in raters_of(benchmark, options):
@@ -100,11 +100,11 @@ def decision_rows(
             if row["case"] not in cases or (options.candidates and row["candidate"] not in options.candidates):
                 continue
             if not isinstance(row["criterion"], int):  # of an earlier version, and not in the one that is released
-                told["decisions_on_earlier_criteria"] += 1
+                left_out["decisions_on_earlier_criteria"] += 1
                 continue
             yield row if options.notes else {**row, "note": ""}
-        told["pairs_without_outcome"] += export.left_out
-        told["decisions_on_faulty_criteria"] += export.n_faulty
+        left_out["pairs_without_outcome"] += export.left_out
+        left_out["decisions_on_faulty_criteria"] += export.n_faulty
 
 
 # Verdicts -------------------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def verdict_columns(benchmark: Benchmark) -> tuple[str, ...]:
     return (*VERDICT_COLUMNS, "setting") if has_other_settings(benchmark) else VERDICT_COLUMNS
 
 
-def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, told: Counter[str]) -> Iterator[dict[str, Any]]:
+def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
     """A row for each pair that a judge has judged; of several replicates what most of the valid ones say.
 
     Pairs whose criterion was ruled faulty are left out, as of the decisions: no score of the benchmark takes them.
@@ -159,11 +159,11 @@ def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, told: Counter[st
             case, candidate, setting, sample, position = pair
             verdicts = list(replicates)
             if (verdicts[0][7], verdicts[0][8]) in faulty:
-                told["verdicts_on_faulty_criteria"] += 1
+                left_out["verdicts_on_faulty_criteria"] += 1
                 continue
             majority = _majority([(row[5], row[6]) for row in verdicts])
             if majority is None:
-                told["verdicts_without_majority"] += 1
+                left_out["verdicts_without_majority"] += 1
                 continue
             yield {
                 "case": case,

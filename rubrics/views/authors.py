@@ -47,8 +47,8 @@ def authors(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error("email", str(refused))
             status = refused.status_code
         else:
-            told = _("%(person)s may write cases and rubrics now.") if writes else _("%(person)s may audit now.")
-            messages.success(request, told % {"person": person})
+            message = _("%(person)s may write cases and rubrics now.") if writes else _("%(person)s may audit now.")
+            messages.success(request, message % {"person": person})
             back = reverse("rubrics:authors", args=[slug])
             return after_inviting(request, issued=invitation, benchmark=benchmark, back=back)
     held = benchmark.authoring_roles.filter(active=True).select_related("user")
@@ -65,8 +65,8 @@ def withdraw(request: SignedInRequest, slug: str, role: int) -> HttpResponse:
     row = access.get_authoring_role(request.user, slug, role)
     services.withdraw_authoring_role(role=row)
     if row.role == AuthoringRole.Role.AUTHOR:
-        told = _("%(person)s writes for this benchmark no more. What they wrote stays.")
+        message = _("%(person)s writes for this benchmark no more. What they wrote stays.")
     else:
-        told = _("%(person)s audits this benchmark no more. What they found stays.")
-    messages.success(request, told % {"person": row.user})
+        message = _("%(person)s audits this benchmark no more. What they found stays.")
+    messages.success(request, message % {"person": row.user})
     return redirect("rubrics:authors", slug)

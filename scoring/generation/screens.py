@@ -75,7 +75,7 @@ def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
     since = max(at - RATE_WINDOW, run.started_at or at - RATE_WINDOW)
     counts = counts_of([run])[run.pk]
     generation = "response__metadata__generation"
-    told = run.items.aggregate(
+    totals = run.items.aggregate(
         recent=Count("pk", filter=Q(finished_at__gt=since)),
         truncated=Count("pk", filter=Q(**{f"{generation}__truncated": True})),
         refused=Count("pk", filter=Q(**{f"{generation}__refused": True})),
@@ -86,8 +86,8 @@ def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
     per_minute, remaining = None, ""
     if run.status == GenerationRun.Status.RUNNING:
         elapsed = (at - since).total_seconds()
-        if elapsed >= 1 and (told["recent"] or elapsed >= RATE_WINDOW.total_seconds()):
-            per_minute = 60 * told["recent"] / elapsed
+        if elapsed >= 1 and (totals["recent"] or elapsed >= RATE_WINDOW.total_seconds()):
+            per_minute = 60 * totals["recent"] / elapsed
             remaining = time_words(60 * counts.due / per_minute) if per_minute else ""
     kinds = run.items.exclude(error_kind="").order_by().values_list("error_kind").annotate(n=Count("pk"))
     return Progress(
@@ -96,11 +96,11 @@ def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
         per_minute=per_minute,
         remaining=remaining,
         errors=tuple(sorted(kinds, key=lambda row: (-row[1], row[0]))),
-        truncated=told["truncated"],
-        refused=told["refused"],
-        flagged=told["flagged"],
-        tokens_in=told["tokens_in"] or 0,
-        tokens_out=told["tokens_out"] or 0,
+        truncated=totals["truncated"],
+        refused=totals["refused"],
+        flagged=totals["flagged"],
+        tokens_in=totals["tokens_in"] or 0,
+        tokens_out=totals["tokens_out"] or 0,
     )
 
 

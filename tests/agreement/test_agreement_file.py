@@ -40,11 +40,11 @@ def write(path: Path, rows: list) -> Path:
 
 
 def run(folder: Path, rows: list, verdicts: list | None = None, **options) -> tuple[str, dict[str, list[dict]]]:
-    out, told = folder / "out", io.StringIO()
+    out, stdout = folder / "out", io.StringIO()
     if verdicts is not None:
         options["judge"] = write(folder / JUDGE, verdicts)
-    call_command("agreement_file", write(folder / LABELS, rows), out=out, stdout=told, **options)
-    return told.getvalue(), {
+    call_command("agreement_file", write(folder / LABELS, rows), out=out, stdout=stdout, **options)
+    return stdout.getvalue(), {
         path.stem: list(csv.DictReader(io.StringIO(path.read_text("utf-8")))) for path in out.iterdir()
     }
 
@@ -62,7 +62,7 @@ def test_two_physicians_and_a_judge_by_hand(tmp_path):
         label("2", ("P", True), ("Q", False)),
         label("3", ("P", False), ("Q", False), category="cluster:b"),
     ]
-    told, tables = run(tmp_path, rows, [verdict("1", True), verdict("2", False), verdict("3", False)])
+    output, tables = run(tmp_path, rows, [verdict("1", True), verdict("2", False), verdict("3", False)])
     # Judge: (met, met) x2, (met, not), (not, not) x3. F1 met 4/5, F1 not met 6/7, kappa 2·(2·3)/(3·4+3·2) = 12/18.
     everything = tables["agreement"][0]
     assert everything["slice"] == "all"
@@ -96,8 +96,8 @@ def test_two_physicians_and_a_judge_by_hand(tmp_path):
     assert [(row["physician"], row["slice"]) for row in tables["physicians"]] == [
         (who, name) for who in "PQ" for name in ("all", "cluster:a", "cluster:b")
     ]
-    assert "judge against physicians" in told
-    assert "0.828571" in told  # (4/5 + 6/7) / 2
+    assert "judge against physicians" in output
+    assert "0.828571" in output  # (4/5 + 6/7) / 2
 
 
 def test_figures_equal_scikit_learn_on_listed_pairs(tmp_path):
@@ -160,22 +160,22 @@ def test_order_of_lines_changes_no_byte(tmp_path):
 
 
 def test_without_a_judge(tmp_path):
-    told, tables = run(tmp_path, [label("1", ("P", True), ("Q", False))])
+    output, tables = run(tmp_path, [label("1", ("P", True), ("Q", False))])
     assert set(tables) == {"physicians", "ceiling"}
-    assert "judge against" not in told
+    assert "judge against" not in output
 
 
 def test_items_the_judge_left_out_count_against_it(tmp_path):
     rows = [label("1", ("P", True), ("Q", True)), label("2", ("P", False), ("Q", False)), label("3", ("P", True))]
-    told, tables = run(tmp_path, rows, [verdict("1", True), verdict("2", False), verdict("elsewhere", True)])
+    output, tables = run(tmp_path, rows, [verdict("1", True), verdict("2", False), verdict("elsewhere", True)])
     row = tables["agreement"][0]
     assert (row["n_pairs"], row["n_invalid"]) == ("5", "1")
     # The missing verdict stands as not met: met 4/5, not met 4/5. On the 4 valid pairs everything agrees.
     assert float(row["mf1"]) == pytest.approx(0.8)
     assert float(row["kappa"]) == 1
     assert "mf1 on the pairs with a verdict: 1.000000" in row["note"]
-    assert "1 verdicts are about items that the label file does not have" in told
-    assert "pairs without a verdict" in told
+    assert "1 verdicts are about items that the label file does not have" in output
+    assert "pairs without a verdict" in output
 
 
 def test_published_form_without_item_ids(tmp_path):

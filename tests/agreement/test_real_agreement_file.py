@@ -16,37 +16,37 @@ from django.core.management import call_command
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory) -> tuple[str, dict[str, list[dict[str, str]]]]:
     folder = Path(os.environ["CONSILIUM_REAL_DATA"]) / "physician_labels"
-    out, told = tmp_path_factory.mktemp("real"), io.StringIO()
+    out, stdout = tmp_path_factory.mktemp("real"), io.StringIO()
     call_command(
         "agreement_file",
         folder / "meta_gold.jsonl",
         judge=folder / "judge_labels.jsonl",
         out=out,
-        stdout=told,
+        stdout=stdout,
     )
-    return told.getvalue(), {
+    return stdout.getvalue(), {
         path.stem: list(csv.DictReader(io.StringIO(path.read_text("utf-8")))) for path in out.iterdir()
     }
 
 
 def test_judge_against_all_physicians(tables):
-    told, rows_by_table = tables
+    output, rows_by_table = tables
     row = rows_by_table["agreement"][0]
     assert (row["slice"], row["n_pairs"]) == ("all", "250")
     expected = {"f1_balanced": 0.696691, "mf1": 0.696691, "f1_met": 0.805882, "f1_not_met": 0.587500, "kappa": 0.393784}
     for column, value in expected.items():
         assert float(row[column]) == pytest.approx(value, abs=1e-6), column
-        assert f"{value:.6f}" in told
+        assert f"{value:.6f}" in output
 
 
 def test_ceiling_of_the_physicians(tables):
-    told, rows_by_table = tables
+    output, rows_by_table = tables
     row = rows_by_table["ceiling"][0]
     assert (row["slice"], row["n_pairs"]) == ("all", "282")
     expected = {"f1_balanced": 0.718500, "f1_met": 0.804348, "f1_not_met": 0.632653, "kappa": 0.437001}
     for column, value in expected.items():
         assert float(row[column]) == pytest.approx(value, abs=1e-6), column
-        assert f"{value:.6f}" in told
+        assert f"{value:.6f}" in output
     assert float(row["alpha"]) == pytest.approx(0.42515, abs=1e-5)
 
 

@@ -87,12 +87,12 @@ def test_one_archive_has_it_all_the_same_bytes_by_page_api_and_command(
         assert read[f"tables/{name}.csv"] == fetched(client, f"{page}tables/{name}.csv")
     sums = dict(reversed(line.split("  ")) for line in read.pop("SHA256SUMS").decode().splitlines())
     assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in read.items()}
-    told = json.loads(read["report.json"])
-    assert (told["kind"], told["seed"], told["input_digest"], told["software"]) == (
+    metadata = json.loads(read["report.json"])
+    assert (metadata["kind"], metadata["seed"], metadata["input_digest"], metadata["software"]) == (
         "agreement", 4, report.input_digest, report.software,
     )  # fmt: skip
-    assert told["parameters"] == {"rater_a": "group:A@checked", "rater_b": "echo"}
-    assert {"rater", "prompt_hash", "run"} <= told["facts"]["raters"][0].keys()
+    assert metadata["parameters"] == {"rater_a": "group:A@checked", "rater_b": "echo"}
+    assert {"rater", "prompt_hash", "run"} <= metadata["facts"]["raters"][0].keys()
     assert read["figures/candidates.pdf"].startswith(b"%PDF-")
     assert b"var(--" not in read["figures/candidates.svg"]
 

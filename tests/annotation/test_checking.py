@@ -90,11 +90,11 @@ def test_an_overtaken_amendment_overwrites_nothing_and_is_told_what_stands(check
     other = {"outcome": "cannot_assess", "reason": "Unclear.", "version": 0, "client_id": uuid4()}
     stale = client.post(url, other)
     assert stale.status_code == 409
-    told = " ".join(stale.content.decode().split())
-    assert 'data-outcome="not_met"' in told
-    assert 'value="It names no dose."' in told
-    assert f'data-version="1" data-client="{one["client_id"]}"' in told
-    assert re.search(r'data-at="\d\d:\d\d:\d\d"', told)
+    text = " ".join(stale.content.decode().split())
+    assert 'data-outcome="not_met"' in text
+    assert 'value="It names no dose."' in text
+    assert f'data-version="1" data-client="{one["client_id"]}"' in text
+    assert re.search(r'data-at="\d\d:\d\d:\d\d"', text)
     assert Amendment.objects.values_list("outcome", "reason").get() == ("not_met", "It names no dose.")
     assert client.post(url, other | {"version": 1}).status_code == 200
     assert client.post(url, one | {"client_id": uuid4(), "version": 1}).status_code == 409

@@ -108,11 +108,11 @@ def test_the_others_are_told_once_while_it_is_unread_and_mails_hold_no_words(sce
     Notification.objects.all().delete()
     scene.say(scene.checker, "canary words")
     scene.say(scene.checker, "canary again")
-    told = Notification.objects.all()
-    assert {row.user for row in told} == {scene.annotator, scene.w.admin, scene.second_admin}
-    assert told.count() == 3
-    assert told.get(user=scene.annotator).url == scene.address
-    assert told.get(user=scene.w.admin).url == scene.desk
+    notifications = Notification.objects.all()
+    assert {row.user for row in notifications} == {scene.annotator, scene.w.admin, scene.second_admin}
+    assert notifications.count() == 3
+    assert notifications.get(user=scene.annotator).url == scene.address
+    assert notifications.get(user=scene.w.admin).url == scene.desk
     at = timezone.now() + timedelta(days=1)
     assert sweep_mails(at=at) == 3
     for sent in mail.outbox:

@@ -111,7 +111,7 @@ def test_one_notice_of_a_batch_each_and_one_of_a_return() -> None:
     held = services.claim_check(checker=workshop.checker, waiting=waiting, at=timezone.now())
     assert held is not None
     services.return_check(assignment=held, checker=workshop.checker, note="secret words", at=timezone.now())
-    told = Notification.objects.get(kind="returned")
-    assert told.user == work.annotator
-    assert told.url == f"/work/{work.public_id}/"
-    assert "secret" not in str(told.values)
+    notification = Notification.objects.get(kind="returned")
+    assert notification.user == work.annotator
+    assert notification.url == f"/work/{work.public_id}/"
+    assert "secret" not in str(notification.values)

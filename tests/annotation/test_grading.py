@@ -71,8 +71,8 @@ def test_the_same_save_twice_changes_nothing(workshop: Workshop, client: Client)
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
     name = str(uuid4())
-    told = [save(client, row, first, client_id=name).result for _ in range(3)]
-    assert [(one["result"], one["version"]) for one in told] == [("saved", 1)] * 3
+    results = [save(client, row, first, client_id=name).result for _ in range(3)]
+    assert [(one["result"], one["version"]) for one in results] == [("saved", 1)] * 3
     assert Decision.objects.get().version == 1
 
 
@@ -80,7 +80,7 @@ def test_a_stale_save_is_told_what_stands_and_holds_up_no_other(workshop: Worksh
     row = workshop.queue()[0]
     first, second, third = services.criteria_of(row)
     save(client, row, first, "met", note="the other tab")
-    told = save_all(
+    results = save_all(
         client,
         row,
         [
@@ -89,8 +89,8 @@ def test_a_stale_save_is_told_what_stands_and_holds_up_no_other(workshop: Worksh
             {"criterion": third, "outcome": "met", "version": 4},
         ],
     ).json()["results"]
-    assert [one["result"] for one in told] == ["stale", "saved", "refused"]
-    assert {key: told[0]["current"][key] for key in ("outcome", "note", "version")} == {
+    assert [one["result"] for one in results] == ["stale", "saved", "refused"]
+    assert {key: results[0]["current"][key] for key in ("outcome", "note", "version")} == {
         "outcome": "met", "note": "the other tab", "version": 1,
     }  # fmt: skip
     assert dict(Decision.objects.values_list("criterion_id", "outcome")) == {first: "met", second: "met"}

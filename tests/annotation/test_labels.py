@@ -224,10 +224,10 @@ def test_everything_is_answered_before_it_is_handed_in_and_stands_after(ward: Wa
     refused = post("submit", {})
     assert (refused.status_code, refused.json()["missing"]) == (422, [ward.acuity.public_id])  # without certainty
     post("answers", {"answer": sent(ward.acuity, "level-3", version=1, certainty=0)})
-    told = post("submit", {}).json()
-    following = LabelTask.objects.get(public_id=told["next"]["url"].split("/")[3])
+    payload = post("submit", {}).json()
+    following = LabelTask.objects.get(public_id=payload["next"]["url"].split("/")[3])
     assert following.annotator == task.annotator
-    assert "data-question" in told["next"]["html"]
+    assert "data-question" in payload["next"]["html"]
     assert post("answers", {"answer": sent(ward.urgency, "conditional", version=1)}).status_code == 409
     assert post("submit", {}).status_code == 409
 
@@ -327,8 +327,8 @@ def test_open_cases_of_who_leaves_go_to_others_and_nobody_is_asked_twice(ward: W
     assert [(taker.user, load, may) for taker, load, may in offered.context["takers"]] == [
         (second.pk, 1, 2), (first.pk, 1, 1),
     ]  # fmt: skip
-    told = client.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True).content.decode()
-    assert "2 cases were handed over." in told
+    content = client.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True).content.decode()
+    assert "2 cases were handed over." in content
     rows = LabelTask.objects.filter(batch=batch, case__in=(one.case, other.case)).exclude(annotator=leaver)
     assert dict(rows.values_list("case", "annotator")) == {one.case_id: second.pk, other.case_id: first.pk}
     assert set(LabelTask.objects.filter(batch=batch, annotator=leaver).values_list("status")) == {("released",)}

@@ -202,8 +202,8 @@ def test_a_retry_waits_and_the_last_failure_is_final() -> None:
         assert QualificationAttempt.objects.count() == 2
         assert "no attempt left" in desk.client.get(desk.base).content.decode()
         # Handed in by a physician who reads Chinese, told to an admin who need not.
-        told = Notification.objects.get(user=desk.admin, kind="held_back")
-        assert told.values["reason"] == "Qualification not passed in 2 attempts."
+        notification = Notification.objects.get(user=desk.admin, kind="held_back")
+        assert notification.values["reason"] == "Qualification not passed in 2 attempts."
         # The admin gives another attempt.
         desk.set_rule(attempts=3, wait_hours=0)
         assert desk.attempt(*desk.KEY).status == "passed"

@@ -228,6 +228,6 @@ def test_hand_ins_at_once_are_samples_of_their_own() -> None:
     def send(task: WritingTask) -> object:
         return hand_in(task=task, writer=task.writer, version=2, attested=True, at=timezone.now())
 
-    told = at_once(*(lambda task=task: send(task) for task in [*tasks, tasks[0]]))
-    assert sorted(row.sample for row in told if isinstance(row, Response)) == [0, 1, 2]
-    assert [type(row) for row in told if not isinstance(row, Response)] == [Conflict]
+    outcomes = at_once(*(lambda task=task: send(task) for task in [*tasks, tasks[0]]))
+    assert sorted(row.sample for row in outcomes if isinstance(row, Response)) == [0, 1, 2]
+    assert [type(row) for row in outcomes if not isinstance(row, Response)] == [Conflict]

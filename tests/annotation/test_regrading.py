@@ -61,8 +61,8 @@ def test_exactly_reworded_criteria_of_graded_responses_lack_a_decision(group: Ex
     assert {row.criteria for row in gaps} == {(fresh,)} and {row.rubric for row in gaps} == {rubric.pk}
     after = group_ratings(group)  # without the two decisions on what no published rubric holds any more
     assert len(before) == 9 and len(after) == 7 and set(after.keys()) < set(before.keys())
-    (told,) = consequences(case, rubric)
-    assert (told.stands, told.missing, told.responses) == (4, 2, 2)
+    (consequence,) = consequences(case, rubric)
+    assert (consequence.stands, consequence.missing, consequence.responses) == (4, 2, 2)
 
 
 def test_the_same_physicians_are_asked_and_only_about_what_is_lacking(group: ExpertGroup) -> None:
@@ -127,8 +127,13 @@ def test_the_api_lists_and_makes_it_for_chosen_cases(group: ExpertGroup, client:
     reword(second, 0, 1)
     client.force_login(group.benchmark.roles.get().user)
     url = f"/api/v1/benchmarks/{group.benchmark.slug}/regrading/"
-    (told,) = client.get(url).json()
-    assert (told["group"], told["cases"], told["responses"], told["decisions"]) == (group.public_id, 2, 3, 4)
+    (summary,) = client.get(url).json()
+    assert (summary["group"], summary["cases"], summary["responses"], summary["decisions"]) == (
+        group.public_id,
+        2,
+        3,
+        4,
+    )
     body = {"group": group.public_id, "title": "Again", "check_policy": "none", "cases": [second.public_id]}
     response = client.post(url, body, content_type="application/json")
     assert response.status_code == 201 and (response.json()["responses"], response.json()["decisions"]) == (1, 2)

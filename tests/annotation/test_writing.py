@@ -270,12 +270,12 @@ def test_time_is_never_more_than_has_passed_and_the_last_minute_counts(room: Roo
 
 def test_preview_is_inert_and_words_are_counted_in_both_scripts(room: Room) -> None:
     task = room.task(room.give_out(), room.people[0])
-    told = post(signed_in(task.writer), task, "check", text="**Rest** <script>alert(1)</script>").json()
-    assert "<strong>Rest</strong>" in told["html"]
-    assert "<script" not in told["html"]
-    assert told["privacy"] == []
-    told = post(signed_in(task.writer), task, "check", text="Call me: 13812345678, or 13812345678.").json()
-    assert [line.split("”")[0] for line in told["privacy"]] == ["“13812345678"]
+    payload = post(signed_in(task.writer), task, "check", text="**Rest** <script>alert(1)</script>").json()
+    assert "<strong>Rest</strong>" in payload["html"]
+    assert "<script" not in payload["html"]
+    assert payload["privacy"] == []
+    payload = post(signed_in(task.writer), task, "check", text="Call me: 13812345678, or 13812345678.").json()
+    assert [line.split("”")[0] for line in payload["privacy"]] == ["“13812345678"]
     assert count_words("Drink 2 litres, 多喝水。") == 7  # three words, three characters, one mark
 
 

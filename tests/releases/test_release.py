@@ -105,9 +105,9 @@ def test_the_command_keeps_a_release_and_writes_it_again(tmp_path: Path) -> None
 def test_a_release_without_a_licence_says_that_it_has_none(tmp_path: Path) -> None:
     benchmark = BenchmarkFactory(slug="bare")
     CaseFactory(benchmark=benchmark)
-    told = io.StringIO()
-    call_command("release", "--benchmark", "bare", "--out", str(tmp_path / "a"), stdout=io.StringIO(), stderr=told)
-    assert "no licence" in told.getvalue()
+    stderr = io.StringIO()
+    call_command("release", "--benchmark", "bare", "--out", str(tmp_path / "a"), stdout=io.StringIO(), stderr=stderr)
+    assert "no licence" in stderr.getvalue()
     assert "All rights stay" in (tmp_path / "a" / "LICENSE").read_text()
     command("release", "--benchmark", "bare", "--out", str(tmp_path / "b"), "--licence", "cc-by-4.0")
     assert (tmp_path / "b" / "LICENSE").read_text().startswith("SPDX-License-Identifier: CC-BY-4.0\n")

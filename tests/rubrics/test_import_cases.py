@@ -276,10 +276,12 @@ def test_who_imported_stands_in_the_audit_trail(tmp_path) -> None:
 def test_each_case_and_rubric_of_a_file_has_its_event(tmp_path) -> None:
     run(write(tmp_path / "f.jsonl", [healthbench(number) for number in range(250)]))
     for model in (Case, Rubric):
-        told = {event.pgh_obj_id: event for event in model.events.rel.related_model.objects.filter(pgh_label="insert")}
-        assert told.keys() == set(model.objects.values_list("pk", flat=True))
+        events_by_id = {
+            event.pgh_obj_id: event for event in model.events.rel.related_model.objects.filter(pgh_label="insert")
+        }
+        assert events_by_id.keys() == set(model.objects.values_list("pk", flat=True))
     for rubric in Rubric.objects.all():
-        assert rubric.criterion_count == rubric.items.count() == told[rubric.pk].criterion_count
+        assert rubric.criterion_count == rubric.items.count() == events_by_id[rubric.pk].criterion_count
 
 
 @pytest.mark.parametrize("step", [1, 3])

@@ -47,9 +47,9 @@ def test_the_first_save_begins_a_draft_and_looking_does_not(client: Any, benchma
     assert "Write the first criterion" in client.get(place).text
     assert not RubricDraft.objects.exists()
     save = {"who": opaque_name(author), "version": 0, "client_id": str(uuid.uuid4())}
-    status, told = send(client, f"{place}draft/", **save, items=[item("a", "Names the dose", 0)])
-    assert (status, told["version"]) == (200, 2)
-    assert [(one["line"], one["field"]) for one in told["missing"]] == [(0, "points"), (1, "points")]
+    status, payload = send(client, f"{place}draft/", **save, items=[item("a", "Names the dose", 0)])
+    assert (status, payload["version"]) == (200, 2)
+    assert [(one["line"], one["field"]) for one in payload["missing"]] == [(0, "points"), (1, "points")]
     page = client.get(place).text
     assert "Names the dose" in page.split('id="items"')[1].split("</ol>")[0]  # without a script as well
     assert client.get(f"{place}draft/?version=2").status_code == 204
@@ -61,18 +61,18 @@ def test_a_save_over_another_one_is_told_what_stands(client: Any, benchmark: Ben
     place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/draft/"
     mine = {"who": opaque_name(author), "version": 1}
     assert send(client, place, **mine, client_id=str(uuid.uuid4()), items=[item("a", "One")])[0] == 200
-    status, told = send(client, place, **mine, client_id=str(uuid.uuid4()), items=[item("b", "Two")])
+    status, payload = send(client, place, **mine, client_id=str(uuid.uuid4()), items=[item("b", "Two")])
     assert status == 409
-    assert told["draft"]["version"] == 2
-    assert [one["text"] for one in told["draft"]["items"]] == ["One"]
+    assert payload["draft"]["version"] == 2
+    assert [one["text"] for one in payload["draft"]["items"]] == ["One"]
     assert send(client, place, who="0", version=2, client_id=str(uuid.uuid4()), items=[])[0] == 403
-    status, told = send(
+    status, payload = send(
         client, place, who=opaque_name(author), version=2, client_id=str(uuid.uuid4()), items=[item("a", "x", 11)]
     )
-    assert (status, told["errors"][0]["field"]) == (422, "points")
+    assert (status, payload["errors"][0]["field"]) == (422, "points")
     Rubric.objects.update(status="in_review")
-    status, told = send(client, place, who=opaque_name(author), version=2, client_id=str(uuid.uuid4()), items=[])
-    assert (status, told["gone"]) == (409, True)
+    status, payload = send(client, place, who=opaque_name(author), version=2, client_id=str(uuid.uuid4()), items=[])
+    assert (status, payload["gone"]) == (409, True)
     assert RubricDraft.objects.get().content["items"][0]["text"] == "One"
 
 
@@ -92,9 +92,9 @@ def test_a_published_rubric_is_read_until_a_new_version_is_begun(
 def test_lint_speaks_the_language_of_the_page(client: Any, benchmark: Benchmark) -> None:
     case = factories.CaseFactory(benchmark=benchmark, rubric=0)
     place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/lint/"
-    status, told = send(client, place, items=[item("a", "Names the drug and explains its risks")])
+    status, payload = send(client, place, items=[item("a", "Names the drug and explains its risks")])
     assert status == 200
-    (remark,) = told["remarks"]
+    (remark,) = payload["remarks"]
     assert (remark["rule"], remark["item"], remark["severity"]) == ("compound", "a", "problem")
     assert remark["fix"]["texts"] == ["Names the drug", "Explains its risks"]
     assert send(client, place, items="x")[0] == 422
@@ -105,10 +105,10 @@ def test_a_file_is_shown_before_it_is_inserted(client: Any, benchmark: Benchmark
     place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/"
     file = io.BytesIO(b"Kriterium,Points\nNames the dose,5\nAsks,twelve\n")
     file.name = "rubric.csv"
-    told = client.post(f"{place}paste/", {"file": file}).json()
-    assert (told["columns"], told["has_heading"]) == (["criterion", "points"], True)
-    assert [row["text"] for row in told["rows"]] == ["Names the dose"]
-    assert [(one["line"], one["field"]) for one in told["faults"]] == [(3, "points")]
+    payload = client.post(f"{place}paste/", {"file": file}).json()
+    assert (payload["columns"], payload["has_heading"]) == (["criterion", "points"], True)
+    assert [row["text"] for row in payload["rows"]] == ["Names the dose"]
+    assert [(one["line"], one["field"]) for one in payload["faults"]] == [(3, "points")]
     assert not RubricDraft.objects.exists()
 
 

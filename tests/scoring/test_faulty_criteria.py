@@ -87,8 +87,8 @@ def exported(benchmark: Benchmark, rater: str, out: Path) -> tuple[list[dict[str
 def test_scores_are_those_that_another_program_computes_from_the_export(
     ruled: Benchmark, rater: str, tmp_path: Path
 ) -> None:
-    elements, told = exported(ruled, rater, tmp_path / "list.json")
-    assert "4 at fault" in told
+    elements, output = exported(ruled, rater, tmp_path / "list.json")
+    assert "4 at fault" in output
     assert [len(element["criteria_results"]) for element in elements] == [2, 3, 3, 0]
     assert {key for element in elements for one in element["criteria_results"] for key in one} == {
         "criterion", "criteria_met", "explanation",
@@ -134,18 +134,18 @@ def test_a_verdict_that_never_came_is_not_missed_where_the_criterion_is_faulty(
     found_faulty(assignment, assignment.rubric.items.get(position=2).criterion_id)
     own = row_of(write_scores(answered, "J", K, tmp_path)["scores"], candidate="alpha", slice="overall_score")
     assert (own["n_faulty"], own["n_missing"]) == ("1", "1")
-    _elements, told = exported(answered, "J", tmp_path / "list.json")
-    assert "1 at fault, 10 missing" in told
+    _elements, output = exported(answered, "J", tmp_path / "list.json")
+    assert "1 at fault, 10 missing" in output
 
 
 def test_exported_decisions_leave_faulty_pairs_out_and_say_how_many(ruled: Benchmark, tmp_path: Path) -> None:
     for rater in ("group:A@first", "group:A", "group:A@final"):
-        out, told = tmp_path / "decisions.csv", StringIO()
-        call_command("export_decisions", benchmark=ruled.slug, rater=rater, out=out, stdout=StringIO(), stderr=told)
+        out, stderr = tmp_path / "decisions.csv", StringIO()
+        call_command("export_decisions", benchmark=ruled.slug, rater=rater, out=out, stdout=StringIO(), stderr=stderr)
         with out.open(encoding="utf-8", newline="") as file:
             rows = [(row["case"], row["criterion"]) for row in csv.DictReader(file)]
         assert len(rows) == 8 and ("case-0", "2") not in rows and not [row for row in rows if row[0] == "case-3"]
-        assert told.getvalue() == "note: 4 pairs whose criterion was ruled faulty are left out\n"
+        assert stderr.getvalue() == "note: 4 pairs whose criterion was ruled faulty are left out\n"
 
 
 def test_a_supervision_export_names_them(ruled: Benchmark, tmp_path: Path) -> None:
@@ -218,12 +218,12 @@ def test_calibration_names_responses_with_a_faulty_criterion_apart(answered: Ben
     decide(answered, "A", outcomes)
     assignment = Assignment.objects.get(response__case__key="case-0")
     found_faulty(assignment, assignment.rubric.items.get(position=2).criterion_id)
-    told = StringIO()
+    output = StringIO()
     call_command(
-        "calibrate", benchmark="answered", group="A", candidate="physician", out=tmp_path, stdout=told, stderr=told
+        "calibrate", benchmark="answered", group="A", candidate="physician", out=tmp_path, stdout=output, stderr=output
     )
-    assert "1 response with a faulty positive criterion left out" in told.getvalue()
-    assert "1 response with an undecided positive criterion left out" in told.getvalue()
+    assert "1 response with a faulty positive criterion left out" in output.getvalue()
+    assert "1 response with an undecided positive criterion left out" in output.getvalue()
     assert json.loads((tmp_path / "calibration.json").read_text())["n"] == 2
 
 

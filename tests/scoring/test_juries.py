@@ -298,13 +298,15 @@ def test_a_jury_is_made_looked_at_and_changed(three: Benchmark, client_of: Clien
     assert dict(form.fields["members"].choices)["idle"] == "idle (no finished run here)"
     assert dict(form.fields["members"].choices)["A"] == "A"
 
-    def told(rule: str, *members: str) -> str:
+    def preview_rule(rule: str, *members: str) -> str:
         given = {"members": members, "rule": rule}
         return client_of.get(new, given, headers={"HX-Request": "true"}).content.decode()
 
-    assert "a majority of two is the same as unanimous" in told("majority", "A", "B")
-    assert "a tie is undecided, and its response has no score" in told("majority", "A", "B", "C", "idle")
-    assert "tie" not in told("majority", "A", "B", "C") + told("unanimous", "A", "B") + told("majority")
+    assert "a majority of two is the same as unanimous" in preview_rule("majority", "A", "B")
+    assert "a tie is undecided, and its response has no score" in preview_rule("majority", "A", "B", "C", "idle")
+    assert "tie" not in preview_rule("majority", "A", "B", "C") + preview_rule("unanimous", "A", "B") + preview_rule(
+        "majority"
+    )
     refused = client_of.post(new, {"name": "Panel", "members": ["A"], "rule": "majority"})
     assert refused.status_code == 422
     assert "Choose two judges or more" in refused.content.decode()

@@ -109,9 +109,11 @@ def test_a_harmless_edit_changes_the_text_and_says_nothing_to_a_judge() -> None:
         for one, text in zip(CONTROLS, texts, strict=True):
             assert "".join(text.replace(one.text, "").split()) == "".join(response.split())
     assert injected("First.\n\nSecond.", 66) == "First.\n\n\n\nSecond."
-    told = " ".join(one.text for one in CONTROLS).lower()
+    wording = " ".join(one.text for one in CONTROLS).lower()
     assert not [
-        word for word in ("criteri", "met", "grade", "judge", "true", "score", "评分", "标准", "符合") if word in told
+        word
+        for word in ("criteri", "met", "grade", "judge", "true", "score", "评分", "标准", "符合")
+        if word in wording
     ]
 
 
@@ -330,7 +332,7 @@ def test_what_a_measurement_takes_is_told_by_request(
     work_on_slice(run.pk, 0, clock=timezone.now)
     assert loopback.requests() == 12
 
-    def told() -> Estimate:
+    def estimate_requests() -> Estimate:
         plan = plan_measurement(benchmark=graded, judge=judge, pairs=5)
         size = FrameSize(plan.responses, plan.verdicts)
         forecast = estimate(
@@ -339,7 +341,7 @@ def test_what_a_measurement_takes_is_told_by_request(
         assert forecast is not None
         return forecast
 
-    before = told()
+    before = estimate_requests()
     # Five pairs on three responses. What requests about all criteria took says nothing of these.
     assert (before.due, before.requests, before.calls) == (3 * 67, 3 * 67, 0)
     assert before.tokens_out == 33_500  # a verdict takes 100, as long as no call is known
@@ -351,7 +353,7 @@ def test_what_a_measurement_takes_is_told_by_request(
     assert "requests" not in shown and "JUDGE_ALLOWED_HOSTS" in shown
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
     measure(graded, judge, pairs=2)
-    after = told()
+    after = estimate_requests()
     assert (after.requests, after.calls) == (201, 134)
     assert (after.tokens_in, after.tokens_out) == (80_400, 4_020)  # the endpoint counts 400 and 20 a request
 

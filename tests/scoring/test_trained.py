@@ -74,10 +74,10 @@ def _fitted_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
     def known(decisions: Decisions, split: Split, seed: int) -> tuple[FittedJudge, dict[str, Any]]:
         columns = [decisions.met, decisions.candidate, decisions.case, decisions.group]
-        told = repr([decisions.pairs, *(column.tolist() for column in columns), decisions.left_out, split, seed])
-        if told not in FITTED:
-            FITTED[told] = fit_judge(decisions, split, seed)
-        judge, card = FITTED[told]
+        key = repr([decisions.pairs, *(column.tolist() for column in columns), decisions.left_out, split, seed])
+        if key not in FITTED:
+            FITTED[key] = fit_judge(decisions, split, seed)
+        judge, card = FITTED[key]
         return judge, copy.deepcopy(card)
 
     monkeypatch.setattr(fitting, "fit_judge", known)
