@@ -84,11 +84,11 @@ class QuestionLine:
 def question_lines(task: LabelTask) -> list[QuestionLine]:
     """Questions of the task in order. Retired ones only where they were answered and handed in."""
     answers = {answer.question_id: answer for answer in LabelAnswer.objects.filter(task=task)}
-    asked = Q(active=True, public_id__in=task.batch.frame.get("questions", []))
+    condition = Q(active=True, public_id__in=task.batch.frame.get("questions", []))
     if task.status == LabelTask.Status.SUBMITTED:
-        asked = Q(pk__in=answers)
+        condition = Q(pk__in=answers)
     lines = []
-    for number, question in enumerate(LabelQuestion.objects.filter(asked), start=1):
+    for number, question in enumerate(LabelQuestion.objects.filter(condition), start=1):
         answer = answers.get(question.pk)
         value = answer.value if answer else ""
         options = tuple(
@@ -216,18 +216,20 @@ def _summary(question: LabelQuestion, answers: Iterable[Answer]) -> Summary:
 def results_of(question: LabelQuestion) -> QuestionResults:
     """Everything that the page of a question shows, in three queries."""
     given = _answers([question]).get(question.pk, {})
-    asked = dict(
+    annotator_counts = dict(
         LabelTask.objects.filter(batch__frame__questions__contains=[question.public_id])
         .exclude(status=LabelTask.Status.RELEASED)
         .order_by()
         .values_list("case")
         .annotate(Count("annotator", distinct=True))
     )
-    rows = Case.objects.filter(pk__in={*given, *asked}).order_by("key")
+    rows = Case.objects.filter(pk__in={*given, *annotator_counts}).order_by("key")
     return QuestionResults(
         question,
         [
-            LabelledCase(pk, key, public_id, asked.get(pk, 0), _summary(question, given.get(pk, {}).values()))
+            LabelledCase(
+                pk, key, public_id, annotator_counts.get(pk, 0), _summary(question, given.get(pk, {}).values())
+            )
             for pk, key, public_id in rows.values_list("pk", "key", "public_id")
         ],
         [

@@ -39,19 +39,19 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="the sizes of the test suite")
     parser.add_argument("--lines", type=int, default=hostile_files.MANY_LINES, help="of the file whose last one is bad")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    hostile_files.MANY_LINES = asked.lines
-    doors = [door for door in DOORS if not asked.door or any(word in door.name for word in asked.door)]
-    names = [name for name in HOSTILE if not asked.file or any(word in name for word in asked.file)]
-    if asked.inside:
-        inside(next(door for door in DOORS if door.name == asked.inside), names, full=not asked.small)
+    options = parser.parse_args()
+    hostile_files.MANY_LINES = options.lines
+    doors = [door for door in DOORS if not options.door or any(word in door.name for word in options.door)]
+    names = [name for name in HOSTILE if not options.file or any(word in name for word in options.file)]
+    if options.inside:
+        inside(next(door for door in DOORS if door.name == options.inside), names, full=not options.small)
         return
     results: list[dict[str, Any]] = []
     with scratch_product():
         prepare()
         for door in doors:
-            command = [sys.executable, __file__, "--inside", door.name, *(["--small"] if asked.small else [])]
-            command += ["--lines", str(asked.lines), "--file", *names]
+            command = [sys.executable, __file__, "--inside", door.name, *(["--small"] if options.small else [])]
+            command += ["--lines", str(options.lines), "--file", *names]
             done = subprocess.run(command, env=os.environ, stdout=subprocess.PIPE, text=True, check=False)
             rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
             results += rows

@@ -43,16 +43,18 @@ def main() -> None:
     parser.add_argument("--door", nargs="*", default=USUAL, help="doors by their names")
     parser.add_argument("--file", nargs="*", default=[], help="only files with these words in their name")
     parser.add_argument("--full", action="store_true", help="at full size")
-    asked = parser.parse_args()
-    doors = [door for door in DOORS if door.name in asked.door]
-    names = [name for name in HOSTILE if not asked.file or any(word in name for word in asked.file)]
+    options = parser.parse_args()
+    doors = [door for door in DOORS if door.name in options.door]
+    names = [name for name in HOSTILE if not options.file or any(word in name for word in options.file)]
     results: list[dict[str, Any]] = []
     with scratch_product() as home, web_server(PORT) as web, worker(home) as pid:
         cookie = sign_in()
         for door in doors:
             hear(upload(door, hostile_files.bytes_file(plain(door, door.row(0), door.row(1))), cookie))
             rows = [
-                row for name in names if (row := tried(door, name, cookie, [web.pid, pid], full=asked.full)) is not None
+                row
+                for name in names
+                if (row := tried(door, name, cookie, [web.pid, pid], full=options.full)) is not None
             ]
             hostile.report(door.name, rows)
             results += rows

@@ -336,11 +336,11 @@ class Connection(asyncio.Protocol):
 
     def judge(self, head: bytes, body: bytes) -> None:
         """Answer after the latency."""
-        asked = json.loads(body)
+        payload = json.loads(body)
         self.loopback.last = body
-        self.model = str(asked.get("model", "ok"))
+        self.model = str(payload.get("model", "ok"))
         self.loopback.enter(self.model)
-        text = "\n".join(str(message.get("content")) for message in asked.get("messages", []))
+        text = "\n".join(str(message.get("content")) for message in payload.get("messages", []))
         answer = self.loopback.answer(self.model, text, head)
         loop, latency = asyncio.get_running_loop(), self.loopback.latency
         if isinstance(answer, bytes):

@@ -84,9 +84,9 @@ class Releases(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Make a release (admin); it is built in the background."""
         benchmark = get_administered_benchmark(request.user, slug)
-        asked = NewReleaseSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = dict(asked.validated_data)
+        serializer = NewReleaseSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        given = dict(serializer.validated_data)
         version, notes = given.pop("version"), given.pop("release_notes")
         release = services.create_release(
             benchmark=benchmark,

@@ -85,24 +85,24 @@ def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
     work.check_names(benchmark, options)
 
 
-def build(asked: Asked, root: Path, progress: Progress = nobody_watches) -> Built:
+def build(spec: Asked, root: Path, progress: Progress = nobody_watches) -> Built:
     """Write the release into ``root``, an empty folder."""
-    check(asked.benchmark, asked.options)
+    check(spec.benchmark, spec.options)
     folder = Folder(root)
     left_out: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     slices = Slices()
-    keys = _write_cases(asked, folder, counts, left_out, slices, progress)
+    keys = _write_cases(spec, folder, counts, left_out, slices, progress)
     folder.csv("slices.csv", SLICE_COLUMNS, slices.rows(), text_columns=("slice",))
-    _write_work(asked, folder, keys, counts, left_out)
+    _write_work(spec, folder, keys, counts, left_out)
     progress(0.95)
-    _write_about(asked, folder, counts, left_out, slices)
+    _write_about(spec, folder, counts, left_out, slices)
     digest = folder.seal()
     facts = {
         "counts": dict(counts),
         "files": [asdict(folder.files[path]) for path in sorted(folder.files)],
         "left_out": {name: count for name, count in left_out.items() if count},
-        "citation": {"line": one_line(cited(asked)), "bibtex": bibtex(cited(asked))},
+        "citation": {"line": one_line(cited(spec)), "bibtex": bibtex(cited(spec))},
     }
     return Built(digest, facts)
 
@@ -111,11 +111,11 @@ def build(asked: Asked, root: Path, progress: Progress = nobody_watches) -> Buil
 
 
 def _write_cases(
-    asked: Asked, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices, progress: Progress
+    spec: Asked, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices, progress: Progress
 ) -> set[str]:
     """Both forms, the criteria and the splits; the keys of the cases."""
-    total = cases_to_release(asked.benchmark).count()
-    named = _named_slices(asked.benchmark)
+    total = cases_to_release(spec.benchmark).count()
+    named = _named_slices(spec.benchmark)
     keys: set[str] = set()
     splits: dict[str, OpenFile] = {}
 
@@ -125,10 +125,10 @@ def _write_cases(
         splits[name].line({"case": case.key, "split": part})
 
     def rows() -> Any:
-        for number, (case, subsets) in enumerate(_with_slices(asked.benchmark, named), start=1):
+        for number, (case, subsets) in enumerate(_with_slices(spec.benchmark, named), start=1):
             keys.add(case.key)
-            first.line(healthbench(case, asked.benchmark.canary))
-            other = clinconsensus(case, reference_answer=asked.options.reference_answers, left_out=left_out)
+            first.line(healthbench(case, spec.benchmark.canary))
+            other = clinconsensus(case, reference_answer=spec.options.reference_answers, left_out=left_out)
             if other is not None:
                 second.line(other)
             for name, part in splits_of(case):
@@ -179,8 +179,8 @@ def _count(case: ReleasedCase, counts: Counter[str]) -> None:
 # What was asked for ---------------------------------------------------------------------------------------------------
 
 
-def _write_work(asked: Asked, folder: Folder, keys: set[str], counts: Counter[str], left_out: Counter[str]) -> None:
-    benchmark, options = asked.benchmark, asked.options
+def _write_work(spec: Asked, folder: Folder, keys: set[str], counts: Counter[str], left_out: Counter[str]) -> None:
+    benchmark, options = spec.benchmark, spec.options
     for name, prompt in judge_prompts(benchmark):
         folder.json(name, prompt)
         counts["prompts"] += 1
@@ -207,21 +207,21 @@ def _write_work(asked: Asked, folder: Folder, keys: set[str], counts: Counter[st
 # What it says of itself -----------------------------------------------------------------------------------------------
 
 
-def cited(asked: Asked) -> Cited:
+def cited(spec: Asked) -> Cited:
     """What a citation of it names."""
-    benchmark = asked.benchmark
+    benchmark = spec.benchmark
     return Cited(
         slug=benchmark.slug,
         title=benchmark.title,
-        version=asked.version,
-        date=asked.date.isoformat(),
+        version=spec.version,
+        date=spec.date.isoformat(),
         licence=benchmark.licence.strip(),
-        url=asked.options.url,
+        url=spec.options.url,
     )
 
 
-def _write_about(asked: Asked, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices) -> None:
-    benchmark, about = asked.benchmark, cited(asked)
+def _write_about(spec: Asked, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices) -> None:
+    benchmark, about = spec.benchmark, cited(spec)
     used = {schema_of(path) for path in folder.files} - {""}
     for name in sorted(used):
         folder.json(f"schema/{name}.schema.json", SCHEMAS[name])
@@ -231,15 +231,15 @@ def _write_about(asked: Asked, folder: Folder, counts: Counter[str], left_out: C
     facts = CardFacts(
         cited=about,
         description=benchmark.description.strip(),
-        notes=asked.notes.strip(),
-        options=asked.options,
+        notes=spec.notes.strip(),
+        options=spec.options,
         counts=counts,
         told=left_out,
         process=process_facts(benchmark),
         canary=benchmark.canary,
         made_up=benchmark.is_demo,
         slices=list(slices.rows()),
-        names=acknowledged_names(benchmark) if asked.options.names else [],
+        names=acknowledged_names(benchmark) if spec.options.names else [],
     )
     folder.text("DATA_CARD.md", data_card(facts))
     folder.json(
@@ -248,12 +248,12 @@ def _write_about(asked: Asked, folder: Folder, counts: Counter[str], left_out: C
             "form": FORM,
             "benchmark": benchmark.slug,
             "title": benchmark.title,
-            "version": asked.version,
-            "date": asked.date.isoformat(),
+            "version": spec.version,
+            "date": spec.date.isoformat(),
             "licence": benchmark.licence.strip(),
             "canary": benchmark.canary,
             "software": f"consilium {VERSION}",
-            "options": asked.options.as_json(),
+            "options": spec.options.as_json(),
             "counts": {name: counts[name] for name in sorted(counts)},
             "left_out": {name: left_out[name] for name in sorted(left_out) if left_out[name]},
             "files": [asdict(folder.files[path]) for path in sorted(folder.files)],

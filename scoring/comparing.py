@@ -185,11 +185,11 @@ def in_other_mode(run: JudgeRun) -> JudgeRun | None:
         return None
     # Whom it asked, and what; the other settings say how.
     config = run.snapshot.get("config", {})
-    asked = {f"config__{name}": config.get(name) for name in ("endpoint", "model", "prompt")}
-    asked |= {name: run.snapshot.get(name) for name in ("template", "rule_sheet")}
+    lookups = {f"config__{name}": config.get(name) for name in ("endpoint", "model", "prompt")}
+    lookups |= {name: run.snapshot.get(name) for name in ("template", "rule_sheet")}
     same = {
         f"snapshot__{name}__isnull" if value is None else f"snapshot__{name}": True if value is None else value
-        for name, value in asked.items()
+        for name, value in lookups.items()
     }
     all_at_once = Q(snapshot__config__criteria_per_request=ALL_AT_ONCE)
     one_by_one = Q(snapshot__config__criteria_per_request=ONE_BY_ONE)

@@ -153,8 +153,8 @@ def estimate(
     due = size.responses * replicates if config.together else size.verdicts
     per = _from_calls(benchmark, config, measuring=drawn is not None)
     if per is None:
-        asked = _asked(benchmark, frame, drawn, replicates)
-        per = _from_lengths(benchmark, config, asked, likely_out=LIKELY_TOKENS_OUT * size.verdicts / due)
+        chosen = _asked(benchmark, frame, drawn, replicates)
+        per = _from_lengths(benchmark, config, chosen, likely_out=LIKELY_TOKENS_OUT * size.verdicts / due)
     requests = math.ceil(round(per.calls * due, 6))
     tokens_in, tokens_out = per.tokens_in * due, per.tokens_out * due
     prices = Allowance(price_in=config.price_in, price_out=config.price_out)
@@ -196,17 +196,17 @@ def _from_calls(benchmark: Benchmark, config: ChatConfig, *, measuring: bool) ->
     if run is None:
         return None
     spent = spending_of([run])[run.pk]
-    asked: float = Verdict.objects.filter(run=run).count()
-    if not asked:
+    n_verdicts: float = Verdict.objects.filter(run=run).count()
+    if not n_verdicts:
         return None
     if config.together:  # verdicts in requests
-        asked *= run.items.count() * run.replicates / run.expected
+        n_verdicts *= run.items.count() * run.replicates / run.expected
     newest = JudgeCall.objects.filter(run=run, latency_ms__isnull=False).order_by("-pk")[:CALLS_LOOKED_AT]
     latency = JudgeCall.objects.filter(pk__in=newest.values("pk")).aggregate(Avg("latency_ms"))["latency_ms__avg"]
     return _PerRequest(
-        calls=spent.calls / asked,
-        tokens_in=spent.tokens_in / asked,
-        tokens_out=spent.tokens_out / asked,
+        calls=spent.calls / n_verdicts,
+        tokens_in=spent.tokens_in / n_verdicts,
+        tokens_out=spent.tokens_out / n_verdicts,
         latency_s=None if latency is None else float(latency) / 1000,
         seen=spent.calls,
     )
@@ -250,8 +250,8 @@ def _from_lengths(benchmark: Benchmark, config: ChatConfig, chosen: list[_Asked]
         response = copy(responses[one.response])
         if one.injection:
             response.text = injected(response.text, one.injection)
-        for asked in [items] if config.together else [[item] for item in items]:
-            messages, _code = request_about(template, response, asked, benchmark.rule_sheet, together=config.together)
+        for batch in [items] if config.together else [[item] for item in items]:
+            messages, _code = request_about(template, response, batch, benchmark.rule_sheet, together=config.together)
             written += len(json.dumps(messages))
             requests += 1
     return _PerRequest(

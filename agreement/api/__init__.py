@@ -133,13 +133,13 @@ class Reports(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Ask for a report. 200 with the one that is there where exactly the same waits or is being computed."""
         benchmark = get_benchmark(request.user, slug)
-        asked = NewReportSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = NewReportSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         report, is_new = services.start_report(
             benchmark=benchmark,
-            kind=asked.validated_data["kind"],
-            parameters=asked.validated_data["parameters"],
-            seed=asked.validated_data["seed"],
+            kind=serializer.validated_data["kind"],
+            parameters=serializer.validated_data["parameters"],
+            seed=serializer.validated_data["seed"],
             by=cast("User", request.user),
             at=timezone.now(),
         )

@@ -110,10 +110,10 @@ class Slices(APIView):
     @extend_schema(request=NewSliceSerializer, responses={201: SliceDetailSerializer}, operation_id="slices_create")
     def post(self, request: Request, slug: str) -> Response:
         benchmark = get_benchmark(request.user, slug)
-        asked = NewSliceSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = NewSliceSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         named_slice = subsets.draw_up_slice(
-            benchmark=benchmark, **asked.validated_data, by=cast("User", request.user), at=timezone.now()
+            benchmark=benchmark, **serializer.validated_data, by=cast("User", request.user), at=timezone.now()
         )
         return Response(SliceDetailSerializer(named_slice).data, status=201)
 
@@ -124,9 +124,9 @@ class SlicePreview(APIView):
     @extend_schema(request=DrawingSerializer, responses=DrawnSerializer, operation_id="slices_preview")
     def post(self, request: Request, slug: str) -> Response:
         benchmark = get_benchmark(request.user, slug)
-        asked = DrawingSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        return Response(DrawnSerializer(subsets.draw(benchmark=benchmark, **asked.validated_data)).data)
+        serializer = DrawingSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response(DrawnSerializer(subsets.draw(benchmark=benchmark, **serializer.validated_data)).data)
 
 
 class SliceDetail(APIView):

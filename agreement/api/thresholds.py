@@ -58,9 +58,9 @@ class Thresholds(APIView):
     @extend_schema(request=NewThresholdSerializer, responses={201: ThresholdSerializer}, operation_id="thresholds_sign")
     def post(self, request: Request, slug: str) -> Response:
         benchmark = get_benchmark(request.user, slug)
-        asked = NewThresholdSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = asked.validated_data
+        serializer = NewThresholdSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        given = serializer.validated_data
         report = (
             get_object_or_404(Report.objects.filter(benchmark=benchmark), public_id=given["report"])
             if given["report"]

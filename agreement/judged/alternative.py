@@ -173,8 +173,8 @@ def _verdicts(keys: Ints, ratings: Ratings, due: Ratings | None, faulty: Ratings
     wanted, count = np.unique(keys, return_counts=True)
     wanted = wanted[count > 1]
     # The outcome of the physicians does not matter here: the judge's does, and whether it was to decide the pair.
-    asked = Ratings(wanted >> 31, wanted & (2**31 - 1), np.zeros(len(wanted), dtype=np.int8))
-    pairs = pair(asked, ratings, due_of_b=due, faulty=faulty, judges=(False, True))
+    reference = Ratings(wanted >> 31, wanted & (2**31 - 1), np.zeros(len(wanted), dtype=np.int8))
+    pairs = pair(reference, ratings, due_of_b=due, faulty=faulty, judges=(False, True))
     undecided = pairs.b == Outcome.UNDECIDED
     at_fault = pairs.standing == Standing.FAULTY
     fine = ~at_fault & (pairs.b != Outcome.CANNOT_ASSESS) & ~undecided

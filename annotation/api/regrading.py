@@ -66,9 +66,9 @@ def regrading(request: Request, slug: str) -> Response:
     if request.method == "GET":
         return Response(LacksSerializer(lacks_of(get_benchmark(request.user, slug)), many=True).data)
     benchmark = get_administered_benchmark(request.user, slug)
-    asked = RegradingSerializer(data=request.data)
-    asked.is_valid(raise_exception=True)
-    data: dict[str, Any] = asked.validated_data
+    serializer = RegradingSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data: dict[str, Any] = serializer.validated_data
     terms = BatchTerms(
         title=data["title"],
         check_policy=data["check_policy"],

@@ -120,10 +120,10 @@ def save_decisions(
             raise StaleDecision(result.current)
         if isinstance(result, Refused):
             raise DomainError(result.reason)
-    asked = [change.criterion for change in changes]
-    rows = Decision.objects.filter(assignment=assignment, round=assignment.round, criterion__in=asked)
+    criteria = [change.criterion for change in changes]
+    rows = Decision.objects.filter(assignment=assignment, round=assignment.round, criterion__in=criteria)
     saved = {row.criterion_id: row for row in rows}
-    return [saved[criterion] for criterion in asked]
+    return [saved[criterion] for criterion in criteria]
 
 
 @transaction.atomic
@@ -179,8 +179,8 @@ def record_decisions(
 
 def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> list[Told]:
     """Answers to saves that stand already; the `Conflict` under way goes on where one of them does not."""
-    asked = [change.criterion for change in changes]
-    rows = Decision.objects.filter(assignment=assignment.pk, round=assignment.round, criterion__in=asked)
+    criteria = [change.criterion for change in changes]
+    rows = Decision.objects.filter(assignment=assignment.pk, round=assignment.round, criterion__in=criteria)
     standing = {row.criterion_id: row for row in rows}
     results: list[Told] = []
     for change in changes:

@@ -95,10 +95,10 @@ class LabelPlan:
 
 def tasks_asking(questions: Sequence[LabelQuestion]) -> QuerySet[LabelTask]:
     """Tasks in whose batch one of ``questions`` is asked."""
-    asked = Q(pk__in=[])
+    condition = Q(pk__in=[])
     for question in questions:
-        asked |= Q(batch__frame__questions__contains=[question.public_id])
-    return LabelTask.objects.filter(asked)
+        condition |= Q(batch__frame__questions__contains=[question.public_id])
+    return LabelTask.objects.filter(condition)
 
 
 def plan_labels(
@@ -117,17 +117,17 @@ def plan_labels(
         raise DomainError(_("No case matches. Cases that this group was asked about before may be left out."))
     people, left_out = able_annotators(group)
     warnings = [_left_out(left_out)] if left_out else []
-    asked = terms.annotators_per_case
-    if len(people) < asked:
+    per_case = terms.annotators_per_case
+    if len(people) < per_case:
         raise DomainError(
             _("%(asked)d annotators per case asked, the group has %(people)d who may get new work.")
-            % {"asked": asked, "people": len(people)}
+            % {"asked": per_case, "people": len(people)}
         )
     minimum = max(question.minimum_answers for question in questions)
-    if asked < minimum:
+    if per_case < minimum:
         warnings.append(
             _("A category counts as agreed from %(minimum)d answers on; this batch brings %(asked)d for each case.")
-            % {"minimum": minimum, "asked": asked}
+            % {"minimum": minimum, "asked": per_case}
         )
     before = tasks_asking(questions).filter(case__in=cases, annotator__in=people)
     barred = set(before.values_list("case_id", "annotator_id"))
@@ -135,7 +135,7 @@ def plan_labels(
         allocation = allocate(
             [Item(case, case) for case in cases],
             people,
-            per_item=asked,
+            per_item=per_case,
             seed=terms.seed,
             check_fraction=0.0,
             by_case=False,

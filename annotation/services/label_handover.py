@@ -29,8 +29,8 @@ def takers_of(*, batch: Batch, tasks: Sequence[LabelTask]) -> dict[int, list[Lab
     Nobody is asked the same question about the same case twice, neither here nor in another batch.
     """
     people, _left_out = able_annotators(batch.group)
-    asked = LabelQuestion.objects.filter(public_id__in=batch.frame.get("questions", []))
-    before = tasks_asking(list(asked)).filter(case__in=[task.case_id for task in tasks], annotator__in=people)
+    questions = LabelQuestion.objects.filter(public_id__in=batch.frame.get("questions", []))
+    before = tasks_asking(list(questions)).filter(case__in=[task.case_id for task in tasks], annotator__in=people)
     return fitting_tasks(tasks, people, set(before.values_list("case_id", "annotator_id")))
 
 

@@ -283,8 +283,8 @@ def submit_labels(*, task: LabelTask, annotator: User, at: datetime) -> None:
 
 def questions_asked(task: LabelTask) -> QuerySet[LabelQuestion]:
     """Questions that the batch of ``task`` asks, without those that were retired since."""
-    asked = task.batch.frame.get("questions", [])
-    return LabelQuestion.objects.filter(public_id__in=asked, active=True)
+    public_ids = task.batch.frame.get("questions", [])
+    return LabelQuestion.objects.filter(public_id__in=public_ids, active=True)
 
 
 def next_label_task(*, annotator: User, after: LabelTask) -> LabelTask | None:

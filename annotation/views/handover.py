@@ -40,8 +40,8 @@ def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     if batch.kind == Batch.Kind.WRITE:
         return hand_over_writing(request, batch)
     people = people_of(batch.group.benchmark, names=True)
-    asked = request.POST if request.method == "POST" else request.GET
-    physician, pieces = asked.get("physician", ""), asked.getlist("piece")
+    params = request.POST if request.method == "POST" else request.GET
+    physician, pieces = params.get("physician", ""), params.getlist("piece")
     holder = next((one.user for one in people.values() if physician and one.pseudonym == physician), None)
     moved = hand_over_of(batch, movable(batch, public_ids=pieces, holder=holder), people)
     if request.method == "POST":

@@ -19,15 +19,15 @@ from consilium.lib.htmx import SignedInRequest
 def hand_over_cases(request: SignedInRequest, batch: Batch) -> HttpResponse:
     """What would move of ``physician`` (a pseudonym) and to whom it may go; POST moves it. A dialog to htmx."""
     people = people_of(batch.group.benchmark, names=True)
-    asked = request.POST if request.method == "POST" else request.GET
-    holder = called(people, asked.get("physician", ""))
+    params = request.POST if request.method == "POST" else request.GET
+    holder = called(people, params.get("physician", ""))
     tasks = services.movable_tasks(batch=batch, holder=holder.user) if holder else []
     if request.method == "POST":
         try:
             number = services.hand_over_labels(
                 batch=batch,
                 holder=User.objects.get(pk=refuse_nobody(holder).user),
-                to=taker_of(people, asked.get("to", "")),
+                to=taker_of(people, params.get("to", "")),
                 at=timezone.now(),
             )
         except DomainError as refused:

@@ -303,8 +303,8 @@ def batch_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """The form, and giving the cases out."""
     benchmark = get_administered_benchmark(request.user, slug)
     if request.method != "POST":
-        asked = LabelQuestion.objects.filter(benchmark=benchmark, active=True)
-        initial = {"seed": new_seed(), "questions": list(asked.values_list("public_id", flat=True))}
+        active_questions = LabelQuestion.objects.filter(benchmark=benchmark, active=True)
+        initial = {"seed": new_seed(), "questions": list(active_questions.values_list("public_id", flat=True))}
         return _batch_page(request, benchmark, _batch_form(benchmark, initial=initial))
     form = _batch_form(benchmark, request.POST)
     status = 422

@@ -133,12 +133,12 @@ def tasks_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingH
 def hand_over(request: SignedInRequest, batch: Batch) -> HttpResponse:
     """What would move of ``physician`` (a pseudonym) and to whom it may go; POST moves it. A dialog to htmx."""
     people = people_of(batch.group.benchmark, names=True)
-    asked = request.POST if request.method == "POST" else request.GET
-    holder = called(people, asked.get("physician", ""))
+    params = request.POST if request.method == "POST" else request.GET
+    holder = called(people, params.get("physician", ""))
     tasks = batches.movable_tasks(batch=batch, holder=holder.user) if holder else []
     if request.method == "POST":
         try:
-            messages.success(request, _moved(batch, refuse_nobody(holder), asked.get("to", ""), people, len(tasks)))
+            messages.success(request, _moved(batch, refuse_nobody(holder), params.get("to", ""), people, len(tasks)))
         except DomainError as refused:
             messages.error(request, str(refused))
         return redirect("annotation:batch", batch.group.benchmark.slug, batch.public_id)
@@ -154,7 +154,7 @@ def hand_over(request: SignedInRequest, batch: Batch) -> HttpResponse:
     )
 
 
-def _moved(batch: Batch, holder: Person, to: str, people: People, asked: int) -> str:
+def _moved(batch: Batch, holder: Person, to: str, people: People, n_tasks: int) -> str:
     """Move the work, and say what became of it."""
     user, at = User.objects.get(pk=holder.user), timezone.now()
     if to == NOBODY:
@@ -162,4 +162,4 @@ def _moved(batch: Batch, holder: Person, to: str, people: People, asked: int) ->
         words = ngettext("%(number)d case was taken back.", "%(number)d cases were taken back.", number)
         return words % {"number": number}
     number = batches.hand_over_writing(batch=batch, holder=user, to=taker_of(people, to), at=at)
-    return told(number, asked - number)
+    return told(number, n_tasks - number)

@@ -284,7 +284,7 @@ def _in_words(bars: Mapping[Bar, Collection[Pair]]) -> list[str]:
     return lines
 
 
-def _warnings(order: WritingOrder, held_back: int, drawn: int, asked: int | None) -> list[str]:
+def _warnings(order: WritingOrder, held_back: int, drawn: int, n_requested: int | None) -> list[str]:
     warnings = []
     if held_back:
         warnings.append(
@@ -295,9 +295,10 @@ def _warnings(order: WritingOrder, held_back: int, drawn: int, asked: int | None
             )
             % {"number": held_back}
         )
-    if asked is not None and drawn < asked:
+    if n_requested is not None and drawn < n_requested:
         warnings.append(
-            _("%(asked)d cases asked; %(drawn)d are left that can be written to.") % {"asked": asked, "drawn": drawn}
+            _("%(asked)d cases asked; %(drawn)d are left that can be written to.")
+            % {"asked": n_requested, "drawn": drawn}
         )
     if order.mode == UNAIDED:
         warnings.append(

@@ -139,9 +139,9 @@ class ChatClient:
         last: TransportError | None = None
         attempt = 1
         while True:
-            asked = Asked(len(body), about, most_out)
+            request = Asked(len(body), about, most_out)
             try:
-                await self.meter.begin(asked)
+                await self.meter.begin(request)
             except NotAsked:
                 if last is None:
                     raise
@@ -149,16 +149,16 @@ class ChatClient:
             try:
                 answer = await self._once(body)
             except TransportError as error:
-                before = self._charge(asked, error, before)
+                before = self._charge(request, error, before)
                 error.attempts, error.usage = attempt, before
                 if not error.retry or attempt >= self.endpoint.retry.attempts or self.closing:
                     raise
                 wait, last = self._wait(attempt, error), error
             except BaseException:
-                self.meter.unanswered(asked)
+                self.meter.unanswered(request)
                 raise
             else:
-                usage = self.meter.answered(asked, answer.tokens_in, answer.tokens_out, answer.length)
+                usage = self.meter.answered(request, answer.tokens_in, answer.tokens_out, answer.length)
                 usage = usage if before is None else usage + before
                 if answer.fault is not None:
                     answer.fault.usage, answer.fault.latency_ms = usage, answer.latency_ms
@@ -168,15 +168,15 @@ class ChatClient:
             await asyncio.sleep(wait)
             attempt += 1
 
-    def _charge(self, asked: Asked, error: TransportError, before: Usage | None) -> Usage | None:
+    def _charge(self, request: Asked, error: TransportError, before: Usage | None) -> Usage | None:
         """Settle a try that came to nothing; what it may have cost, added to ``before``."""
         if error.kind not in BILLED_KINDS:
-            self.meter.free(asked)
+            self.meter.free(request)
             return before
         if error.usage is None:
-            usage = self.meter.unanswered(asked)
+            usage = self.meter.unanswered(request)
         else:
-            usage = self.meter.answered(asked, error.usage.tokens_in, error.usage.tokens_out, 0)
+            usage = self.meter.answered(request, error.usage.tokens_in, error.usage.tokens_out, 0)
         return usage if before is None else before + usage
 
     @property

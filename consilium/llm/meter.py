@@ -101,23 +101,23 @@ class Meter:
         """Leave their part of the limits to the others that ask the same endpoint at the same time."""
         self._parties = max(1, parties)
 
-    async def begin(self, asked: Asked) -> None:
+    async def begin(self, request: Asked) -> None:
         """Wait until the request may go out; `BudgetSpent` if it never may, `NotAsked` if the client closes first."""
-        await self._reserve(asked)
+        await self._reserve(request)
         self._begun += 1
         try:
-            await self._take_turn(asked)
+            await self._take_turn(request)
             if self.closing:
                 raise NotAsked
         except BaseException:
-            self.free(asked)
+            self.free(request)
             raise
 
-    async def _reserve(self, asked: Asked) -> None:
+    async def _reserve(self, request: Asked) -> None:
         money = self._allowance.money
         if money is None:
             return
-        most = self._allowance.cost(asked.size / FEWEST_BYTES_PER_TOKEN, asked.most_out)
+        most = self._allowance.cost(request.size / FEWEST_BYTES_PER_TOKEN, request.most_out)
         while self._spent + self._reserved + most > money:
             if self.closing:
                 raise NotAsked
@@ -125,14 +125,14 @@ class Meter:
                 raise BudgetSpent
             self._freed.clear()
             await self._freed.wait()
-        asked.money = most
+        request.money = most
         self._reserved += most
 
-    async def _take_turn(self, asked: Asked) -> None:
+    async def _take_turn(self, request: Asked) -> None:
         allowed = self._allowance
         if allowed.requests_per_minute is None and allowed.tokens_per_minute is None:
             return
-        asked.tokens = asked.size / BYTES_PER_TOKEN + asked.criteria * self._tokens_out / self._answered
+        request.tokens = request.size / BYTES_PER_TOKEN + request.criteria * self._tokens_out / self._answered
         loop = asyncio.get_running_loop()
         # One waits, the others queue behind it: who comes to share the limits is heeded at once.
         async with self._turns:
@@ -143,7 +143,7 @@ class Meter:
             if self._next_request is None or self._next_token is None:
                 self._next_request = self._next_token = now
                 if not allowed.fresh:
-                    self._next_request, self._next_token = now + each, now + asked.tokens * of_token
+                    self._next_request, self._next_token = now + each, now + request.tokens * of_token
             wait = max(self._next_request, self._next_token) - now
             if wait > 0:
                 with contextlib.suppress(TimeoutError):
@@ -151,7 +151,7 @@ class Meter:
             now = loop.time()
             each, of_token = self._pace()  # somebody may have come to share
             self._next_request = max(now, self._next_request) + each
-            self._next_token = max(now, self._next_token) + asked.tokens * of_token
+            self._next_token = max(now, self._next_token) + request.tokens * of_token
 
     def _pace(self) -> tuple[float, float]:
         """Seconds that a request takes of the minute's requests, and a token of its tokens."""
@@ -161,33 +161,33 @@ class Meter:
             60 * self._parties / allowed.tokens_per_minute if allowed.tokens_per_minute else 0.0,
         )
 
-    def free(self, asked: Asked) -> None:
+    def free(self, request: Asked) -> None:
         """A request that began came to nothing that is billed."""
-        self._settle(asked, 0.0)
+        self._settle(request, 0.0)
 
-    def unanswered(self, asked: Asked) -> Usage:
+    def unanswered(self, request: Asked) -> Usage:
         """A request was sent and nothing is known of it: it is taken to have cost what it could, the answer in full."""
-        usage = Usage(asked.size // BYTES_PER_TOKEN, asked.most_out, estimated=True)
-        self._settle(asked, self._allowance.cost(usage.tokens_in, usage.tokens_out))
+        usage = Usage(request.size // BYTES_PER_TOKEN, request.most_out, estimated=True)
+        self._settle(request, self._allowance.cost(usage.tokens_in, usage.tokens_out))
         return usage
 
-    def answered(self, asked: Asked, tokens_in: int | None, tokens_out: int | None, length: int) -> Usage:
+    def answered(self, request: Asked, tokens_in: int | None, tokens_out: int | None, length: int) -> Usage:
         """A request was answered, with ``length`` bytes: settle what it took."""
         usage = Usage(
-            tokens_in=asked.size // BYTES_PER_TOKEN if tokens_in is None else tokens_in,
-            tokens_out=min(length // BYTES_PER_TOKEN, asked.most_out) if tokens_out is None else tokens_out,
+            tokens_in=request.size // BYTES_PER_TOKEN if tokens_in is None else tokens_in,
+            tokens_out=min(length // BYTES_PER_TOKEN, request.most_out) if tokens_out is None else tokens_out,
             estimated=tokens_in is None or tokens_out is None,
         )
         if self._allowance.tokens_per_minute is not None and self._next_token is not None:
-            more = usage.tokens_in + usage.tokens_out - asked.tokens
+            more = usage.tokens_in + usage.tokens_out - request.tokens
             self._next_token += more * 60 * self._parties / self._allowance.tokens_per_minute
             self._tokens_out += usage.tokens_out
-            self._answered += asked.criteria
-        self._settle(asked, self._allowance.cost(usage.tokens_in, usage.tokens_out))
+            self._answered += request.criteria
+        self._settle(request, self._allowance.cost(usage.tokens_in, usage.tokens_out))
         return usage
 
-    def _settle(self, asked: Asked, money: float) -> None:
+    def _settle(self, request: Asked, money: float) -> None:
         self._begun -= 1
         self._spent += money
-        self._reserved = self._reserved - asked.money if self._begun else 0.0
+        self._reserved = self._reserved - request.money if self._begun else 0.0
         self._freed.set()

@@ -77,10 +77,10 @@ def bank(request: Request, slug: str) -> Response:
     only(request, *FILTERS)
     entries = catalogue.catalogue(benchmark)
     form = BankFilters(request.query_params, entries=entries, banks=catalogue.own_banks(benchmark))
-    asked = form.asked()
-    if asked is None:
+    query = form.asked()
+    if query is None:
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
-    return page_of(request, catalogue.matching(entries, asked), BankItemSerializer, {"usage": usage(benchmark)})
+    return page_of(request, catalogue.matching(entries, query), BankItemSerializer, {"usage": usage(benchmark)})
 
 
 @extend_schema(responses=BankSerializer(many=True), parameters=PAGED, operation_id="banks_list")

@@ -143,12 +143,12 @@ def responses(request: Request, slug: str) -> Response:
             if value := request.query_params.get(name):
                 listed = listed.filter(**{f"{name}__public_id": value})
         return page_of(request, listed.order_by("pk"), shapes.ResponseSerializer)
-    asked = valid(shapes.NewResponsesSerializer(data=request.data))
-    lines = "\n".join(json.dumps(row) for row in asked["responses"])
+    payload = valid(shapes.NewResponsesSerializer(data=request.data))
+    lines = "\n".join(json.dumps(row) for row in payload["responses"])
     counts = services.import_responses(
         benchmark=benchmark,
         file=io.BytesIO(lines.encode()),
-        options={"candidate_kind": asked.get("candidate_kind", "")},
+        options={"candidate_kind": payload.get("candidate_kind", "")},
         by=me(request),
         at=timezone.now(),
         progress=lambda _read: None,
@@ -179,13 +179,13 @@ def imports(request: Request, slug: str) -> Response:
     if request.method == "GET":
         only(request)
         return page_of(request, rows.ImportJob.objects.filter(benchmark=benchmark), shapes.ImportSerializer)
-    asked = valid(shapes.NewImportSerializer(data=request.data))
+    payload = valid(shapes.NewImportSerializer(data=request.data))
     job = services.create_import(
         benchmark=benchmark,
-        kind=asked["kind"],
-        file=asked["file"],
-        file_name=asked["file"].name or "",
-        options={name: asked[name] for name in ImportForm.OPTIONS if name in asked},
+        kind=payload["kind"],
+        file=payload["file"],
+        file_name=payload["file"].name or "",
+        options={name: payload[name] for name in ImportForm.OPTIONS if name in payload},
         by=me(request),
     )
     return Response(shapes.ImportSerializer(job).data, status=status.HTTP_201_CREATED)

@@ -129,9 +129,9 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
     case = access.get_case_to_write(request.user, slug, public_id)
     if request.method == "GET":
         return Response(_standing(case))
-    asked = SaveSerializer(data=request.data)
-    asked.is_valid(raise_exception=True)
-    sent = asked.validated_data
+    serializer = SaveSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    sent = serializer.validated_data
     try:
         put_draft(
             case=case,
@@ -153,9 +153,9 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
 def draft_lint(request: Request, slug: str, public_id: str) -> Response:
     """Look at items as lint does; nothing is kept. ``start`` and ``end`` are code points of the text."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    asked = LintedSerializer(data=request.data)
-    asked.is_valid(raise_exception=True)
-    return Response({"remarks": editing.remarks(asked.validated_data["items"], case)})
+    serializer = LintedSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return Response({"remarks": editing.remarks(serializer.validated_data["items"], case)})
 
 
 @extend_schema(
@@ -167,9 +167,9 @@ def draft_lint(request: Request, slug: str, public_id: str) -> Response:
 def draft_table(request: Request, slug: str, public_id: str) -> Response:
     """Read a table (CSV or XLSX) into items; nothing is kept. Put them into the draft, or send them to lint."""
     access.get_case_to_write(request.user, slug, public_id)
-    asked = TableSerializer(data=request.data)
-    asked.is_valid(raise_exception=True)
-    file, faults = asked.validated_data["file"], Faults()
+    serializer = TableSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    file, faults = serializer.validated_data["file"], Faults()
     exact = file.read(4) == ZIP
     file.seek(0)
     table = rows_with_heading(rows_of_file(file, faults), faults, with_case=False, exact=exact)

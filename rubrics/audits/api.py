@@ -109,9 +109,9 @@ def audits(request: Request, slug: str) -> Response:
         audits = report.counted(CaseAudit.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
         return page_of(request, audits, AuditSerializer)
     benchmark = get_administered_benchmark(request.user, slug)
-    asked = dict(valid(NewAuditSerializer(data=request.data)))
-    chosen = CaseFilter(**{name: asked.pop(name) for name in CaseFilter.__dataclass_fields__})
-    terms = AuditTerms(**asked, filter=chosen)
+    payload = dict(valid(NewAuditSerializer(data=request.data)))
+    chosen = CaseFilter(**{name: payload.pop(name) for name in CaseFilter.__dataclass_fields__})
+    terms = AuditTerms(**payload, filter=chosen)
     row, is_new = start_audit(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
     return Response(_detail(row), status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 

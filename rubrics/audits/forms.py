@@ -68,18 +68,18 @@ class AuditForm(forms.Form):
 
     def terms(self) -> AuditTerms:
         """What was chosen."""
-        asked = self.cleaned_data
+        cleaned = self.cleaned_data
 
         def chosen(name: str) -> tuple[str, ...]:
-            return (asked[name],) if asked[name] else ()
+            return (cleaned[name],) if cleaned[name] else ()
 
         return AuditTerms(
-            title=asked["title"],
-            share=asked["share"] / 100,
-            seed=asked["seed"],
-            auditors_per_case=asked["auditors_per_case"],
+            title=cleaned["title"],
+            share=cleaned["share"] / 100,
+            seed=cleaned["seed"],
+            auditors_per_case=cleaned["auditors_per_case"],
             filter=CaseFilter(
-                state=asked["state"],
+                state=cleaned["state"],
                 tags=chosen("tag"),
                 difficulties=chosen("difficulty"),
                 registers=chosen("register"),

@@ -82,16 +82,16 @@ def find_entry(benchmark: Benchmark, bank: str, key: str) -> BankEntry | None:
     return entry_of(item, bank) if item else None
 
 
-def matching(entries: Iterable[BankEntry], asked: Asked) -> list[BankEntry]:
+def matching(entries: Iterable[BankEntry], query: Asked) -> list[BankEntry]:
     """The entries that hold every word that is searched for, in any language, and pass the filters."""
-    words = asked.q.casefold().split()
+    words = query.q.casefold().split()
     return [
         entry
         for entry in entries
-        if (not asked.section or entry.section == asked.section)
-        and (not asked.bank or entry.bank == asked.bank)
-        and (not asked.points or (entry.points > 0) == (asked.points == POSITIVE))
-        and (asked.only != CLUSTER or entry.applies_to)
+        if (not query.section or entry.section == query.section)
+        and (not query.bank or entry.bank == query.bank)
+        and (not query.points or (entry.points > 0) == (query.points == POSITIVE))
+        and (query.only != CLUSTER or entry.applies_to)
         and (not words or _holds(f"{entry.words}\n{section_label(entry.section).casefold()}", words))
     ]
 

@@ -40,8 +40,8 @@ CSV_TEXT = (*CSV_COLUMNS[:7], "tags", "applies_to")
 
 def _language(request: SignedInRequest) -> str:
     """The language in which texts of the bank are shown: that of the page, or the other one where asked for."""
-    asked = request.GET.get("language", "")
-    return asked if asked in ("en", "zh") else (get_language() or "en").partition("-")[0]
+    language = request.GET.get("language", "")
+    return language if language in ("en", "zh") else (get_language() or "en").partition("-")[0]
 
 
 def _line(entry: BankEntry, language: str, used: Usage | None = None) -> dict[str, Any]:
@@ -63,8 +63,8 @@ def bank(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.get_written_benchmark(request.user, slug)
     entries, banks = catalogue.catalogue(benchmark), catalogue.own_banks(benchmark)
     form = BankFilters(request.GET, entries=entries, banks=banks)
-    asked = form.asked()
-    matches = catalogue.matching(entries, asked) if asked else []
+    query = form.asked()
+    matches = catalogue.matching(entries, query) if query else []
     order = list(catalogue.SECTIONS)
     matches.sort(key=lambda entry: order.index(entry.section) if entry.section in order else len(order))
     page = Paginator(matches, PER_PAGE).get_page(request.GET.get("page"))
@@ -80,7 +80,7 @@ def bank(request: SignedInRequest, slug: str) -> HttpResponse:
             "language": language,
             "banks": banks,
             "total": len(entries),
-            "narrowed": asked is None or asked != catalogue.Asked(),
+            "narrowed": query is None or query != catalogue.Asked(),
         },
     )
 
@@ -91,10 +91,10 @@ def bank_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """The items of the list, all pages of it, with how often each is used."""
     benchmark = access.get_written_benchmark(request.user, slug)
     entries = catalogue.catalogue(benchmark)
-    asked = BankFilters(request.GET, entries=entries, banks=catalogue.own_banks(benchmark)).asked()
+    query = BankFilters(request.GET, entries=entries, banks=catalogue.own_banks(benchmark)).asked()
     used = usage(benchmark)
     rows = (
-        (_row(entry, used.get(entry.name) or Usage()) for entry in catalogue.matching(entries, asked)) if asked else ()
+        (_row(entry, used.get(entry.name) or Usage()) for entry in catalogue.matching(entries, query)) if query else ()
     )
     return csv_response(f"{slug}-bank.csv", stream_csv(CSV_COLUMNS, rows, text_columns=CSV_TEXT))
 
@@ -142,8 +142,8 @@ def bank_search(request: SignedInRequest, slug: str) -> HttpResponse:
     case = access.get_case_to_write(request.user, slug, request.GET["case"]) if request.GET.get("case") else None
     entries = catalogue.catalogue(benchmark)
     form = BankFilters(request.GET, entries=entries, banks=catalogue.own_banks(benchmark))
-    asked = form.asked()
-    matches = catalogue.matching(entries, asked) if asked else []
+    query = form.asked()
+    matches = catalogue.matching(entries, query) if query else []
     applies = {entry.name for entry in catalogue.applying(matches, case.all_tags)} if case else set()
     matches.sort(key=lambda entry: entry.name not in applies)
     language = (case.language if case else "") or _language(request)

@@ -164,8 +164,8 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     """What a pasted text or a file holds: guessed columns, criteria, faults by line and field. Nothing is kept."""
     access.get_case_to_write(request.user, slug, public_id)
     faults = Faults()
-    asked = request.POST.get("columns")
-    columns = asked.split(",") if asked else None
+    column_names = request.POST.get("columns")
+    columns = column_names.split(",") if column_names else None
     upload = request.FILES.get("file")
     if upload is None:
         table = read_pasted(request.POST.get("text", ""), faults, columns=columns)

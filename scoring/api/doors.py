@@ -80,21 +80,21 @@ def judges(request: Request, slug: str) -> Response:
         _only(request, "offset")
         judges = screens.judges_on(request.user, benchmark).order_by("name", "-version", "pk")
         return _paged(request, judges, shapes.JudgeSerializer)
-    asked = valid(shapes.NewJudgeSerializer(data=request.data))
+    payload = valid(shapes.NewJudgeSerializer(data=request.data))
     try:
-        if asked["kind"] == Judge.Kind.CHAT:
+        if payload["kind"] == Judge.Kind.CHAT:
             judge = judge_services.create_chat_judge(
-                benchmark=benchmark, name=asked["name"], config=asked["config"], by=_me(request)
+                benchmark=benchmark, name=payload["name"], config=payload["config"], by=_me(request)
             )
-        elif asked["kind"] == Judge.Kind.JURY:
+        elif payload["kind"] == Judge.Kind.JURY:
             judge = jury_services.create_jury(
-                benchmark=benchmark, name=asked["name"], config=asked["config"], by=_me(request)
+                benchmark=benchmark, name=payload["name"], config=payload["config"], by=_me(request)
             )
         else:
-            config = trained_config(asked["config"])
+            config = trained_config(payload["config"])
             judge = judge_services.create_trained_judge(
                 benchmark=benchmark,
-                name=asked["name"],
+                name=payload["name"],
                 group=config.group,
                 seed=config.seed,
                 held_out=config.held_out,
@@ -134,16 +134,16 @@ def runs(request: Request, slug: str) -> Response:
     if request.method == "GET":
         _only(request, "offset")
         return _paged(request, screens.runs_on(benchmark), shapes.JudgeRunSerializer)
-    asked = valid(shapes.NewRunSerializer(data=request.data))
-    chosen = access.judges_for(request.user).filter(public_id=asked["judge"]).first()
+    payload = valid(shapes.NewRunSerializer(data=request.data))
+    chosen = access.judges_for(request.user).filter(public_id=payload["judge"]).first()
     if chosen is None:
         raise ValidationError({"judge": [_("There is no such judge on a benchmark that you run.")]})
     row, is_new = run_services.start_run(
         benchmark=benchmark,
         judge=chosen,
-        frame=run_services.frame_of(asked.get("frame", {})),
-        replicates=asked["replicates"],
-        budget=asked["budget"],
+        frame=run_services.frame_of(payload.get("frame", {})),
+        replicates=payload["replicates"],
+        budget=payload["budget"],
         by=_me(request),
         at=timezone.now(),
     )
@@ -178,8 +178,8 @@ def run_cancel(request: Request, slug: str, public_id: str) -> Response:
 def run_resume(request: Request, slug: str, public_id: str) -> Response:
     """Go on with what is missing of a run that was cancelled, is paused, could not finish or failed."""
     run = access.get_run(request.user, slug, public_id)
-    asked = valid(shapes.ResumedRunSerializer(data=request.data))
-    run_services.resume_run(run=run, at=timezone.now(), budget=asked.get("budget"))
+    payload = valid(shapes.ResumedRunSerializer(data=request.data))
+    run_services.resume_run(run=run, at=timezone.now(), budget=payload.get("budget"))
     return _detail(access.get_run(request.user, slug, public_id))
 
 
@@ -192,8 +192,8 @@ def run_resume(request: Request, slug: str, public_id: str) -> Response:
 def run_continue(request: Request, slug: str, public_id: str) -> Response:
     """Go on with a finished run on newer versions of its rubrics: a new run with all verdicts that still stand."""
     run = access.get_run(request.user, slug, public_id)
-    asked = valid(shapes.ResumedRunSerializer(data=request.data))
-    continuation = continue_run(run=run, by=_me(request), at=timezone.now(), budget=asked.get("budget"))
+    payload = valid(shapes.ResumedRunSerializer(data=request.data))
+    continuation = continue_run(run=run, by=_me(request), at=timezone.now(), budget=payload.get("budget"))
     body = _detail(access.get_run(request.user, slug, continuation.public_id))
     return Response(body.data, status=status.HTTP_201_CREATED)
 

@@ -46,7 +46,9 @@ def supervision(request: Request, slug: str) -> FileResponse:
     benchmark = get_benchmark(request.user, slug)
     serializer = SupervisionSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
-    asked = serializer.validated_data
-    wanted = Wanted(asked["group"], tuple(asked["held_out"]), asked["prompt"], asked["seed"], asked["dev_share"])
+    payload = serializer.validated_data
+    wanted = Wanted(
+        payload["group"], tuple(payload["held_out"]), payload["prompt"], payload["seed"], payload["dev_share"]
+    )
     archive = zipped_supervision(benchmark=benchmark, wanted=wanted)
     return FileResponse(archive, as_attachment=True, filename=f"{slug}-supervision.zip", content_type="application/zip")

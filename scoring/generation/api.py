@@ -137,15 +137,15 @@ def generation(request: Request, slug: str) -> Response:
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         return page_of(request, screens.runs_on(benchmark), GenerationRunSerializer)
-    asked = valid(NewGenerationSerializer(data=request.data))
+    payload = valid(NewGenerationSerializer(data=request.data))
     try:
         run = services.create_run(
             benchmark=benchmark,
-            candidate=asked["candidate"],
-            config=asked["config"],
-            frame=frame_of(asked.get("frame", {})),
-            samples=asked["samples"],
-            setting=asked["setting"],
+            candidate=payload["candidate"],
+            config=payload["config"],
+            frame=frame_of(payload.get("frame", {})),
+            samples=payload["samples"],
+            setting=payload["setting"],
             by=cast("User", request.user),
             at=timezone.now(),
         )

@@ -125,7 +125,7 @@ def size_of(
             params,
         )
         calls, written = cursor.fetchone()
-    asked = int(written) + calls * len(config.system_prompt.encode())
+    n_bytes = int(written) + calls * len(config.system_prompt.encode())
     earlier = GenerationItem.objects.filter(
         run__benchmark=benchmark, run__config__model=config.model, status=GenerationItem.Status.DONE
     ).exclude(tokens_out=None)
@@ -134,7 +134,7 @@ def size_of(
         cases=len(cases),
         calls=int(calls),
         standing=len(cases) * samples - int(calls),
-        tokens_in=_about(asked / BYTES_PER_TOKEN),
+        tokens_in=_about(n_bytes / BYTES_PER_TOKEN),
         tokens_out=_about(calls * (mean if mean is not None else config.max_tokens)),
         told_from=earlier.count() if mean is not None else 0,
         otherwise=made_otherwise(candidate, config, setting) if candidate else 0,

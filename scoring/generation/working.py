@@ -215,13 +215,13 @@ def _keep_asking(worker: _Worker, config: GenerationConfig, until: float) -> boo
     True where the endpoint is down.
     """
 
-    async def asked(client: ChatClient, wanted: Wanted) -> Answer:
+    async def ask_model(client: ChatClient, wanted: Wanted) -> Answer:
         return await ask(client, config, wanted)
 
     chunks = _due(worker.run)
     allowance = Allowance(requests_per_minute=config.requests_per_minute, fresh=worker.run.started_at is None)
     with Dispatcher(
-        config.for_client(), asked, Answer, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS, allowance=allowance
+        config.for_client(), ask_model, Answer, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS, allowance=allowance
     ) as dispatcher:
         if worker.starts > 1:
             dispatcher.probe()

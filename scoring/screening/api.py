@@ -145,8 +145,8 @@ def screened_cases(request: Request, slug: str, public_id: str) -> Response:
 def screening_decide(request: Request, slug: str, public_id: str) -> Response:
     """Keep or exclude cases, or undo that while the screening is open: all of them or none."""
     screening = get_screening(cast("User", request.user), slug, public_id)
-    asked = valid(ScreeningDecisionSerializer(data=request.data))
-    rows = decide(screening=screening, by=cast("User", request.user), at=timezone.now(), **asked)
+    payload = valid(ScreeningDecisionSerializer(data=request.data))
+    rows = decide(screening=screening, by=cast("User", request.user), at=timezone.now(), **payload)
     return Response(ScreenedCaseSerializer(rows, many=True).data)
 
 

@@ -92,8 +92,8 @@ def score_cases(
         scored_cases.append(_case(pk, given, unscored, candidates, aggregate, at_least, has_positive=pk in positive))
     labels = [names.get(candidate, "") for candidate in sheet.candidate_ids.tolist()]
     keys = [cases.get(case, "") for case in sheet.case_ids.tolist()]
-    asked = json.dumps([sorted(candidates), aggregate, at_least, sorted(cases.values())])
-    digest = hashlib.sha256((digest_of_sheet(sheet, rater.label, labels, keys) + asked).encode()).hexdigest()
+    parameters = json.dumps([sorted(candidates), aggregate, at_least, sorted(cases.values())])
+    digest = hashlib.sha256((digest_of_sheet(sheet, rater.label, labels, keys) + parameters).encode()).hexdigest()
     return ScoredCases(scored_cases, digest, str(DEFAULT_RULES))
 
 

@@ -173,13 +173,13 @@ def unfinished_runs(
     benchmark: Benchmark,
     judge: Judge,
     purpose: str,
-    asked: Mapping[str, Any],
+    frame: Mapping[str, Any],
     replicates: int,
     budget: Decimal | None,
 ) -> QuerySet[JudgeRun]:
     """Runs that ask exactly the same of the same judge and have not ended.
 
-    ``asked`` is what the stored frame must hold under each key. A frame may have other keys besides, which say what
+    ``frame`` is what the stored frame must hold under each key. A frame may have other keys besides, which say what
     was drawn. Values are compared whole: a run over one candidate is not the run over all of them.
     """
     return JudgeRun.objects.filter(
@@ -191,7 +191,7 @@ def unfinished_runs(
         status__in=(JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING, JudgeRun.Status.PAUSED),
         continues=None,
         imported=False,
-        **{f"frame__{key}": value for key, value in asked.items()},
+        **{f"frame__{key}": value for key, value in frame.items()},
     )
 
 
@@ -213,7 +213,7 @@ def start_run(
             benchmark=benchmark,
             judge=judge,
             purpose=JudgeRun.Purpose.GRADE,
-            asked=_stored_frame(frame),
+            frame=_stored_frame(frame),
             replicates=replicates,
             budget=budget,
         ),

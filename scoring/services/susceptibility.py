@@ -97,7 +97,7 @@ def start_susceptibility_run(
             benchmark=benchmark,
             judge=judge,
             purpose=JudgeRun.Purpose.SUSCEPTIBILITY,
-            asked={"reference": reference_or_default(benchmark, judge, reference), "pairs": pairs, "seed": seed},
+            frame={"reference": reference_or_default(benchmark, judge, reference), "pairs": pairs, "seed": seed},
             replicates=REPLICATES,
             budget=budget,
         ),

@@ -179,15 +179,15 @@ class FeatureMaker:
         whole = _dense(wanted @ self._cosine(_sum(counts)).T)[:, 0]
         ordered = -np.sort(-by_unit, axis=1)
 
-        asked = self._words.transform(criteria)
-        asked.data = self._rarity.words[asked.indices]
-        total = np.maximum(np.asarray(asked.sum(axis=1)).ravel(), 1e-9)
+        criterion_words = self._words.transform(criteria)
+        criterion_words.data = self._rarity.words[criterion_words.indices]
+        total = np.maximum(np.asarray(criterion_words.sum(axis=1)).ravel(), 1e-9)
         unit_words = self._words.transform(units)
         said_in_pairs = _binary(_neighbours(unit_words))
         in_response = _binary(_sum(unit_words))
         in_prompt = self._words.transform([prompt])
-        of_prompt = _dense(asked @ in_prompt.T)[:, 0] / total
-        new = asked.multiply(1 - in_prompt.toarray()).tocsr()
+        of_prompt = _dense(criterion_words @ in_prompt.T)[:, 0] / total
+        new = criterion_words.multiply(1 - in_prompt.toarray()).tocsr()
         new_total = np.asarray(new.sum(axis=1)).ravel()
         new_recall = _dense(new @ unit_words.T).max(axis=1)
 
@@ -197,9 +197,9 @@ class FeatureMaker:
             ordered[:, 1] if ordered.shape[1] > 1 else np.zeros(len(pairs)),
             by_pair.max(axis=1),
             whole,
-            _dense(asked @ in_response.T)[:, 0] / total,
-            _dense(asked @ unit_words.T).max(axis=1) / total,
-            _dense(asked @ said_in_pairs.T).max(axis=1) / total,
+            _dense(criterion_words @ in_response.T)[:, 0] / total,
+            _dense(criterion_words @ unit_words.T).max(axis=1) / total,
+            _dense(criterion_words @ said_in_pairs.T).max(axis=1) / total,
             np.where(new_total > 0, new_recall / np.maximum(new_total, 1e-9), 0.0),
             [_recall(_NUMBER.findall(text), numbers_said) for text in criteria],
             [float(bool(_NUMBER.search(text))) for text in criteria],
@@ -215,8 +215,8 @@ class FeatureMaker:
         return np.round(rows, 6), [units[i] for i in by_unit.argmax(axis=1)]
 
 
-def _recall(asked: list[str], present: set[str]) -> float:
-    return sum(number in present for number in asked) / len(asked) if asked else 1.0
+def _recall(expected: list[str], present: set[str]) -> float:
+    return sum(number in present for number in expected) / len(expected) if expected else 1.0
 
 
 def _neighbours(units: Any) -> Any:
@@ -250,6 +250,8 @@ def word_overlap(pairs: Sequence[Texts]) -> NDArray[np.float64]:
 
     overlaps = []
     for pair in pairs:
-        asked = words_of(pair.criterion)
-        overlaps.append(len(asked & words_of(pair.response)) / len(asked) if asked else 0.0)
+        criterion_words = words_of(pair.criterion)
+        overlaps.append(
+            len(criterion_words & words_of(pair.response)) / len(criterion_words) if criterion_words else 0.0
+        )
     return np.array(overlaps)

@@ -38,10 +38,13 @@ def _block(pairs: Sequence[Texts]) -> Any:
 
     criteria, criterion_of = _distinct([pair.criterion for pair in pairs])
     responses, response_of = _distinct([pair.response for pair in pairs])
-    asked = by_word.transform(criteria)[criterion_of]
-    shared_words = asked.multiply(by_word.transform(responses)[response_of]).tocsr()
+    criterion_words = by_word.transform(criteria)[criterion_of]
+    shared_words = criterion_words.multiply(by_word.transform(responses)[response_of]).tocsr()
     characters = by_character.transform(criteria)[criterion_of]
-    return hstack([normalize(rows) for rows in (characters, asked, shared_words, asked - shared_words)], format="csr")
+    return hstack(
+        [normalize(rows) for rows in (characters, criterion_words, shared_words, criterion_words - shared_words)],
+        format="csr",
+    )
 
 
 def _distinct(texts: Sequence[str]) -> tuple[list[str], list[int]]:

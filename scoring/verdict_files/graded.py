@@ -171,8 +171,8 @@ def _example(fields: Fields, candidate: str, replicate: int | None) -> GradedRes
     instructions, conversation = _without_instructions(fields.take("prompt"))
     text = _reply(fields, "completion")
     items = fields.objects("rubric_items", what=Phrase("criterion"))
-    asked = ("criterion", "points", "tags")
-    rubric = [{name: item.get(name) for name in asked} if isinstance(item, dict) else item for item in items]
+    names = ("criterion", "points", "tags")
+    rubric = [{name: item.get(name) for name in names} if isinstance(item, dict) else item for item in items]
     renamed = (f"{fields.place}rubrics", f"{fields.place}rubric_items")
     case = _case(fields, rubric, conversation, renamed) if items else None
     external_id = fields.text("completion_id", required=False, longest=KEY_LENGTH)

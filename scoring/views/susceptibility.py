@@ -67,10 +67,10 @@ def judge_susceptibility_size(request: SignedInRequest, slug: str, public_id: st
     form = MeasurementForm(request.GET, benchmark=benchmark, judge=judge)
     context: dict[str, Any] = {"benchmark": benchmark, "judge": judge}
     if form.is_valid():
-        asked = form.asked()
-        asked.pop("budget", None)
+        terms = form.asked()
+        terms.pop("budget", None)
         try:
-            plan = plan_measurement(benchmark=benchmark, judge=judge, **asked)
+            plan = plan_measurement(benchmark=benchmark, judge=judge, **terms)
             size = FrameSize(plan.responses, plan.verdicts)
             likely = estimate(
                 benchmark=benchmark,

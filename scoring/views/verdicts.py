@@ -73,10 +73,10 @@ def _is_graded(run: JudgeRun) -> bool:
 def judgements(request: SignedInRequest, slug: str, public_id: str) -> HttpResponseBase:
     """What a run says of one candidate, as ClinConsensus' JSON list; without a candidate, to the page to choose one."""
     run = access.get_run(request.user, slug, public_id)
-    asked, sample = request.GET.get("candidate", ""), request.GET.get("sample", "0")
-    if not asked:
+    candidate_id, sample = request.GET.get("candidate", ""), request.GET.get("sample", "0")
+    if not candidate_id:
         return redirect("scoring:verdicts", slug, public_id)
-    candidate = screens.candidates_of(run).filter(public_id=asked).first()
+    candidate = screens.candidates_of(run).filter(public_id=candidate_id).first()
     if candidate is None or not _is_graded(run) or sample not in map(str, samples_of(run, candidate)):
         raise Http404
     export = run_judgements(run, candidate, int(sample))

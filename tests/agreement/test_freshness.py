@@ -264,9 +264,9 @@ def test_the_list_says_which_reports_may_be_stale_in_as_many_queries_however_man
 
 def test_the_list_knows_whose_decisions_an_alternative_annotator_test_rests_on(study: Study, client: Client) -> None:
     for group in ("A", "B"):
-        asked = {"judge": "echo", "group": f"group:{group}", "epsilon": 0.2, "minimum": 2}
+        parameters = {"judge": "echo", "group": f"group:{group}", "epsilon": 0.2, "minimum": 2}
         Report.objects.create(
-            benchmark=study.benchmark, kind="alternative", status="done", parameters=asked,
+            benchmark=study.benchmark, kind="alternative", status="done", parameters=parameters,
             created_at=timezone.now(), started_at=timezone.now(),
         )  # fmt: skip
     decision = Decision.objects.filter(assignment__batch__group__name="A", outcome="met").first()

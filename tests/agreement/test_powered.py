@@ -232,21 +232,21 @@ def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> No
     client.force_login(study.admin)
     address = f"/b/{study.benchmark.slug}/planning/"
     assert "No plan yet" in client.get(address).content.decode()
-    asked = {"judge": "Judge", "reference": "group:A@checked", "measure": "rubric_accuracy", "k": 2}
-    asked |= {"half_width": 12, "n_planned": 100}
-    page = client.get(address, asked)
+    query = {"judge": "Judge", "reference": "group:A@checked", "measure": "rubric_accuracy", "k": 2}
+    query |= {"half_width": 12, "n_planned": 100}
+    page = client.get(address, query)
     assert page.status_code == 200
     html = page.content.decode()
     assert "<svg" in html
     assert "Smallest difference that will show" in html
-    answer = client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", asked).json()
+    answer = client.get(f"/api/v1/benchmarks/{study.benchmark.slug}/planning/", query).json()
     out = tmp_path / "plan"
     call_command(
         "label_budget", "--benchmark", study.benchmark.slug, "--judge", "Judge", "--reference", "group:A", "--k", "2",
         "--half-width", "12", "--cases", "100", "--out", str(out), verbosity=0,
     )  # fmt: skip
     assert json.loads((out / "plan.json").read_text())["budget"] == answer["budget"]
-    downloaded = b"".join(client.get(f"{address}budget.csv", asked).streaming_content).decode()
+    downloaded = b"".join(client.get(f"{address}budget.csv", query).streaming_content).decode()
     assert downloaded == (out / "budget.csv").read_bytes().decode()
     rows = {row["candidate"]: row for row in csv.DictReader(downloaded.splitlines())}
     for candidate in ("alpha", "beta"):
@@ -256,7 +256,7 @@ def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> No
             assert int(row["decisions"]) == 5 * int(row["responses"]) == 5 * int(row["cases"])
             assert int(row["cases"]) <= int(row["cases_alone"] or CASES)
     assert set(rows) == {"alpha", "beta", "all candidates"}
-    assert client.get(f"{address}curve.svg", asked)["Content-Type"] == "image/svg+xml"
+    assert client.get(f"{address}curve.svg", query)["Content-Type"] == "image/svg+xml"
     # The paired differences of the case means, by hand.
     shares: dict[str, dict[int, float]] = {"alpha": {}, "beta": {}}
     for response in study.responses():

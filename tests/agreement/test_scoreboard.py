@@ -224,14 +224,14 @@ def report_of(study: Study) -> Report:
 
 def test_a_slice_is_drawn_up_kept_and_chosen(study: Study) -> None:
     client, place = client_of(study), f"/b/{study.benchmark.slug}/scores/slices/"
-    asked = {"rule": "hard", "n": "11", "rater": "group:A@checked", "candidates": ["alpha", "beta"]}
-    preview = client.get(f"{place}preview", asked).content.decode()
+    form = {"rule": "hard", "n": "11", "rater": "group:A@checked", "candidates": ["alpha", "beta"]}
+    preview = client.get(f"{place}preview", form).content.decode()
     assert ">11<" in re.sub(r"\s", "", preview)
-    assert client.get(f"{place}preview", {**asked, "n": ""}).content.decode().count("hardest cases") == 1
+    assert client.get(f"{place}preview", {**form, "n": ""}).content.decode().count("hardest cases") == 1
     assert not NamedSlice.objects.exists()
-    refused = client.post(place, {**asked, "title": "Hard", "candidates": []})
+    refused = client.post(place, {**form, "title": "Hard", "candidates": []})
     assert refused.status_code == 422
-    assert client.post(place, {**asked, "title": "Hard eleven"}).status_code == 302
+    assert client.post(place, {**form, "title": "Hard eleven"}).status_code == 302
     kept = NamedSlice.objects.get()
     # HealthBench's rule again, on the mean of two candidates: every case here has a candidate above 0 or is dropped.
     met = hits(study, "A")
@@ -242,7 +242,7 @@ def test_a_slice_is_drawn_up_kept_and_chosen(study: Study) -> None:
     left = sorted((sum(both), key, pk) for (key, pk), both in means.items() if max(both) > 0)
     assert kept.case_ids == sorted(pk for _sum, _key, pk in left[:11])
     assert (kept.slug, kept.parameters["candidates"]) == ("hard-eleven", ["alpha", "beta"])
-    assert client.post(place, {**asked, "title": "Hard eleven"}).status_code == 409
+    assert client.post(place, {**form, "title": "Hard eleven"}).status_code == 409
     csv = b"".join(client.get(f"{place}hard-eleven.csv").streaming_content).decode()
     assert csv.count("\n") == 12
 
@@ -268,11 +268,11 @@ def test_a_slice_is_drawn_up_kept_and_chosen(study: Study) -> None:
 
 def test_slices_by_the_api(study: Study) -> None:
     client, place = client_of(study), f"/api/v1/benchmarks/{study.benchmark.slug}/slices/"
-    asked = {"rule": "above_zero", "rater": "group:A", "candidates": ["alpha"]}
-    drawn = client.post(f"{place}preview/", asked, content_type="application/json").json()
+    payload = {"rule": "above_zero", "rater": "group:A", "candidates": ["alpha"]}
+    drawn = client.post(f"{place}preview/", payload, content_type="application/json").json()
     assert drawn["n_taken"] + drawn["n_without_positive"] == drawn["n_cases"] == 24
-    assert client.post(place, {**asked, "rule": "x"}, content_type="application/json").status_code == 400
-    response = client.post(place, {**asked, "title": "Some", "slug": "some"}, content_type="application/json")
+    assert client.post(place, {**payload, "rule": "x"}, content_type="application/json").status_code == 400
+    response = client.post(place, {**payload, "title": "Some", "slug": "some"}, content_type="application/json")
     assert response.status_code == 201
     assert response.json()["cases"] == drawn["cases"]
     assert client.get(f"{place}some/").json()["n_cases"] == drawn["n_taken"]

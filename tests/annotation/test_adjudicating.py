@@ -63,10 +63,14 @@ def test_a_faulty_criterion_asks_for_a_revision_until_the_adjudicator_thinks_aga
     assert not RevisionRequest.objects.exists()
     assert rule(client, row, criterion, "faulty", "It asks for two things.") == 200
     assert rule(client, row, criterion, "faulty", "It asks for three things.") == 200
-    asked = RevisionRequest.objects.get()
-    assert (asked.criterion_id, asked.response_id, asked.rubric_id) == (criterion, row.response_id, row.rubric_id)
-    assert (asked.status, asked.reason) == ("open", "It asks for three things.")
-    assert asked.requested_by == workshop.adjudicator
+    revision_request = RevisionRequest.objects.get()
+    assert (revision_request.criterion_id, revision_request.response_id, revision_request.rubric_id) == (
+        criterion,
+        row.response_id,
+        row.rubric_id,
+    )
+    assert (revision_request.status, revision_request.reason) == ("open", "It asks for three things.")
+    assert revision_request.requested_by == workshop.adjudicator
     assert rule(client, row, criterion, "met") == 200
     assert not RevisionRequest.objects.exists()
     # Where the admin has answered, a changed mind leaves the answer, and another reason asks anew.
@@ -151,22 +155,26 @@ def test_the_admin_reads_the_reasons_and_leaves_the_criterion_as_it_is(
     assert "2 decisions stand on it" in page
     assert re.search(r'Revisions\s*<span class="count">1</span>', page)
     assert client.get(f"{base}/").status_code == 404
-    asked = RevisionRequest.objects.get()
+    revision_request = RevisionRequest.objects.get()
     table = list(csv.DictReader(io.StringIO(admin.get(f"{base}.csv").getvalue().decode("utf-8-sig"))))
     assert [(line["state"], line["reason"], line["decisions"]) for line in table] == [
         ("open", "'=It asks for two things.", "2")
     ]
-    sent = {"request": asked.public_id, "answer": ""}
+    sent = {"request": revision_request.public_id, "answer": ""}
     assert admin.post(f"{base}/dismiss/", sent).status_code == 422
     assert admin.post(f"{base}/dismiss/", sent | {"answer": "Both belong together."}).status_code == 302
-    asked.refresh_from_db()
-    assert (asked.status, asked.answer, asked.closed_by) == ("dismissed", "Both belong together.", workshop.admin)
+    revision_request.refresh_from_db()
+    assert (revision_request.status, revision_request.answer, revision_request.closed_by) == (
+        "dismissed",
+        "Both belong together.",
+        workshop.admin,
+    )
     assert admin.post(f"{base}/dismiss/", sent | {"answer": "Again."}).status_code == 409
     assert "Both belong together." in admin.get(f"{base}/?state=dismissed").content.decode()
     with pytest.raises(Conflict):
         dismiss_revisions(
             benchmark=build_workshop().benchmark,
-            requests=[asked.public_id],
+            requests=[revision_request.public_id],
             answer="Not mine.",
             by=workshop.admin,
             at=timezone.now(),

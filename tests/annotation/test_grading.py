@@ -319,7 +319,7 @@ def test_pages_cost_the_same_at_any_size(client: Client) -> None:
         ]
         begin = {"decisions": fresh[:1]}
         save = {"decisions": fresh[1:]}
-        asked: dict[str, Any] = {
+        bodies_by_url: dict[str, Any] = {
             "/work/": None,
             f"/work/{row.public_id}/": None,
             f"/work/{row.public_id}/next/": None,
@@ -329,7 +329,7 @@ def test_pages_cost_the_same_at_any_size(client: Client) -> None:
         }
         client.post(f"/work/{other.public_id}/decisions/", json.dumps(begin), content_type="application/json")
         here = []
-        for url, body in asked.items():
+        for url, body in bodies_by_url.items():
             with CaptureQueriesContext(connection) as queries:
                 data = json.dumps(body)
                 answer = client.post(url, data, content_type="application/json") if body else client.get(url)

@@ -179,9 +179,9 @@ def test_preview_and_batch_are_the_same_or_nothing_is_made(ward: Ward) -> None:
 # Answering ------------------------------------------------------------------------------------------------------------
 
 
-def sent(asked: LabelQuestion, value: str, version: int = 0, certainty: int | None = None) -> dict[str, Any]:
+def sent(question: LabelQuestion, value: str, version: int = 0, certainty: int | None = None) -> dict[str, Any]:
     return {
-        "question": asked.public_id, "value": value, "certainty": certainty, "note": "", "version": version,
+        "question": question.public_id, "value": value, "certainty": certainty, "note": "", "version": version,
         "client_id": str(uuid4()),
     }  # fmt: skip
 
@@ -266,8 +266,8 @@ def test_label_work_counts_and_names_the_next(ward: Ward) -> None:
     assert (work.total, work.done, work.started, work.next_position) == (4, 0, False, 1)
     first = LabelTask.objects.get(public_id=work.next_id)
     assert (first.annotator, first.position) == (user, 1)
-    for asked, value, certainty in ((ward.urgency, "emergent", None), (ward.acuity, "level-1", 5)):
-        change = AnswerInput(asked.public_id, value, certainty)
+    for label_question, value, certainty in ((ward.urgency, "emergent", None), (ward.acuity, "level-1", 5)):
+        change = AnswerInput(label_question.public_id, value, certainty)
         save_answer(task=first, annotator=user, change=change, at=timezone.now())
     submit_labels(task=first, annotator=user, at=timezone.now())
     [work] = labels.label_work(user)
@@ -336,8 +336,8 @@ def test_open_cases_of_who_leaves_go_to_others_and_nobody_is_asked_twice(ward: W
     assert [labels.label_work(user)[0].open for user in (first, second)] == [2, 2]
     assert Notification.objects.filter(user=second, kind="new_work").latest("pk").values["count"] == 1
     # Of the ward's three each, and one here; the case that was asked about once more has one more.
-    asked = {case.key: case.asked for case in labels.results_of(ward.urgency).cases}
-    assert asked == {key: 5 if key == one.case.key else 4 for key in "abcd"}
+    counts_by_case = {case.key: case.asked for case in labels.results_of(ward.urgency).cases}
+    assert counts_by_case == {key: 5 if key == one.case.key else 4 for key in "abcd"}
     again = client.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True).content.decode()
     assert "handed in or given away already" in again
 

@@ -99,29 +99,29 @@ def test_50_at_once_make_one_batch_from_one_preview(port: int, group: ExpertGrou
 def test_the_api_answers_a_repeated_request_with_the_batch_that_is_there(
     port: int, group: ExpertGroup, strategy: str, skip_given: bool
 ) -> None:
-    asked = {
+    payload = {
         "group": group.public_id, "title": "Pilot", "check_policy": "none", "seed": 11, "strategy": strategy,
         "filter": {"skip_given": skip_given},
     }  # fmt: skip
     address = "/api/v1/benchmarks/study/batches/"
-    preview = signed_in(admin_of(group)).post(f"{address}preview/", asked, "application/json").json()
-    answers = at_once(port, admin_of(group), address, asked | {"digest": preview["digest"]}, as_json=True)
+    preview = signed_in(admin_of(group)).post(f"{address}preview/", payload, "application/json").json()
+    answers = at_once(port, admin_of(group), address, payload | {"digest": preview["digest"]}, as_json=True)
     assert sorted(Counter(status for status, _body in answers).items()) == [(200, AT_ONCE - 1), (201, 1)]
     assert {json.loads(body)["id"] for _status, body in answers} == {Batch.objects.get().public_id}
     assert Assignment.objects.count() == (6 if strategy == "planned" else 0)
 
 
 def test_without_a_digest_50_at_once_ask_nobody_twice(port: int, group: ExpertGroup) -> None:
-    asked = {"group": group.public_id, "title": "Pilot", "check_policy": "none", "annotators_per_item": 2}
-    answers = at_once(port, admin_of(group), "/api/v1/benchmarks/study/batches/", asked, as_json=True)
+    payload = {"group": group.public_id, "title": "Pilot", "check_policy": "none", "annotators_per_item": 2}
+    answers = at_once(port, admin_of(group), "/api/v1/benchmarks/study/batches/", payload, as_json=True)
     assert Counter(status for status, _body in answers) == {201: 1, 422: AT_ONCE - 1}
     assert Batch.objects.count() == 1
     assert set(Counter(Assignment.objects.values_list("response", "annotator")).values()) == {1}
 
 
 def pool(group: ExpertGroup, **terms: Any) -> dict[str, Any]:
-    asked = {"group": group.public_id, "title": "Round 1", "check_policy": "none", "seed": 11, "strategy": "pool"}
-    return {**asked, "filter": {"skip_given": False}, **terms}
+    payload = {"group": group.public_id, "title": "Round 1", "check_policy": "none", "seed": 11, "strategy": "pool"}
+    return {**payload, "filter": {"skip_given": False}, **terms}
 
 
 def test_a_second_pool_without_a_digest_is_another_batch(group: ExpertGroup) -> None:
@@ -145,20 +145,20 @@ def test_a_preview_of_a_pool_on_other_terms_is_another_preview(group: ExpertGrou
     client = signed_in(admin_of(group))
     address = "/api/v1/benchmarks/study/batches/"
     batches = []
-    for asked in (pool(group), pool(group, **terms)):
-        preview = client.post(f"{address}preview/", asked, "application/json")
+    for payload in (pool(group), pool(group, **terms)):
+        preview = client.post(f"{address}preview/", payload, "application/json")
         assert preview.status_code == 200, preview.content
-        answer = client.post(address, asked | {"digest": preview.json()["digest"]}, "application/json")
+        answer = client.post(address, payload | {"digest": preview.json()["digest"]}, "application/json")
         assert answer.status_code == 201, answer.content
         batches.append(answer.json()["id"])
     assert len({*batches}) == 2
 
 
 def test_50_at_once_give_cases_out_once_for_labels(port: int, group: ExpertGroup) -> None:
-    asked = question(group.benchmark)
+    label_question = question(group.benchmark)
     client = signed_in(admin_of(group))
     form = {
-        "group": group.public_id, "questions": [asked.public_id], "title": "Labels", "annotators_per_case": 2,
+        "group": group.public_id, "questions": [label_question.public_id], "title": "Labels", "annotators_per_case": 2,
         "seed": 11, "skip_given": "on",
     }  # fmt: skip
     digest = previewed(client, "/b/study/labels/new-batch/preview/", form)
@@ -279,10 +279,10 @@ def test_two_forms_with_seeds_of_their_own_are_two_batches(group: ExpertGroup) -
     client = signed_in(admin_of(group))
     address = "/api/v1/benchmarks/study/batches/"
     for seed, draw in ((1, 2), (2, 3)):
-        asked: dict[str, Any] = {"group": group.public_id, "title": "Part", "check_policy": "none", "seed": seed}
-        asked["filter"] = {"draw": draw}
-        digest = client.post(f"{address}preview/", asked, "application/json").json()["digest"]
-        assert client.post(address, asked | {"digest": digest}, "application/json").status_code == 201
+        payload: dict[str, Any] = {"group": group.public_id, "title": "Part", "check_policy": "none", "seed": seed}
+        payload["filter"] = {"draw": draw}
+        digest = client.post(f"{address}preview/", payload, "application/json").json()["digest"]
+        assert client.post(address, payload | {"digest": digest}, "application/json").status_code == 201
     assert Batch.objects.count() == 2
     assert Assignment.objects.count() == 5
 
@@ -328,9 +328,9 @@ def test_a_database_with_work_in_it_is_updated(group: ExpertGroup) -> None:
 def test_labels_of_the_same_preview_are_refused_by_the_service(group: ExpertGroup) -> None:
     from annotation.services.label_batches import create_label_batch
 
-    asked = question(group.benchmark)
+    label_question = question(group.benchmark)
     terms = LabelTerms("Labels", 2, 5)
-    plans = [plan_labels(group=group, questions=[asked], terms=terms, filter=CaseFilter()) for _ in range(2)]
+    plans = [plan_labels(group=group, questions=[label_question], terms=terms, filter=CaseFilter()) for _ in range(2)]
     create_label_batch(plan=plans[0], by=None, at=timezone.now(), digest=plans[0].digest)
     with pytest.raises(AlreadyCreated):
         create_label_batch(plan=plans[1], by=None, at=timezone.now(), digest=plans[1].digest)

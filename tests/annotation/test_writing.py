@@ -88,10 +88,10 @@ def test_who_knows_an_answer_or_the_rubric_does_not_write_unaided(room: Room) ->
 
 def test_who_had_the_editor_of_a_case_open_has_read_its_rubric(room: Room) -> None:
     case, user = room.cases["a"].pk, room.people[0].pk
-    asked: dict[str, Any] = {"mode": "unaided", "candidate": None, "cases": [case], "people": [user]}
-    assert barred_writers(**asked)[Bar.AUTHORED] == set()
+    arguments: dict[str, Any] = {"mode": "unaided", "candidate": None, "cases": [case], "people": [user]}
+    assert barred_writers(**arguments)[Bar.AUTHORED] == set()
     AuthoringTime.objects.create(case_id=case, user_id=user, activity="write", reported_at=timezone.now())
-    assert barred_writers(**asked)[Bar.AUTHORED] == {(case, user)}
+    assert barred_writers(**arguments)[Bar.AUTHORED] == {(case, user)}
 
 
 def test_the_loads_are_even_and_the_same_seed_gives_the_same_batch(room: Room) -> None:

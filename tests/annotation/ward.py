@@ -51,8 +51,8 @@ class Ward:
     def say(self, case: str, *values: str, submit: bool = True) -> None:
         """One urgency of each physician, in their order; everybody finds level 2 with certainty 60."""
         for task, value in zip(self.tasks(case), values, strict=False):
-            for asked, answer, certainty in ((self.urgency, value, None), (self.acuity, "level-2", 60)):
-                change = AnswerInput(asked.public_id, answer, certainty)
+            for question, answer, certainty in ((self.urgency, value, None), (self.acuity, "level-2", 60)):
+                change = AnswerInput(question.public_id, answer, certainty)
                 save_answer(task=task, annotator=task.annotator, change=change, at=timezone.now())
             if submit:
                 submit_labels(task=task, annotator=task.annotator, at=timezone.now())

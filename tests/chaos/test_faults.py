@@ -267,12 +267,12 @@ def test_two_tabs(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
 
 def keep_the_last_word(page: Page, desk: Desk) -> None:
     """Wait for "saved"; where the page asks which of two versions holds, answer with what was decided last."""
-    asked = page.locator("#choice[open] [data-choice]")
+    choice = page.locator("#choice[open] [data-choice]")
     state = page.locator("#saved")
 
     def settled() -> bool:
-        if asked.count():
-            criterion = int(asked.get_attribute("data-choice") or 0)
+        if choice.count():
+            criterion = int(choice.get_attribute("data-choice") or 0)
             mine = stored(desk.row).get(criterion) != desk.last()[criterion]
             page.locator("#choice [data-keep-mine]" if mine else "#choice [data-take-saved]").click()
             return False

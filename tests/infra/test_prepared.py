@@ -75,9 +75,9 @@ def test_groups_and_two_values(two) -> None:
         rows = Case.objects.filter(benchmark=benchmark).exclude(key=key).order_by()
         return rows.values_list("benchmark__slug").annotate(number=Count("pk"), same=F("benchmark__slug"))
 
-    asked = Prepared(numbers, benchmark=int, key=str)
-    assert asked.rows(benchmark=two[0].pk, key="a") == [("one", 1, "one")]
-    assert asked.rows(benchmark=two[0].pk, key="z") == [("one", 2, "one")]
+    prepared_query = Prepared(numbers, benchmark=int, key=str)
+    assert prepared_query.rows(benchmark=two[0].pk, key="a") == [("one", 1, "one")]
+    assert prepared_query.rows(benchmark=two[0].pk, key="z") == [("one", 2, "one")]
 
 
 def test_what_it_cannot_do_it_refuses() -> None:
@@ -139,8 +139,8 @@ def test_the_pages_of_cases_are_made_with_kept_plans(keeps_plans) -> None:
         assert client.get(f"/b/one/write/{case.public_id}/{place}").status_code == 200
     with connection.cursor() as cursor:
         cursor.execute("SELECT sum(generic_plans + custom_plans), count(*) FROM pg_prepared_statements")
-        asked, kept = cursor.fetchone()
-    assert asked > 2 * kept > 20
+        executions, kept = cursor.fetchone()
+    assert executions > 2 * kept > 20
 
 
 @pytest.mark.parametrize(("asked", "kept"), [({}, "1"), ({"DATABASE_PREPARE": "0"}, "None")])

@@ -44,9 +44,9 @@ class Listener:
                 return
             self.connections += 1
             with connection, contextlib.suppress(OSError):
-                asked = b""
-                while b"criteria" not in asked and MESSAGES[0]["content"].encode() not in asked:
-                    asked += connection.recv(65536) or b"criteria"
+                request = b""
+                while b"criteria" not in request and MESSAGES[0]["content"].encode() not in request:
+                    request += connection.recv(65536) or b"criteria"
                 connection.sendall(self.answer)
 
     def close(self) -> None:

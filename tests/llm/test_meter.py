@@ -78,10 +78,10 @@ def test_tokens_are_charged_as_they_were_counted() -> None:
     async def scene(loop: asyncio.AbstractEventLoop) -> None:
         meter = Meter(Allowance(tokens_per_minute=6000))  # a hundred a second
         for _ in range(4):
-            asked = Asked(400, 1, 1000)  # 100 tokens in, and 100 out expected at first
-            await meter.begin(asked)
+            request = Asked(400, 1, 1000)  # 100 tokens in, and 100 out expected at first
+            await meter.begin(request)
             sent.append(loop.time())
-            meter.answered(asked, 100, 300, 0)
+            meter.answered(request, 100, 300, 0)
 
     play(scene)
     assert sent == pytest.approx([0, 4, 8, 12])
@@ -134,14 +134,14 @@ def test_a_budget_is_never_passed_and_nobody_waits_for_ever(
         async def worker() -> None:
             while left:
                 out = left.pop()
-                asked = Asked(1600, 1, 100)
+                request = Asked(1600, 1, 100)
                 try:
-                    await meter.begin(asked)
+                    await meter.begin(request)
                 except BudgetSpent:
                     refused.append(True)
                     continue
                 await asyncio.sleep(0.1)
-                meter.answered(asked, 400, out, 0)
+                meter.answered(request, 400, out, 0)
                 spent.append(allowance.cost(400, out))
 
         await asyncio.gather(*(worker() for _ in range(at_once)))

@@ -34,8 +34,8 @@ def imported(slug: str, rows: list[Any] | bytes, form: str = "auto") -> Benchmar
 
 def built(benchmark: Benchmark, root: Path, version: str = "1.0", **options: Any) -> build.Built:
     """A release in ``root``, of a fixed day."""
-    asked = build.Asked(benchmark, version, AT.date(), "", ReleaseOptions(**options))
-    return build.build(asked, root)
+    request = build.Asked(benchmark, version, AT.date(), "", ReleaseOptions(**options))
+    return build.build(request, root)
 
 
 def lines(path: Path) -> list[Any]:

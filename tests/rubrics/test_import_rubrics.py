@@ -131,8 +131,8 @@ def test_what_an_author_saves_while_the_file_is_read_is_not_written_over(
     author, case = factories.UserFactory(), benchmark.cases.get(key="two")
     typed = [DraftItem("a", "Typed meanwhile", 4)]
 
-    def as_they_stood(*asked: Any) -> Any:
-        cases_by_key = _standing(*asked)
+    def as_they_stood(*args: Any) -> Any:
+        cases_by_key = _standing(*args)
         rubric = open_draft(case=case, by=author, at=timezone.now())
         save_draft(rubric=rubric, items=typed, version=1, client_id=None, by=author, at=timezone.now())
         return cases_by_key

@@ -206,7 +206,7 @@ def test_pages_of_what_is_looked_through_for_each_of_them(admin, benchmark, monk
         conversation = [{"role": "user", "content": "A wombat bit me."}]
         CaseFactory(benchmark=benchmark, key=f"w{number}", conversation=conversation, rubric=[1] * number)
     CaseFactory(benchmark=benchmark, key="none", rubric=[1])
-    for page, asked in (
+    for page, page_query in (
         (0, ""),
         (0, "&page=x"),
         (0, "&page=1"),
@@ -215,7 +215,7 @@ def test_pages_of_what_is_looked_through_for_each_of_them(admin, benchmark, monk
         (1, f"&page={10**30}"),
         (1, "&page=-1"),
     ):
-        shown = admin.get(f"/b/bench/cases/?{query}{asked}").context["page_obj"]
+        shown = admin.get(f"/b/bench/cases/?{query}{page_query}").context["page_obj"]
         assert [case.key for case in shown] == pages[page]
         assert shown.paginator.count == sum(map(len, pages))
     assert not list(admin.get("/b/bench/cases/?q=xylophone&page=3").context["page_obj"])

@@ -178,7 +178,7 @@ def test_the_page_asks_the_database_the_same_number_of_times_for_any_rubric(clie
         client.post(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/begin/")
         with CaptureQueriesContext(
             connection,
-        ) as asked:
+        ) as queries:
             client.get(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
-        counts.append(len(asked))
+        counts.append(len(queries))
     assert counts[0] == counts[1]

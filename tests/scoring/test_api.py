@@ -92,8 +92,8 @@ def test_a_judge_is_made_runs_and_its_verdicts_are_read(api: APIClient, loopback
 
 def test_a_trained_judge_is_made_with_its_training(api: APIClient, answered: Benchmark, bells: list[Any]) -> None:
     ExpertGroupFactory(benchmark=answered, name="A")
-    asked = {"name": "learned", "kind": "trained", "config": {"group": "A", "held_out": ["beta"], "seed": 5}}
-    response = api.post(f"{BASE}judges/", asked, format="json")
+    payload = {"name": "learned", "kind": "trained", "config": {"group": "A", "held_out": ["beta"], "seed": 5}}
+    response = api.post(f"{BASE}judges/", payload, format="json")
     assert response.status_code == 201, response.json()
     assert response.json()["training"]["status"] == "pending"
     assert response.json()["config"] == {"group": "A", "held_out": ["beta"], "seed": 5}

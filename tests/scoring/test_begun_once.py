@@ -66,8 +66,8 @@ def judge(benchmark: Benchmark) -> Judge:
 
 
 def test_a_run_begins_once(port: int, judge: Judge, admin: User) -> None:
-    asked = {"judge": judge.public_id, "frame": {"candidates": ["alpha"]}}
-    answers = at_once(port, admin, "/api/v1/benchmarks/answered/runs/", asked, as_json=True)
+    payload = {"judge": judge.public_id, "frame": {"candidates": ["alpha"]}}
+    answers = at_once(port, admin, "/api/v1/benchmarks/answered/runs/", payload, as_json=True)
     assert Counter(status for status, _text in answers) == {201: 1, 200: AT_ONCE - 1}
     run = JudgeRun.objects.get()
     form = {"judge": judge.public_id, "candidates": ["alpha"], "replicates": 1}
@@ -82,8 +82,8 @@ def test_another_run_begins_where_something_else_is_asked_or_the_first_has_ended
     client = Client()
     client.force_login(admin)
 
-    def begin(**asked: Any) -> int:
-        body = {"judge": judge.public_id, **asked}
+    def begin(**options: Any) -> int:
+        body = {"judge": judge.public_id, **options}
         return client.post("/api/v1/benchmarks/answered/runs/", body, "application/json").status_code
 
     assert [begin(), begin(), begin(replicates=2), begin(frame={"sample": 1})] == [201, 200, 201, 201]
@@ -131,14 +131,14 @@ def test_a_measurement_begins_once(port: int, judge: Judge, admin: User) -> None
 
 
 def test_a_report_begins_once(port: int, admin: User) -> None:
-    asked = {"kind": "agreement", "parameters": {"rater_a": "group:A@checked", "rater_b": "group:B@checked"}}
-    answers = at_once(port, admin, "/api/v1/benchmarks/answered/reports/", asked, as_json=True)
+    payload = {"kind": "agreement", "parameters": {"rater_a": "group:A@checked", "rater_b": "group:B@checked"}}
+    answers = at_once(port, admin, "/api/v1/benchmarks/answered/reports/", payload, as_json=True)
     assert Counter(status for status, _text in answers) == {201: 1, 200: AT_ONCE - 1}
     assert Report.objects.count() == 1
 
 
 def test_an_audit_is_drawn_once(port: int, admin: User) -> None:
-    asked = {"title": "Spring", "share": 1, "seed": 4}
-    answers = at_once(port, admin, "/api/v1/benchmarks/answered/audits/", asked, as_json=True)
+    payload = {"title": "Spring", "share": 1, "seed": 4}
+    answers = at_once(port, admin, "/api/v1/benchmarks/answered/audits/", payload, as_json=True)
     assert Counter(status for status, _text in answers) == {201: 1, 200: AT_ONCE - 1}
     assert CaseAudit.objects.count() == 1

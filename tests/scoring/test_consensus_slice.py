@@ -127,8 +127,8 @@ def test_the_page_names_the_slice(benchmark: Benchmark, client_of: Client) -> No
 
 
 def draw_up(client: Client, **given: object) -> tuple[int, dict[str, object]]:
-    asked = {"rater": "group:A", "candidates": ["model"], "title": "Some", "slug": "some", **given}
-    response = client.post("/api/v1/benchmarks/hb/slices/", asked, content_type="application/json")
+    payload = {"rater": "group:A", "candidates": ["model"], "title": "Some", "slug": "some", **given}
+    response = client.post("/api/v1/benchmarks/hb/slices/", payload, content_type="application/json")
     return response.status_code, response.json()
 
 

@@ -99,12 +99,12 @@ def test_points_matter_where_the_prompt_shows_them(answered: Benchmark, loopback
 def test_a_prompt_with_the_whole_rubric_is_asked_again_as_a_whole(answered: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(answered, loopback, prompt="clinconsensus", criteria_per_request="all")
     run = run_of(answered, judge)
-    asked = loopback.requests()
+    requests_before = loopback.requests()
     reword(case_of(answered), 2)
     continuation = go_on(run)
     assert (continuation.carried, continuation.expected) == (27, 36)
     assert work(continuation).status == "finished"
-    assert loopback.requests() - asked == 3
+    assert loopback.requests() - requests_before == 3
 
 
 def test_verdicts_made_elsewhere_go_by_their_text_and_the_page_says_what_is_missing(

@@ -165,8 +165,8 @@ def test_the_page_and_the_api_give_the_list(
     assert researcher.get(api).status_code == 400
     assert researcher.get(api, {"candidate": beta, "rater": "x"}).status_code == 400
     for door in (address, api):
-        for asked in ({"candidate": "nobody"}, {"candidate": physician}, {"candidate": beta, "sample": "1"}):
-            assert researcher.get(door, asked).status_code == 404
+        for query in ({"candidate": "nobody"}, {"candidate": physician}, {"candidate": beta, "sample": "1"}):
+            assert researcher.get(door, query).status_code == 404
         assert researcher.get(door, {"candidate": beta, "sample": "٠"}).status_code == 404
 
 

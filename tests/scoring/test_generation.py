@@ -91,9 +91,9 @@ def test_each_sample_once_with_what_it_depended_on(cases: Benchmark, loopback: L
     sent = {"model": "prose", "max_tokens": 4096, "temperature": 0.5, "seed": 7, "stop": ["END"], "top_k": 3}
     assert kept["settings"] == {**sent, "system_prompt_sha256": digest}
     assert response.candidate.metadata["system_prompts"] == {digest: "Be brief."}
-    asked = last_request(loopback)
-    assert asked["messages"][0] == {"role": "system", "content": "Be brief."}
-    assert asked["seed"] in (7, 8) and asked["top_k"] == 3 and "top_p" not in asked
+    payload = last_request(loopback)
+    assert payload["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert payload["seed"] in (7, 8) and payload["top_k"] == 3 and "top_p" not in payload
     # Three samples now: those that stand are not asked for again.
     before = loopback.requests()
     more = work(start(cases, loopback, samples=3))
@@ -148,9 +148,9 @@ def test_an_endpoint_that_is_down_is_left_alone_for_longer_each_time(cases: Benc
         rests.append((run.resume_at - at).total_seconds())
         # Nothing failed for good while the endpoint was down.
         assert set(run.items.values_list("status", flat=True)) == {"due"}
-        asked = loopback.requests()
+        request_count = loopback.requests()
         work(run, at)  # a bell that comes early
-        assert loopback.requests() == asked
+        assert loopback.requests() == request_count
         at = run.resume_at
     assert rests == [60, 300]
     assert work(run, at).status == "incomplete"

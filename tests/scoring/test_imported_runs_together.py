@@ -245,13 +245,13 @@ def test_reports_say_that_an_older_run_holds_more(shrunk: Benchmark) -> None:
     admin = BenchmarkRoleFactory(benchmark=shrunk, role="admin").user
     client = Client()
     client.force_login(admin)
-    asked: dict[str, tuple[dict[str, Any], str]] = {
+    parameters_by_kind: dict[str, tuple[dict[str, Any], str]] = {
         "agreement": ({"rater_a": "group:G", "rater_b": "J"}, "agreement"),
         "fidelity": ({"judge": "J", "group_a": "group:G", "group_b": "group:H"}, "fidelity"),
         "scores": ({"rater": "J", "k": 1}, "scores"),
         "items": ({"rater_a": "group:G", "rater_b": "J"}, ""),
     }
-    for kind, (parameters, name) in asked.items():
+    for kind, (parameters, name) in parameters_by_kind.items():
         report = create_report(benchmark=shrunk, kind=kind, parameters=parameters, seed=0, by=admin, at=timezone.now())
         run_report(report_id=report.pk, clock=timezone.now)
         report.refresh_from_db()

@@ -140,9 +140,9 @@ def test_how_often_a_jury_is_of_one_mind(three: Benchmark) -> None:
     assert (ac.n_shared, ac.left_out) == (6, 0)
     state = jury_states(three, [jury])[jury.pk]
     assert (state.n_shared, state.waiting_for) == (5, [])
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert jury_states(three, [jury])[jury.pk].n_shared == 5
-    assert not any("scoring_verdict" in query["sql"] for query in asked.captured_queries)  # they were counted before
+    assert not any("scoring_verdict" in query["sql"] for query in queries.captured_queries)  # they were counted before
     JudgeRunFactory(judge=Judge.objects.get(name="C"), finished_at=timezone.now())  # with nothing in it
     assert jury_states(three, [jury])[jury.pk].n_shared == 0
 

@@ -300,8 +300,8 @@ def test_what_is_in_the_air_when_a_run_is_cancelled_is_kept_and_counted(
     thread.join()
     run.refresh_from_db()
     assert run.status == "cancelled"
-    asked = loopback.requests()
-    assert Verdict.objects.filter(run=run).count() == asked == spending_of([run])[run.pk].calls
+    request_count = loopback.requests()
+    assert Verdict.objects.filter(run=run).count() == request_count == spending_of([run])[run.pk].calls
 
 
 def test_answers_without_a_verdict_in_their_envelope_are_paid_too(answered: Benchmark, loopback: Loopback) -> None:

@@ -251,19 +251,19 @@ def bells(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
 def test_a_run_is_counted_then_begun(answered: Benchmark, loopback: Loopback, bells: Any) -> None:
     judge = chat_judge(answered, loopback)
     client = client_of(answered)
-    asked = {"judge": judge.public_id, "replicates": "2", "batch": "", "candidates": ["alpha"]}
-    size = text_of(client.get(f"{BASE}runs/size", asked))
+    form = {"judge": judge.public_id, "replicates": "2", "batch": "", "candidates": ["alpha"]}
+    size = text_of(client.get(f"{BASE}runs/size", form))
     assert re.search(r"Responses 4 Verdicts 24", size)  # 4 cases × 3 criteria × 2
     assert "Requests ≈ 24" in size
-    nothing = text_of(client.get(f"{BASE}runs/size", {**asked, "kinds": ["reference"]}))
+    nothing = text_of(client.get(f"{BASE}runs/size", {**form, "kinds": ["reference"]}))
     assert "No response with a published rubric matches" in nothing
-    assert "valid choice" in text_of(client.get(f"{BASE}runs/size", {**asked, "judge": "nobody"}))
-    page = client.post(f"{BASE}runs/new/", asked)["Location"]
+    assert "valid choice" in text_of(client.get(f"{BASE}runs/size", {**form, "judge": "nobody"}))
+    page = client.post(f"{BASE}runs/new/", form)["Location"]
     run = JudgeRun.objects.get()
     assert page == f"{BASE}runs/{run.public_id}/"
     assert (run.expected, run.replicates, run.frame["candidates"], bells) == (24, 2, ["alpha"], [(run.pk, 0)])
     assert run.created_by is not None
-    refused = client.post(f"{BASE}runs/new/", {**asked, "kinds": ["reference"]})
+    refused = client.post(f"{BASE}runs/new/", {**form, "kinds": ["reference"]})
     assert refused.status_code >= 400
     assert JudgeRun.objects.count() == 1
 
@@ -298,13 +298,13 @@ def test_a_judge_of_another_benchmark_may_be_used_by_who_runs_both(
 ) -> None:
     home = chat_judge(learnable("home", ["x"], cases=1), loopback, name="visitor")
     stranger = client_of(answered)
-    asked = {"judge": home.public_id, "replicates": "1", "batch": ""}
-    assert stranger.post(f"{BASE}runs/new/", asked).status_code == 422
+    form = {"judge": home.public_id, "replicates": "1", "batch": ""}
+    assert stranger.post(f"{BASE}runs/new/", form).status_code == 422
     assert stranger.get(f"{BASE}{home.public_id}/").status_code == 404
     client = client_of(answered)
     BenchmarkRoleFactory(benchmark=home.benchmark, user=BenchmarkRole.objects.latest("pk").user, role="researcher")
     assert "visitor" not in text_of(client.get(BASE))
-    page = client.post(f"{BASE}runs/new/", asked)["Location"]
+    page = client.post(f"{BASE}runs/new/", form)["Location"]
     assert client.get(page).status_code == 200
     assert "of home" in text_of(client.get(BASE))
     # who runs only this benchmark sees the run, and no way to the judge

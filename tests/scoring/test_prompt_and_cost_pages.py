@@ -54,15 +54,15 @@ def test_the_form_of_a_run_says_what_it_would_take(answered: Benchmark, loopback
     from scoring.models import Judge
 
     Judge.objects.update(benchmark=answered)
-    asked = {"judge": judge.public_id, "replicates": "1"}
-    shown = text_of(client.get(f"{BASE}runs/size", asked))
+    form = {"judge": judge.public_id, "replicates": "1"}
+    shown = text_of(client.get(f"{BASE}runs/size", form))
     assert "Guessed from the length of the requests about 12 responses" in shown
     assert "USD" in shown
     assert "36 s" in shown  # 36 requests at one a second
-    assert "more than the budget" in text_of(client.get(f"{BASE}runs/size", {**asked, "budget": "0.0001"}))
-    assert "Responses 4" in text_of(client.get(f"{BASE}runs/size", {**asked, "sample": "4"}))
+    assert "more than the budget" in text_of(client.get(f"{BASE}runs/size", {**form, "budget": "0.0001"}))
+    assert "Responses 4" in text_of(client.get(f"{BASE}runs/size", {**form, "sample": "4"}))
     free = Judge.objects.get(name="free")
-    refused = text_of(client.get(f"{BASE}runs/size", {**asked, "judge": free.public_id, "budget": "1"}))
+    refused = text_of(client.get(f"{BASE}runs/size", {**form, "judge": free.public_id, "budget": "1"}))
     assert "This judge has no prices" in refused
 
 
@@ -134,7 +134,7 @@ def test_a_sample_of_nothing_is_refused(answered: Benchmark, loopback: Loopback,
     judge = chat_judge(answered, loopback)
     with pytest.raises(CommandError, match="at least 1"):
         call_command("judge", benchmark="answered", judge=judge.name, sample=sample)
-    asked = {"judge": judge.public_id, "frame": {"sample": sample}}
-    refused = client_of(answered).post("/api/v1/benchmarks/answered/runs/", asked, content_type="application/json")
+    payload = {"judge": judge.public_id, "frame": {"sample": sample}}
+    refused = client_of(answered).post("/api/v1/benchmarks/answered/runs/", payload, content_type="application/json")
     assert refused.status_code == 400
     assert not JudgeRun.objects.exists()

@@ -127,9 +127,9 @@ def test_refusals_say_what_is_missing_and_the_api_does_the_same(client: Client, 
     assert refused.status_code == 422
     assert "Choose at least 2 candidates" in refused.content.decode()
     url = "/api/v1/benchmarks/bench/screenings/"
-    asked = {"title": "By program", "rater": "strict", "candidates": ["m1", "m2"], "aggregate": "max"}
-    assert client.post(url, {**asked, "status": "closed"}, content_type="application/json").status_code == 400
-    screening = client.post(url, asked, content_type="application/json").json()
+    payload = {"title": "By program", "rater": "strict", "candidates": ["m1", "m2"], "aggregate": "max"}
+    assert client.post(url, {**payload, "status": "closed"}, content_type="application/json").status_code == 400
+    screening = client.post(url, payload, content_type="application/json").json()
     assert (screening["screened"], screening["flagged"], screening["undecided"], screening["undefined"]) == (3, 2, 2, 1)
     shown = client.get(f"{url}{screening['id']}/cases/?show=flagged").json()["results"]
     assert [row["key"] for row in shown] == ["easy", "edge"]

@@ -345,11 +345,11 @@ def test_what_a_measurement_takes_is_told_by_request(
     # Five pairs on three responses. What requests about all criteria took says nothing of these.
     assert (before.due, before.requests, before.calls) == (3 * 67, 3 * 67, 0)
     assert before.tokens_out == 33_500  # a verdict takes 100, as long as no call is known
-    asked = {"reference": "group:A@checked", "pairs": 5, "seed": 0}
-    shown = text_of(client.get(f"/b/answered/judges/{judge.public_id}/susceptibility/size", asked))
+    query = {"reference": "group:A@checked", "pairs": 5, "seed": 0}
+    shown = text_of(client.get(f"/b/answered/judges/{judge.public_id}/susceptibility/size", query))
     assert "<b>201</b> requests" in shown
     settings.JUDGE_ALLOWED_HOSTS = []
-    shown = text_of(client.get(f"/b/answered/judges/{judge.public_id}/susceptibility/size", asked))
+    shown = text_of(client.get(f"/b/answered/judges/{judge.public_id}/susceptibility/size", query))
     assert "requests" not in shown and "JUDGE_ALLOWED_HOSTS" in shown
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
     measure(graded, judge, pairs=2)

@@ -61,11 +61,11 @@ def test_cancel_and_resume_over_a_real_worker(
     wait_until(lambda: status(run) == "cancelled", message="the worker lets go")
     kept = written(run)
     assert 20 < kept < 240
-    asked = loopback.requests()
+    requests_before = loopback.requests()
     resume_run(run=run, at=timezone.now())
     wait_until(lambda: status(run) == "finished", within_s=60, message="the run is finished")
     assert written(run) == 240
-    assert loopback.requests() - asked <= 240 - kept + CONCURRENCY
+    assert loopback.requests() - requests_before <= 240 - kept + CONCURRENCY
 
 
 def test_a_worker_process_says_what_it_may_not_call(

@@ -70,8 +70,10 @@ class Command(BaseCommand):
             if options["licence"]:
                 set_licence(benchmark=benchmark, licence=options["licence"])
             bare = not benchmark.licence.strip()
-            asked = _options(options, no_licence=options["no_licence"] or bare)
-            release = self._release(benchmark, options["release_version"].strip(), options["release_notes"], asked)
+            release_options = _options(options, no_licence=options["no_licence"] or bare)
+            release = self._release(
+                benchmark, options["release_version"].strip(), options["release_notes"], release_options
+            )
             _write(release, out)
         except DomainError as error:
             raise CommandError(str(error)) from error
@@ -81,21 +83,21 @@ class Command(BaseCommand):
         if bare and not options["no_licence"]:
             self.stderr.write("note: the benchmark has no licence, so all rights stay with its authors; see --licence")
 
-    def _release(self, benchmark: Benchmark, version: str, notes: str, asked: ReleaseOptions) -> Release:
+    def _release(self, benchmark: Benchmark, version: str, notes: str, options: ReleaseOptions) -> Release:
         done = Release.objects.filter(benchmark=benchmark, status=JobStatus.DONE)
         if version:
             standing = done.filter(version=version).first()
             if standing is not None:
-                if not _asks_for(standing, asked, notes):
+                if not _asks_for(standing, options, notes):
                     raise DomainError(f"Version {version} was released with other options; name another version.")
                 return standing
         else:
             newest = done.first()
-            if newest is not None and _asks_for(newest, asked, notes) and _is_the_same(newest):
+            if newest is not None and _asks_for(newest, options, notes) and _is_the_same(newest):
                 return newest
             version = services.next_version(benchmark)
         release = services.create_release(
-            benchmark=benchmark, version=version, notes=notes, options=asked, at=timezone.now(), ring=False
+            benchmark=benchmark, version=version, notes=notes, options=options, at=timezone.now(), ring=False
         )
         services.run(release_id=release.pk, clock=timezone.now)
         release.refresh_from_db()
@@ -135,9 +137,9 @@ def _options(given: dict[str, Any], *, no_licence: bool) -> ReleaseOptions:
     )
 
 
-def _asks_for(release: Release, asked: ReleaseOptions, notes: str) -> bool:
+def _asks_for(release: Release, options: ReleaseOptions, notes: str) -> bool:
     """Whether a release is what is asked for; who gives no notes takes those that it has."""
-    return bool(release.options == asked.as_json()) and notes.strip() in ("", release.notes)
+    return bool(release.options == options.as_json()) and notes.strip() in ("", release.notes)
 
 
 def _is_the_same(release: Release) -> bool:

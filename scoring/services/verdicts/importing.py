@@ -201,9 +201,9 @@ def _collect(
         return collect_judgements(benchmark, file, layout.container, candidate, collected, progress, replicate)
     if layout.shape is Shape.INSPECT:
         return _inspect_log(benchmark, file, candidate, replicate, collected, at, progress)
-    asked: dict[str, Any] = {"candidate": candidate, "replicate": replicate}
-    read_first(file, lambda first: read_graded_responses(file, first, layout, **asked))
-    rows = read_graded_responses(file, collected.faults, layout, **asked, progress=progress)
+    options: dict[str, Any] = {"candidate": candidate, "replicate": replicate}
+    read_first(file, lambda first: read_graded_responses(file, first, layout, **options))
+    rows = read_graded_responses(file, collected.faults, layout, **options, progress=progress)
     return collect_graded_responses(benchmark, rows, collected, at)
 
 
