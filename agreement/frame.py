@@ -173,8 +173,8 @@ class Frame:
         return one.criteria[criterion] if one.criteria is not None else one.cases[self.response_case[response]]
 
 
-def _places(ids: Index, wanted: Index, what: str) -> Index:
-    places, there = positions(ids, wanted)
+def _places(ids: Index, values: Index, what: str) -> Index:
+    places, there = positions(ids, values)
     if not there.all():
         raise ValueError(f"a {what} of the ratings is not of this benchmark")
     return places

@@ -27,8 +27,8 @@ def selection(name: str, *, case: Ints, response: Ints, criterion: Ints) -> NDAr
     if kind == "criterion":
         return np.isin(criterion, _at_position(value, case, criterion))
     if kind == "points" and value in ("positive", "negative"):
-        wanted = [pk for pk, points, *_ in _newest(criterion) if (points > 0) == (value == "positive")]
-        return np.isin(criterion, _some(wanted))
+        criterion_ids = [pk for pk, points, *_ in _newest(criterion) if (points > 0) == (value == "positive")]
+        return np.isin(criterion, _some(criterion_ids))
     if kind == "language":
         return np.isin(case, _some(Case.objects.filter(pk__in=_ids(case), language=value).values_list("pk", flat=True)))
     band = re.fullmatch(r"(\d{1,9})-(\d{1,9})", value)

@@ -84,10 +84,10 @@ def group_offers(benchmark: Benchmark, *, stages: bool = True) -> list[Offer]:
         "final": _("%(group)s (adjudicated)"),
         "first": _("%(group)s (first decisions)"),
     }
-    wanted = labels if stages else {"checked": "%(group)s"}
+    stage_labels = labels if stages else {"checked": "%(group)s"}
     return [
         Offer(f"group:{group.name}@{stage}", label % {"group": group.name}, "group")
-        for stage, label in wanted.items()
+        for stage, label in stage_labels.items()
         for group in groups
     ]
 

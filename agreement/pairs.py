@@ -110,14 +110,14 @@ def chained(parts: Sequence[Pairs]) -> Pairs:
     return Pairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
 
 
-def positions(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Where each of ``wanted`` stands in the sorted ``keys``, and whether it is there at all."""
-    if len(keys) == len(wanted) and np.array_equal(keys, wanted):
+def positions(keys: NDArray[np.int64], values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where each of ``values`` stands in the sorted ``keys``, and whether it is there at all."""
+    if len(keys) == len(values) and np.array_equal(keys, values):
         return np.arange(len(keys)), np.ones(len(keys), dtype=bool)
     if not len(keys):
-        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return places, keys[places] == wanted
+        return np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=bool)
+    places = np.minimum(np.searchsorted(keys, values), len(keys) - 1)
+    return places, keys[places] == values
 
 
 def pair(

@@ -109,8 +109,8 @@ def get_work_in_hand(user: AnyUser, public_id: str) -> tuple[Assignment | None, 
     What they have just finished, too: the last minute of it is told when the page has gone on to the next.
     """
     checked = Assignment.objects.filter(_in_group(user, Membership.Role.CHECKER, "batch__group"), checker=user.pk)
-    wanted = Q(pk__in=own_assignments(user).values("pk")) | Q(pk__in=checked.values("pk"))
-    assignment = Assignment.objects.filter(wanted, public_id=public_id).first()
+    own_work = Q(pk__in=own_assignments(user).values("pk")) | Q(pk__in=checked.values("pk"))
+    assignment = Assignment.objects.filter(own_work, public_id=public_id).first()
     if assignment is not None:
         return assignment, None
     ruled = Adjudication.objects.filter(_may_adjudicate(user), adjudicator=user.pk)

@@ -324,9 +324,9 @@ def _slots(
 ) -> tuple[Slot, ...]:
     known = {item.response: item for item in items}
     pairs = [(response, person) for response, takers in chosen.items() for person in takers]
-    wanted = check_sample_size(len(pairs), check_fraction)
-    drawn = set(sorted(pairs, key=lambda pair: (keyed(seed, "check", *pair), pair))[:wanted])
-    if wanted and not checkers:
+    sample_size = check_sample_size(len(pairs), check_fraction)
+    drawn = set(sorted(pairs, key=lambda pair: (keyed(seed, "check", *pair), pair))[:sample_size])
+    if sample_size and not checkers:
         raise Infeasible(NO_CHECKER)
     for response in sorted({response for response, _ in drawn}):
         author = known[response].author

@@ -278,13 +278,13 @@ def agreed_tags(benchmark: Benchmark) -> dict[int, list[str]]:
 
 def tag_changes(benchmark: Benchmark) -> dict[int, list[str]]:
     """Case → the agreed tags that it should have, for the cases whose written tags are others."""
-    wanted = agreed_tags(benchmark)
-    rows = Case.objects.filter(Q(benchmark=benchmark) & (Q(pk__in=wanted) | ~Q(label_tags=[])))
+    tags_by_case = agreed_tags(benchmark)
+    rows = Case.objects.filter(Q(benchmark=benchmark) & (Q(pk__in=tags_by_case) | ~Q(label_tags=[])))
     changes = {}
     for pk, label_tags in rows.values_list("pk", "label_tags"):
         written = [tag for tag in label_tags if tag.startswith(TAG_PREFIX)]
-        if written != wanted.get(pk, []):
-            changes[pk] = wanted.get(pk, [])
+        if written != tags_by_case.get(pk, []):
+            changes[pk] = tags_by_case.get(pk, [])
     return changes
 
 
@@ -330,7 +330,7 @@ def answer_rows(question: LabelQuestion) -> Iterator[Sequence[object]]:
     """One row an answer that was handed in, under the physicians' pseudonyms."""
     names = dict(Physician.objects.filter(benchmark=question.benchmark_id).values_list("user_id", "pseudonym"))
     rows = LabelAnswer.objects.filter(question=question, task__status=LabelTask.Status.SUBMITTED)
-    wanted = ("task__case__key", "task__annotator_id", "value", "certainty", "note", "task__submitted_at")
-    ordered = rows.order_by("task__case__key", "pk").values_list(*wanted)
+    fields = ("task__case__key", "task__annotator_id", "value", "certainty", "note", "task__submitted_at")
+    ordered = rows.order_by("task__case__key", "pk").values_list(*fields)
     for key, annotator, value, certainty, note, at in ordered.iterator(chunk_size=2000):
         yield question.name, key, names.get(annotator, ""), value, certainty, note, at.isoformat()

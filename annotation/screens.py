@@ -207,14 +207,14 @@ def check_rows(assignment: Assignment, criterion: int | None = None, *, number: 
     number = assignment.round if number is None else number
     decisions = Decision.objects.filter(assignment=assignment, round=number)
     amendments = Amendment.objects.filter(check_row__assignment=assignment, check_row__round=number)
-    wanted = assignment.criteria
+    criteria = assignment.criteria
     if criterion is not None:
         decisions, amendments = decisions.filter(criterion=criterion), amendments.filter(criterion=criterion)
-        wanted = [criterion]
+        criteria = [criterion]
     decisions_by_criterion = {row.criterion_id: row for row in decisions}
     over = {row.criterion_id: row for row in amendments}
     rows = []
-    for line in criterion_lines(assignment.rubric_id, wanted, assignment.case.language):
+    for line in criterion_lines(assignment.rubric_id, criteria, assignment.case.language):
         amendment = over.get(line.id)
         rows.append(
             CheckRow(
@@ -279,9 +279,9 @@ def adjudication_rows(
     letters = dict(zip(sorted(by_side, key=lambda key: _shuffle(adjudication, key)), "ABCDEFGHIJKLMNOP", strict=False))
     rulings = {row.criterion_id: row for row in Ruling.objects.filter(adjudication=adjudication)}
     conflicts = set(adjudication.criteria)
-    wanted = [criterion] if criterion is not None else (None if everything else sorted(conflicts))
+    criteria = [criterion] if criterion is not None else (None if everything else sorted(conflicts))
     rows = []
-    for line in criterion_lines(adjudication.rubric_id, wanted, adjudication.response.case.language):
+    for line in criterion_lines(adjudication.rubric_id, criteria, adjudication.response.case.language):
         sides = [
             Side(letters[key], _together(votes[line.id]), votes[line.id])
             for key, votes in by_side.items()

@@ -28,9 +28,9 @@ def matching(
     fields = {name: specialty_field(name, macro_categories) for name in {*cases.values(), *people.values()}}
     return {
         (case, person)
-        for case, wanted in cases.items()
+        for case, specialty in cases.items()
         for person, own in people.items()
-        if not wanted or fields[wanted] == fields[own]
+        if not specialty or fields[specialty] == fields[own]
     }
 
 

@@ -110,11 +110,11 @@ def measure(server: int, ids: list[str], clients: int, requests: int) -> list[tu
     sessions = {name: session_of(name) for name in ("admin", "author")}
     rows = []
     for name, who, address in pages(ids, random.Random(11)):
-        wanted = [[address() for _ in range(requests)] for _ in range(clients)]
+        addresses = [[address() for _ in range(requests)] for _ in range(clients)]
 
-        def work(number: int, session: str = sessions[who], wanted: list[list[str]] = wanted) -> list[float]:
+        def work(number: int, session: str = sessions[who], addresses: list[list[str]] = addresses) -> list[float]:
             browser = Browser(session)
-            return [browser.ask("GET", path)[0] for path in wanted[number]]
+            return [browser.ask("GET", path)[0] for path in addresses[number]]
 
         in_threads(clients, work)  # templates are loaded, caches are warm
         web, database = cpu_of(server), cpu_of_database()

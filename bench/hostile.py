@@ -105,11 +105,11 @@ def inside(door: Door, names: list[str], *, full: bool) -> None:
         except Exception as error:  # the table is what tells of it
             row |= {"outcome": "ERROR", "message": f"{type(error).__name__}: {error}"[:200]}
         row |= {"mib": round(peak() - before, 1), "seconds": round(time.perf_counter() - began, 2)}
-        wanted_line = sent.line is None or row.get("line") == sent.line
-        wanted_field = not sent.field or bool(row.get("field"))
+        line_matches = sent.line is None or row.get("line") == sent.line
+        field_matches = not sent.field or bool(row.get("field"))
         row["right"] = (
             row["outcome"] in ((REFUSED, IMPORTED) if sent.outcome == EITHER else (sent.outcome,))
-            and (row["outcome"] == IMPORTED or (wanted_line and wanted_field))
+            and (row["outcome"] == IMPORTED or (line_matches and field_matches))
             and not row.get("left_behind")
         )
         print(json.dumps(row), flush=True)

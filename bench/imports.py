@@ -27,8 +27,8 @@ WORDS = [
 def criteria_of_each(cases: int, rng: random.Random) -> list[int]:
     """5 to 14 criteria a case, and in all as many for each case as HealthBench has: 48,562 of 5,000."""
     counts = [rng.randint(5, 14) for _ in range(cases)]
-    wanted = round(cases * 48_562 / 5_000)
-    while (gap := wanted - sum(counts)) != 0:
+    total = round(cases * 48_562 / 5_000)
+    while (gap := total - sum(counts)) != 0:
         place = rng.randrange(cases)
         counts[place] = min(14, max(5, counts[place] + (1 if gap > 0 else -1)))
     return counts

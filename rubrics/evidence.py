@@ -63,11 +63,11 @@ _asked_for = Prepared(
 
 def _passages(criteria: Iterable[int], responses: Iterable[int]) -> dict[tuple[int, int], list[str]]:
     """(criterion, response) → quotes. Read from below the app that holds them, by the names of its relations."""
-    wanted = list(criteria)
-    if not wanted:
+    criterion_ids = list(criteria)
+    if not criterion_ids:
         return {}
     rows = Criterion.objects.filter(
-        pk__in=wanted,
+        pk__in=criterion_ids,
         decisions__assignment__response__in=list(responses),
         decisions__assignment__purpose="work",
         decisions__assignment__submitted_at__isnull=False,

@@ -192,22 +192,22 @@ class CasePages(Paginator):
     def get_page(self, number: Any) -> Page:
         """As Django's: the first for what is no number, the last for one that is too high."""
         try:
-            wanted = int(number)
+            page_number = int(number)
         except (TypeError, ValueError):
-            wanted = 1
-        keys = self._keys(wanted) if 1 <= wanted <= MOST_PAGES else []
-        if not keys and wanted != 1:
-            wanted = self.num_pages
-            keys = self._keys(wanted)
+            page_number = 1
+        keys = self._keys(page_number) if 1 <= page_number <= MOST_PAGES else []
+        if not keys and page_number != 1:
+            page_number = self.num_pages
+            keys = self._keys(page_number)
         rows = {case.pk: case for case in self.shown.objects(keys=_array(keys))} if keys else {}
-        return Page([rows[key] for key in keys if key in rows], wanted, self)
+        return Page([rows[key] for key in keys if key in rows], page_number, self)
 
-    def _keys(self, wanted: int) -> list[int]:
-        place = slice((wanted - 1) * self.per_page, wanted * self.per_page)
+    def _keys(self, page_number: int) -> list[int]:
+        place = slice((page_number - 1) * self.per_page, page_number * self.per_page)
         if self.is_counted:
             return list(self.cases.values_list("pk", flat=True)[place])
         rows = list(self.cases.annotate(number=Window(Count("*"))).values_list("pk", "number")[place])
-        if rows or wanted == 1:
+        if rows or page_number == 1:
             self.count = rows[0][1] if rows else 0
         return [key for key, _number in rows]
 

@@ -83,20 +83,20 @@ def faulty_criteria(
     )
     shown = Paginator(pairs, per_page).get_page(page)
     keys = [(row["rubric"], row["criterion"]) for row in shown.object_list]
-    wanted = {rubric for rubric, _criterion in keys}, {criterion for _rubric, criterion in keys}
+    ids = {rubric for rubric, _criterion in keys}, {criterion for _rubric, criterion in keys}
     requests: dict[tuple[int, int], list[RevisionRequest]] = {}
-    rows = RevisionRequest.objects.filter(rubric__in=wanted[0], criterion__in=wanted[1]).select_related(
+    rows = RevisionRequest.objects.filter(rubric__in=ids[0], criterion__in=ids[1]).select_related(
         "response__candidate", "closed_by", "taken_up_in"
     )
     for row in rows.order_by("-created_at", "-pk"):
         requests.setdefault((row.rubric_id, row.criterion_id), []).append(row)
     items = {
         (item.rubric_id, item.criterion_id): item
-        for item in RubricItem.objects.filter(rubric__in=wanted[0], criterion__in=wanted[1]).select_related(
+        for item in RubricItem.objects.filter(rubric__in=ids[0], criterion__in=ids[1]).select_related(
             "rubric__case", "criterion"
         )
     }
-    decisions = decision_counts(wanted[1])
+    decisions = decision_counts(ids[1])
     lines = [
         FaultyCriterion(
             items[key].rubric,

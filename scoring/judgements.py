@@ -107,9 +107,9 @@ class JudgementExport:
         """What the judge said, or the first member of a jury that says the same; physicians give no explanations."""
         columns = ("response_id", "criterion_id", "outcome", "explanation")
         explanations: Explanations = {}
-        wanted = list(responses)
+        response_ids = list(responses)
         for judge in self.rater.judges:
-            rows = judge.verdicts().filter(response__in=wanted).exclude(explanation="")
+            rows = judge.verdicts().filter(response__in=response_ids).exclude(explanation="")
             for response, criterion, outcome, words in rows.order_by("replicate").values_list(*columns):
                 explanations.setdefault((response, criterion, outcome), words)
         return explanations

@@ -113,9 +113,9 @@ def read_sheet(benchmark: Benchmark, rater: Rater) -> Sheet:
     there = rated[place] == keys if len(rated) else np.zeros(len(keys), dtype=bool)
     outcome = np.where(there, ratings.outcome[place] if len(rated) else 0, -1)
     if due is not None:
-        wanted = np.isin(keys, due.keys()) | there
+        selected = np.isin(keys, due.keys()) | there
     else:
-        wanted = np.isin(items["response"], np.unique(ratings.response))
+        selected = np.isin(items["response"], np.unique(ratings.response))
     answer = np.where(outcome >= 0, _ANSWERS[outcome], int(Answer.MISSING))
     answer[np.isin(keys, faulty_pairs(benchmark).keys()) | (outcome == Outcome.FAULTY)] = Answer.FAULTY
     still_open = (answer == Answer.MISSING) & (not rater.is_judge)
@@ -123,24 +123,24 @@ def read_sheet(benchmark: Benchmark, rater: Rater) -> Sheet:
 
     share = None if rater.shares is None else _shares_of(keys, rater.shares())
 
-    response_ids, first, response = np.unique(items["response"][wanted], return_index=True, return_inverse=True)
-    criterion_ids, criterion = np.unique(items["criterion"][wanted], return_inverse=True)
-    case_ids, response_case = np.unique(items["case"][wanted][first], return_inverse=True)
-    candidate_ids, response_candidate = np.unique(items["candidate"][wanted][first], return_inverse=True)
+    response_ids, first, response = np.unique(items["response"][selected], return_index=True, return_inverse=True)
+    criterion_ids, criterion = np.unique(items["criterion"][selected], return_inverse=True)
+    case_ids, response_case = np.unique(items["case"][selected][first], return_inverse=True)
+    candidate_ids, response_candidate = np.unique(items["candidate"][selected][first], return_inverse=True)
     return Sheet(
         response=response,
         criterion=criterion,
-        points=items["points"][wanted].astype(np.int64),
-        answer=answer[wanted],
-        open=still_open[wanted],
+        points=items["points"][selected].astype(np.int64),
+        answer=answer[selected],
+        open=still_open[selected],
         criterion_ids=criterion_ids,
         response_ids=response_ids,
         response_case=response_case,
         response_candidate=response_candidate,
-        response_sample=items["sample"][wanted][first],
+        response_sample=items["sample"][selected][first],
         case_ids=case_ids,
         candidate_ids=candidate_ids,
-        share=None if share is None else share[wanted],
+        share=None if share is None else share[selected],
     )
 
 

@@ -123,20 +123,20 @@ class _Source:
         return np.isin(self.ratings.outcome, [Outcome.MET, Outcome.NOT_MET])
 
 
-def export_supervision(*, benchmark: Benchmark, wanted: Wanted, out: Path, overwrite: bool = False) -> dict[str, Any]:
+def export_supervision(*, benchmark: Benchmark, terms: Wanted, out: Path, overwrite: bool = False) -> dict[str, Any]:
     """Write `FILES` into the folder ``out``, all of them or none, and return the manifest.
 
-    The same decisions and the same ``wanted`` give the same bytes on the same installation. `DomainError` says what
+    The same decisions and the same ``terms`` give the same bytes on the same installation. `DomainError` says what
     cannot be written, `Conflict` that the folder holds something already; ``overwrite`` replaces an earlier export and
     nothing else.
     """
-    template = _template(wanted.prompt)
+    template = _template(terms.prompt)
     _check_folder(out, overwrite)
     partial = out.with_name(f".{out.name}.{secrets.token_hex(4)}.partial")
     partial.mkdir(parents=True)
     try:
         with transaction.atomic():  # for the cursor that the texts are read by
-            manifest = _write(benchmark, wanted, template, partial)
+            manifest = _write(benchmark, terms, template, partial)
         _take_the_place(partial, out, overwrite)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -178,9 +178,9 @@ def _take_the_place(partial: Path, out: Path, overwrite: bool) -> None:
     shutil.rmtree(old)
 
 
-def _write(benchmark: Benchmark, wanted: Wanted, template: Template, folder: Path) -> dict[str, Any]:
-    source = _read_source(benchmark, wanted.group)
-    split = _split(source, wanted)
+def _write(benchmark: Benchmark, terms: Wanted, template: Template, folder: Path) -> dict[str, Any]:
+    source = _read_source(benchmark, terms.group)
+    split = _split(source, terms)
     used = source.by([*split.train, *split.dev])
     left_out = Counter(source.ratings.outcome[used & ~source.decided()].tolist())
     with (folder / FILES[0]).open("wb") as train, (folder / FILES[1]).open("wb") as dev:
@@ -199,8 +199,8 @@ def _write(benchmark: Benchmark, wanted: Wanted, template: Template, folder: Pat
             "joint": JOINT,
             "system_characters": _system_characters(template, benchmark.rule_sheet),
         },
-        "seed": wanted.seed,
-        "dev_share": wanted.dev_share,
+        "seed": terms.seed,
+        "dev_share": terms.dev_share,
         "parts": {name: part.counted(file) for (name, part), file in zip(parts.items(), FILES, strict=False)},
         "held_out": {
             "candidates": list(split.held_out),
@@ -237,17 +237,17 @@ def _read_source(benchmark: Benchmark, group_name: str) -> _Source:
     return source
 
 
-def _split(source: _Source, wanted: Wanted) -> Split:
-    if not 0 < wanted.dev_share < 1:
+def _split(source: _Source, terms: Wanted) -> Split:
+    if not 0 < terms.dev_share < 1:
         raise DomainError(_("The share of candidates for dev lies between 0 and 1."))
-    if wanted.seed < 0:
+    if terms.seed < 0:
         raise DomainError(_("A seed is a whole number from 0."))
-    unknown = sorted(set(wanted.held_out) - set(source.names))
+    unknown = sorted(set(terms.held_out) - set(source.names))
     if unknown:
         raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": unknown[0]})
     there = {source.names[place] for place in np.unique(source.candidate[source.decided()]).tolist()}
-    rest = there - set(wanted.held_out)
-    if len(rest) < (2 if wanted.held_out else 3):
+    rest = there - set(terms.held_out)
+    if len(rest) < (2 if terms.held_out else 3):
         raise DomainError(
             _(
                 "Besides the held-out candidates there must be at least two with decisions of this group, one to train "
@@ -255,8 +255,8 @@ def _split(source: _Source, wanted: Wanted) -> Split:
             )
             % {"n": len(there)}
         )
-    names = sorted(there | set(wanted.held_out))
-    return split_candidates(names, wanted.held_out, wanted.seed, dev_share=wanted.dev_share)
+    names = sorted(there | set(terms.held_out))
+    return split_candidates(names, terms.held_out, terms.seed, dev_share=terms.dev_share)
 
 
 def _lines(source: _Source, template: Template, candidates: Sequence[str]) -> Iterator[tuple[str, str, str, bool]]:
@@ -341,11 +341,11 @@ def write_zip(folder: Path, file: IO[bytes]) -> None:
                 shutil.copyfileobj(source, target)
 
 
-def zipped_supervision(*, benchmark: Benchmark, wanted: Wanted) -> IO[bytes]:
+def zipped_supervision(*, benchmark: Benchmark, terms: Wanted) -> IO[bytes]:
     """An export as a ZIP in a file without a name, ready to be read; gone when it is closed."""
     with tempfile.TemporaryDirectory(prefix="supervision-") as directory:
         folder = Path(directory) / "files"
-        export_supervision(benchmark=benchmark, wanted=wanted, out=folder)
+        export_supervision(benchmark=benchmark, terms=terms, out=folder)
         file = tempfile.TemporaryFile()  # noqa: SIM115  # the response that sends it closes it
         try:
             write_zip(folder, file)

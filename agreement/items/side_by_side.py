@@ -198,11 +198,11 @@ def _remarks(benchmark: Benchmark, pair: tuple[Rater, Rater], shown: Sequence[Re
         side = side_of_consensus(group, other_group) if other_group else side_of(group)
         if side and _with_rulings(raters[side].label):
             yield response, criterion, side, Remark("adjudicator", "", outcome, reason), []
-    wanted = ("response_id", "criterion_id", "outcome", "explanation")
+    fields = ("response_id", "criterion_id", "outcome", "explanation")
     for side, rater in raters.items():
         for judge in rater.judges:
             verdicts = judge.verdicts().filter(response__in=shown).exclude(explanation="").order_by("run", "replicate")
-            for response, criterion, outcome, explanation in verdicts.values_list(*wanted):
+            for response, criterion, outcome, explanation in verdicts.values_list(*fields):
                 yield response, criterion, side, Remark("judge", judge.judge_name, outcome, explanation), []
 
 

@@ -170,10 +170,10 @@ def _verdicts(keys: Ints, ratings: Ratings, due: Ratings | None, faulty: Ratings
     """What the judge says of each pair that two physicians answered; how many of those it left undecided; and on how
     many an adjudicator found the criterion faulty. Neither are among the first.
     """
-    wanted, count = np.unique(keys, return_counts=True)
-    wanted = wanted[count > 1]
+    shared_keys, count = np.unique(keys, return_counts=True)
+    shared_keys = shared_keys[count > 1]
     # The outcome of the physicians does not matter here: the judge's does, and whether it was to decide the pair.
-    reference = Ratings(wanted >> 31, wanted & (2**31 - 1), np.zeros(len(wanted), dtype=np.int8))
+    reference = Ratings(shared_keys >> 31, shared_keys & (2**31 - 1), np.zeros(len(shared_keys), dtype=np.int8))
     pairs = pair(reference, ratings, due_of_b=due, faulty=faulty, judges=(False, True))
     undecided = pairs.b == Outcome.UNDECIDED
     at_fault = pairs.standing == Standing.FAULTY
@@ -184,8 +184,8 @@ def _verdicts(keys: Ints, ratings: Ratings, due: Ratings | None, faulty: Ratings
 def _labelled(
     benchmark: Benchmark, physician: Ints, keys: Ints, outcome: NDArray[Any], verdicts: Pairs, frame: Frame
 ) -> tuple[Labelled, Pairs]:
-    wanted = (verdicts.response << 31) | verdicts.criterion
-    item, there = positions(wanted, keys)
+    verdict_keys = (verdicts.response << 31) | verdicts.criterion
+    item, there = positions(verdict_keys, keys)
     who = physician[there]
     known = dict(Physician.objects.filter(benchmark=benchmark).values_list("pk", "pseudonym"))
     ids = sorted(np.unique(who).tolist(), key=lambda one: natural(known[one]))

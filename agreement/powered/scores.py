@@ -195,12 +195,12 @@ def read_inputs(
     )
 
 
-def _places(known: Array, wanted: Array) -> tuple[Array, int]:
-    """Where each of ``wanted`` stands in the sorted ``known``, -1 where it does not, and how many do."""
+def _places(known: Array, values: Array) -> tuple[Array, int]:
+    """Where each of ``values`` stands in the sorted ``known``, -1 where it does not, and how many do."""
     if not len(known):
-        return np.full(len(wanted), -1, dtype=np.int64), 0
-    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    there = known[places] == wanted
+        return np.full(len(values), -1, dtype=np.int64), 0
+    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    there = known[places] == values
     return np.where(there, places, -1), int(there.sum())
 
 

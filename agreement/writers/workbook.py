@@ -78,9 +78,9 @@ def _write_cell(sheet: Any, line: int, place: int, value: Any) -> None:
         sheet.write_string(line, place, str(value)[:_LONGEST_CELL])
 
 
-def _sheet_name(wanted: str, taken: set[str]) -> str:
+def _sheet_name(title: str, taken: set[str]) -> str:
     """A name that a workbook takes: short, without its special characters, and not there yet."""
-    base = _NOT_IN_A_NAME.sub(" ", wanted).strip() or "table"
+    base = _NOT_IN_A_NAME.sub(" ", title).strip() or "table"
     name, n = base[:_LONGEST_NAME], 1
     while name.lower() in taken:
         n += 1

@@ -232,9 +232,9 @@ def _rubric_for(
         status=Rubric.Status.SUPERSEDED
     )
     rubric = Rubric.objects.create(case_id=case, track=TRACK, version=version + 1, provenance="meta-evaluation")
-    wanted = dict.fromkeys([*((item.criterion.text, item.tags[0]) for item in beside), *gathered.criteria])
+    criteria = dict.fromkeys([*((item.criterion.text, item.tags[0]) for item in beside), *gathered.criteria])
     ids = {}
-    for position, (text, category) in enumerate(wanted, start=1):
+    for position, (text, category) in enumerate(criteria, start=1):
         criterion = standing.get((text, category)) or Criterion.objects.create(case_id=case, text=text).pk
         ids[text, category] = criterion
         RubricItem.objects.create(rubric=rubric, criterion_id=criterion, position=position, points=1, tags=[category])

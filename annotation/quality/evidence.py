@@ -156,9 +156,9 @@ def _looked_up(answers: dict[str, Ints], rows: Ints, keys: Ints, outcomes: npt.N
     """Outcomes at the pairs of ``rows``; ``keys`` are sorted."""
     matched_outcomes = np.full(len(rows), int(Outcome.UNDECIDED), dtype=np.int64)
     if len(keys) and len(rows):
-        wanted = (answers["response"][rows] << 31) | answers["criterion"][rows]
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        matched_outcomes = np.where(keys[place] == wanted, outcomes[place], matched_outcomes)
+        pair_keys = (answers["response"][rows] << 31) | answers["criterion"][rows]
+        place = np.minimum(np.searchsorted(keys, pair_keys), len(keys) - 1)
+        matched_outcomes = np.where(keys[place] == pair_keys, outcomes[place], matched_outcomes)
     return matched_outcomes.astype(np.int64)
 
 

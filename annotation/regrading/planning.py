@@ -88,8 +88,8 @@ def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str
     Each response goes to those who graded it before. Where one of them has left the group or gets no new work, another
     annotator without a part in the response takes their place. `DomainError` where nothing is lacking or nobody can.
     """
-    wanted = _of_cases(lacking_in(group), cases)
-    if not wanted:
+    lacking = _of_cases(lacking_in(group), cases)
+    if not lacking:
         raise DomainError(_("Nothing has to be graded again: every graded response has all of its current criteria."))
     warnings: list[str] = []
     able = _able(group)
@@ -98,7 +98,7 @@ def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str
     has_checker = Membership.objects.filter(group=group, role=Membership.Role.CHECKER, active=True).exists()
     if terms.fraction > 0 and not has_checker:
         raise DomainError(_(NO_CHECKER))
-    pieces = _given_out(group, wanted, able, terms.seed, warnings)
+    pieces = _given_out(group, lacking, able, terms.seed, warnings)
     if not pieces:
         raise DomainError(_("Nobody of the group may grade these responses again."))
     pieces = _in_order(pieces, terms)
@@ -125,9 +125,9 @@ def _able(group: ExpertGroup) -> list[int]:
 
 
 def _given_out(
-    group: ExpertGroup, wanted: list[Lacking], able: list[int], seed: int, warnings: list[str]
+    group: ExpertGroup, lacking: list[Lacking], able: list[int], seed: int, warnings: list[str]
 ) -> list[Piece]:
-    responses = [row.response for row in wanted]
+    responses = [row.response for row in lacking]
     graders = graders_of(group, responses)
     authors = dict(Response.objects.filter(pk__in=responses).values_list("pk", "author_id"))
     parts: dict[int, set[int]] = {}
@@ -135,7 +135,7 @@ def _given_out(
         parts.setdefault(response, set()).add(user)
     load: Counter[int] = Counter()
     pieces, short, instead = [], 0, 0
-    for row in wanted:
+    for row in lacking:
         again = [user for user in graders.get(row.response, []) if user in able]
         others = [user for user in able if user not in parts.get(row.response, set()) and user != authors[row.response]]
         gone = len(graders.get(row.response, [])) - len(again)

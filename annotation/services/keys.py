@@ -81,10 +81,12 @@ def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) ->
             case = case_of.get(response)
             if case is None or response in agreed_by_response or case not in criteria:
                 continue
-            rubric, wanted = criteria[case]
+            rubric, criterion_ids = criteria[case]
             decisions = {criterion: CODES[code] for criterion, code in codes.items() if code in CODES}
-            if wanted <= decisions.keys():
-                agreed_by_response[response] = Agreed(response, rubric, {c: decisions[c] for c in wanted}, source)
+            if criterion_ids <= decisions.keys():
+                agreed_by_response[response] = Agreed(
+                    response, rubric, {c: decisions[c] for c in criterion_ids}, source
+                )
     return agreed_by_response
 
 

@@ -82,41 +82,41 @@ class Unlabelled(DomainError):
 
 
 @transaction.atomic
-def make_question(*, benchmark: Benchmark, wanted: QuestionInput, at: datetime) -> LabelQuestion:
+def make_question(*, benchmark: Benchmark, question_input: QuestionInput, at: datetime) -> LabelQuestion:
     """Make a question, the last of its benchmark. `OptionRefused` names the row that cannot be."""
     _lock(benchmark)
-    _refuse_impossible(benchmark, wanted, None)
+    _refuse_impossible(benchmark, question_input, None)
     last = LabelQuestion.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"] or 0
     return LabelQuestion.objects.create(
         benchmark=benchmark,
-        name=wanted.name,
-        text=wanted.text.strip(),
-        kind=wanted.kind,
-        options=[option.stored() for option in wanted.options],
-        threshold=wanted.threshold,
-        minimum_answers=wanted.minimum_answers,
+        name=question_input.name,
+        text=question_input.text.strip(),
+        kind=question_input.kind,
+        options=[option.stored() for option in question_input.options],
+        threshold=question_input.threshold,
+        minimum_answers=question_input.minimum_answers,
         position=last + 1,
         created_at=at,
     )
 
 
 @transaction.atomic
-def change_question(*, question: LabelQuestion, wanted: QuestionInput) -> None:
+def change_question(*, question: LabelQuestion, question_input: QuestionInput) -> None:
     """Change a question. Once it is answered its words and options stand: `Conflict` where they are to change."""
     _lock(question.benchmark)
     _seize_question(question.pk)
-    _refuse_impossible(question.benchmark, wanted, question)
-    options = [option.stored() for option in wanted.options]
+    _refuse_impossible(question.benchmark, question_input, question)
+    options = [option.stored() for option in question_input.options]
     row = LabelQuestion.objects.get(pk=question.pk)
-    meant = (row.text, row.kind, row.options) != (wanted.text.strip(), wanted.kind, options)
+    meant = (row.text, row.kind, row.options) != (question_input.text.strip(), question_input.kind, options)
     if meant and LabelAnswer.objects.filter(question=row).exists():
         raise Conflict(
             _("This question has answers, so its words and its options stand. Retire it, and make another one.")
         )
     question.name, question.text, question.kind, question.options = (
-        wanted.name, wanted.text.strip(), wanted.kind, options,
+        question_input.name, question_input.text.strip(), question_input.kind, options,
     )  # fmt: skip
-    question.threshold, question.minimum_answers = wanted.threshold, wanted.minimum_answers
+    question.threshold, question.minimum_answers = question_input.threshold, question_input.minimum_answers
     question.save(update_fields=["name", "text", "kind", "options", "threshold", "minimum_answers"])
 
 
@@ -145,17 +145,21 @@ def restore_question(*, question: LabelQuestion) -> None:
     question.active = True
 
 
-def _refuse_impossible(benchmark: Benchmark, wanted: QuestionInput, own: LabelQuestion | None) -> None:
-    if LabelQuestion.objects.filter(benchmark=benchmark, name=wanted.name).exclude(pk=own.pk if own else 0).exists():
+def _refuse_impossible(benchmark: Benchmark, question_input: QuestionInput, own: LabelQuestion | None) -> None:
+    if (
+        LabelQuestion.objects.filter(benchmark=benchmark, name=question_input.name)
+        .exclude(pk=own.pk if own else 0)
+        .exists()
+    ):
         raise DomainError(_("A question of this short name is there already."))
-    if not wanted.text.strip():
+    if not question_input.text.strip():
         raise DomainError(_("Write what is asked."))
-    if wanted.kind not in LabelQuestion.Kind.values:
+    if question_input.kind not in LabelQuestion.Kind.values:
         raise DomainError(_("A question is a single choice or an acuity in four levels."))
-    if not 0.5 <= wanted.threshold <= 1 or wanted.minimum_answers < 1:
+    if not 0.5 <= question_input.threshold <= 1 or question_input.minimum_answers < 1:
         raise DomainError(_("A category counts as agreed from a share of 50 to 100%, and from one answer on."))
-    number = len(wanted.options)
-    if wanted.kind == LabelQuestion.Kind.ACUITY and number != ACUITY_LEVELS:
+    number = len(question_input.options)
+    if question_input.kind == LabelQuestion.Kind.ACUITY and number != ACUITY_LEVELS:
         raise DomainError(_("Acuity has exactly %(number)d levels, the lowest first.") % {"number": ACUITY_LEVELS})
     if not FEWEST_OPTIONS <= number <= MOST_OPTIONS:
         raise DomainError(
@@ -163,7 +167,7 @@ def _refuse_impossible(benchmark: Benchmark, wanted: QuestionInput, own: LabelQu
         )
     taken = _values_of_others(benchmark, own)
     seen: set[str] = set()
-    for row, option in enumerate(wanted.options):
+    for row, option in enumerate(question_input.options):
         try:
             slug_characters(option.value)
         except ValidationError as error:

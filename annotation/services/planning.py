@@ -274,8 +274,8 @@ def _pledged(cases: Mapping[int, int], team: _Team) -> set[tuple[int, int]]:
 
 def _matches(group: ExpertGroup, cases: set[int], people: Mapping[int, str]) -> set[tuple[int, int]]:
     """(case, user) whose specialties match through the benchmark's map."""
-    wanted = {pk: case_specialty(tags) for pk, tags in Case.objects.filter(pk__in=cases).values_list("pk", "tags")}
-    return matching(wanted, people, group.benchmark.maps.get("specialty", {}))
+    specialties = {pk: case_specialty(tags) for pk, tags in Case.objects.filter(pk__in=cases).values_list("pk", "tags")}
+    return matching(specialties, people, group.benchmark.maps.get("specialty", {}))
 
 
 def _open_work(annotators: Collection[int], group: ExpertGroup | None = None) -> dict[int, int]:

@@ -133,11 +133,11 @@ def _post(request: SignedInRequest, benchmark: Benchmark, question: LabelQuestio
     # All that is wrong is said at once, so both are asked.
     if all([form.is_valid(), rows.is_valid()]):
         try:
-            wanted = form.wanted(rows.options())
+            question_input = form.wanted(rows.options())
             if question is None:
-                services.make_question(benchmark=benchmark, wanted=wanted, at=timezone.now())
+                services.make_question(benchmark=benchmark, question_input=question_input, at=timezone.now())
             else:
-                services.change_question(question=question, wanted=wanted)
+                services.change_question(question=question, question_input=question_input)
         except services.OptionRefused as refused:
             rows.refuse(refused)
         except DomainError as refused:

@@ -178,8 +178,8 @@ def create(request: Request, slug: str) -> Response:
     benchmark = get_administered_benchmark(request.user, slug)
     sent = WritingBatchSerializer(data=request.data)
     sent.is_valid(raise_exception=True)
-    wanted = {"seed": new_seed(), **sent.validated_data}
-    form = WritingBatchForm(wanted, benchmark=benchmark, tags=[(tag, 0) for tag in wanted["tags"]])
+    form_data = {"seed": new_seed(), **sent.validated_data}
+    form = WritingBatchForm(form_data, benchmark=benchmark, tags=[(tag, 0) for tag in form_data["tags"]])
     if not form.is_valid():
         raise serializers.ValidationError(form.errors.get_json_data())
     batch = batches.create_writing_batch(

@@ -178,11 +178,11 @@ def _references(order: WritingOrder, cases: Collection[int]) -> dict[int, tuple[
     rows = Response.objects.filter(candidate__in=order.references, case__in=cases)
     for case, candidate, pk in rows.order_by("setting", "sample", "pk").values_list("case_id", "candidate_id", "pk"):
         first.setdefault((case, candidate), pk)
-    wanted = [one.pk for one in order.references]
+    reference_ids = [one.pk for one in order.references]
     return {
-        case: tuple(first[case, one] for one in wanted)
+        case: tuple(first[case, one] for one in reference_ids)
         for case in cases
-        if wanted and all((case, one) in first for one in wanted)
+        if reference_ids and all((case, one) in first for one in reference_ids)
     }
 
 
@@ -197,10 +197,10 @@ def specialties_of(people: Collection[int]) -> dict[int, str]:
     return {user: known.get(user, "") for user in people}
 
 
-def _matches(order: WritingOrder, wanted: Mapping[int, str], people: Collection[int]) -> set[Pair] | None:
+def _matches(order: WritingOrder, specialties: Mapping[int, str], people: Collection[int]) -> set[Pair] | None:
     if order.specialty_match == Batch.SpecialtyMatch.NONE:
         return None
-    return matching(wanted, specialties_of(people), order.group.benchmark.maps.get("specialty", {}))
+    return matching(specialties, specialties_of(people), order.group.benchmark.maps.get("specialty", {}))
 
 
 def _may_be_written(

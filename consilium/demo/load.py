@@ -182,9 +182,9 @@ def _run(events: list[tuple[datetime, Callable[[], None]]]) -> None:
 
 
 def _make_batch(
-    desk: Desk, group: ExpertGroup, terms: work.BatchTerms, wanted: work.ResponseFilter, at: datetime
+    desk: Desk, group: ExpertGroup, terms: work.BatchTerms, response_filter: work.ResponseFilter, at: datetime
 ) -> Batch:
-    plan = work.plan_batch(group=group, terms=terms, filter=wanted)
+    plan = work.plan_batch(group=group, terms=terms, filter=response_filter)
     return work.create_batch(plan=plan, by=desk.users["admin@example.org"], at=at)
 
 
@@ -228,8 +228,8 @@ def _closed_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
         check_fraction=0.3,
         seed=seed,
     )
-    wanted = work.ResponseFilter(kinds=["model"], cases=_keys(CLOSED_CASES))
-    batch = _make_batch(desk, group, terms, wanted, start)
+    response_filter = work.ResponseFilter(kinds=["model"], cases=_keys(CLOSED_CASES))
+    batch = _make_batch(desk, group, terms, response_filter, start)
     tasks = desk.tasks(batch)
     events = _hand_ins(desk, tasks, start, days=14)
     checkers = desk.members(group, Membership.Role.CHECKER)
@@ -255,8 +255,8 @@ def _open_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
         due_date=(calendar.now + timedelta(days=9)).date(),
         seed=seed,
     )
-    wanted = work.ResponseFilter(kinds=["model"], cases=_keys(OPEN_CASES))
-    tasks = desk.tasks(_make_batch(desk, group, terms, wanted, start))
+    response_filter = work.ResponseFilter(kinds=["model"], cases=_keys(OPEN_CASES))
+    tasks = desk.tasks(_make_batch(desk, group, terms, response_filter, start))
     ends = endings(
         Place(task.assignment.pk, task.assignment.response_id, task.person.email, task.assignment.position)
         for task in tasks
@@ -356,7 +356,7 @@ def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
 def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:
     """Reports to read first. They wait for a worker, as everybody's reports do."""
     one, other = (f"group:{name}" for name in GROUPS)
-    wanted: list[tuple[str, dict[str, Any]]] = [
+    reports: list[tuple[str, dict[str, Any]]] = [
         (Report.Kind.AGREEMENT, {"rater_a": f"{one}@checked", "rater_b": f"{other}@checked"}),
         (Report.Kind.FIDELITY, {"judge": JUDGE, "group_a": f"{one}@checked", "group_b": f"{other}@checked"}),
         (Report.Kind.CALIBRATION, {"group": GROUPS[0], "candidate": PHYSICIAN_CANDIDATE}),
@@ -364,5 +364,5 @@ def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:
         (Report.Kind.ITEMS, {"rater_a": f"{one}@checked", "rater_b": f"{other}@checked"}),
         (Report.Kind.ALTERNATIVE, {"judge": JUDGE, "group": "all"}),
     ]
-    for kind, parameters in wanted:
+    for kind, parameters in reports:
         create_report(benchmark=demo, kind=kind, parameters=parameters, by=researcher, at=at)

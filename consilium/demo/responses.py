@@ -159,9 +159,9 @@ def compose(
     return DemoResponse(case.key, candidate, page.text, tuple(met_spans), tuple(near_spans))
 
 
-def _topics(criteria: Sequence[DemoCriterion], wanted: set[int]) -> list[tuple[str, list[int]]]:
+def _topics(criteria: Sequence[DemoCriterion], positions: set[int]) -> list[tuple[str, list[int]]]:
     topics: list[tuple[str, list[int]]] = []
-    for position in sorted(wanted):
+    for position in sorted(positions):
         heading = criteria[position].heading
         if not topics or topics[-1][0] != heading:
             topics.append((heading, []))

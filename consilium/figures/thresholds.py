@@ -228,12 +228,12 @@ def _names(
     ]
 
 
-def _apart(wanted: Sequence[float], room: float) -> list[float]:
+def _apart(heights: Sequence[float], room: float) -> list[float]:
     """Heights as near to the `wanted` ones, which ascend, as they can be with `room` between any two: names that would
     lie on one another stand evenly around the middle of where they belong.
     """
     blocks: list[tuple[float, int]] = []  # mean of (wanted - place · room), and how many names
-    for place, height in enumerate(wanted):
+    for place, height in enumerate(heights):
         mean, size = height - place * room, 1
         while blocks and blocks[-1][0] > mean:
             other, n = blocks.pop()

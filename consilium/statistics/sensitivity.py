@@ -63,10 +63,10 @@ def sensitivity(
     """
     most = max((int(np.max(present, initial=0)) for _, present in responses.values()), default=0)
     most = max(most, largest, k)
-    wanted = settings(1, most) if reach is None else settings(max(1, k - reach), min(most, k + reach))
+    selected = settings(1, most) if reach is None else settings(max(1, k - reach), min(most, k + reach))
     main = _values(responses, CACS, k)
     rows = []
-    for setting, at in wanted:
+    for setting, at in selected:
         values = _values(responses, setting, at)
         shared = [
             # Level candidates must not be told apart by the last bit of a float.

@@ -103,9 +103,9 @@ def two_rater_agreement(
     mf1_valid = macro_f1_figures(valid.pooled(axis=0)) if counted is not None else None
     if bootstrap is not None:
         for counts, table in ((conservative, CONSERVATIVE), (valid, VALID_ONLY)):
-            wanted = {name: values for name, (_, values) in table.items() if name in intervals_for}
+            values_by_name = {name: values for name, (_, values) in table.items() if name in intervals_for}
             # A case whose verdicts are all invalid stands behind MF1, and behind nothing else.
-            _attach(figures_by_name, wanted, counts, (counts.n > 0).sum(axis=0), bootstrap)
+            _attach(figures_by_name, values_by_name, counts, (counts.n > 0).sum(axis=0), bootstrap)
     n_pairs = conservative.n.sum(axis=0).tolist()
     n_valid = valid.n.sum(axis=0).tolist()
     return [
@@ -122,7 +122,7 @@ def two_rater_agreement(
 
 def _attach(
     figures_by_name: dict[str, list[Figure]],
-    wanted: dict[str, Values],
+    values_by_name: dict[str, Values],
     counts: ConfusionCounts,
     behind: NDArray[np.int64],
     bootstrap: CaseBootstrap,
@@ -130,11 +130,11 @@ def _attach(
     """Give the wanted figures their intervals. Slices with too few cases are left out of the product, and are told
     so.
     """
-    if not wanted:
+    if not values_by_name:
         return
     due = np.flatnonzero(behind >= MINIMUM_CASES)
     resampled = bootstrap.confusion(counts[:, due])
-    for name, values in wanted.items():
+    for name, values in values_by_name.items():
         intervals = percentile_intervals(values(resampled), behind[due])
         figures_by_name[name] = intervals.spread_over(due, behind).attach(figures_by_name[name])
 

@@ -225,9 +225,9 @@ def language_name(language: str | None) -> str:
 def pages_around(page: Page[Any]) -> list[int]:
     """Page numbers to show: the first, the last, and two on each side; 0 stands for a gap."""
     last = page.paginator.num_pages
-    wanted = sorted({1, last, *range(max(1, page.number - 2), min(last, page.number + 2) + 1)})
+    numbers = sorted({1, last, *range(max(1, page.number - 2), min(last, page.number + 2) + 1)})
     shown: list[int] = []
-    for number_ in wanted:
+    for number_ in numbers:
         if shown and number_ - shown[-1] > 1:
             shown.append(0)
         shown.append(number_)

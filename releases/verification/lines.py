@@ -14,8 +14,8 @@ def fault_of(value: Any, schema: Mapping[str, Any], place: str = "") -> str:
     """The first thing that is wrong, with its place: ``rubrics[2].points: …``; empty where all holds."""
     subject = place or "the record"
     if "type" in schema and not _is(value, schema["type"]):
-        wanted = schema["type"] if isinstance(schema["type"], str) else " or ".join(schema["type"])
-        return f"{subject}: not {wanted}"
+        expected = schema["type"] if isinstance(schema["type"], str) else " or ".join(schema["type"])
+        return f"{subject}: not {expected}"
     if "enum" in schema and value not in schema["enum"]:
         return f"{subject}: none of {schema['enum']}"
     if "const" in schema and not _same(value, schema["const"]):
@@ -68,12 +68,12 @@ _TYPES: dict[str, type] = {
 }
 
 
-def _is(value: Any, wanted: str | list[str]) -> bool:
-    if isinstance(wanted, list):
-        return any(_is(value, one) for one in wanted)
-    if wanted in ("integer", "number"):
-        return _is_number(value) and (wanted == "number" or value == int(value))
-    return isinstance(value, _TYPES[wanted])
+def _is(value: Any, expected: str | list[str]) -> bool:
+    if isinstance(expected, list):
+        return any(_is(value, one) for one in expected)
+    if expected in ("integer", "number"):
+        return _is_number(value) and (expected == "number" or value == int(value))
+    return isinstance(value, _TYPES[expected])
 
 
 def _is_number(value: Any) -> bool:

@@ -116,8 +116,8 @@ def found_defects(audit: CaseAudit) -> list[FoundDefect]:
         .select_related("case", "rubric", "auditor")
         .order_by("outcome", "position", "number")
     )
-    wanted = {pk for row in rows for pk in row.criteria}
-    items = RubricItem.objects.filter(criterion__in=wanted, rubric__in={row.rubric_id for row in rows})
+    criteria = {pk for row in rows for pk in row.criteria}
+    items = RubricItem.objects.filter(criterion__in=criteria, rubric__in={row.rubric_id for row in rows})
     by_place = {(item.rubric_id, item.criterion_id): item for item in items.select_related("criterion")}
     labels = question_labels()
     return [

@@ -65,13 +65,13 @@ def import_rubrics(
                 faults.add(rows[0].line, "case", message)
                 continue
             case, items, in_review = standing[key]
-            wanted = matched(rows, items)
-            kept = {item.id for item in items} & {item.id for item in wanted}
+            matched_items = matched(rows, items)
+            kept = {item.id for item in items} & {item.id for item in matched_items}
             criteria["unchanged"] += len(kept)
-            if digest_of(wanted) == digest_of(items):
+            if digest_of(matched_items) == digest_of(items):
                 rubrics["unchanged"] += 1
                 continue
-            criteria["created"] += len(wanted) - len(kept)
+            criteria["created"] += len(matched_items) - len(kept)
             rubrics["created"] += 1
             if in_review:
                 message = _("The rubric of “%(key)s” is in review. Take it back before you change it.")
@@ -87,7 +87,7 @@ def import_rubrics(
                     continue
                 save_draft(
                     rubric=rubric,
-                    items=wanted,
+                    items=matched_items,
                     version=draft.version,
                     client_id=None,
                     by=by or writer,

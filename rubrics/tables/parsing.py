@@ -65,13 +65,13 @@ def rows_with_heading(rows: Rows, faults: Faults, *, with_case: bool, exact: boo
     while names and not names[-1]:
         names.pop()
     columns = [column_of(name) for name in names]
-    wanted = (CASE, "criterion", "points") if with_case else ("criterion",)
+    required = (CASE, "criterion", "points") if with_case else ("criterion",)
     for name, column in zip(names, columns, strict=True):
         if not column or (column == CASE and not with_case):
             faults.add(line, name[:80], Phrase("There is no such column. Known: %(names)s.", names=", ".join(COLUMNS)))
         elif columns.count(column) > 1:
             faults.add(line, name[:80], Phrase("Two columns mean the same."))
-    for column in wanted:
+    for column in required:
         if column not in columns:
             faults.add(line, column, Phrase("This column is missing."))
     if faults.total:

@@ -86,10 +86,10 @@ def _chosen(request: SignedInRequest, case: Case) -> tuple[Rubric | None, Rubric
         raise Http404
     earlier = [rubric for rubric in every if rubric.version < after.version]
     default = earlier[0].version if earlier else 0
-    wanted = _number(request.GET.get("from"), default)
-    if wanted and wanted not in by_number:
+    number = _number(request.GET.get("from"), default)
+    if number and number not in by_number:
         raise Http404
-    return by_number.get(wanted), after, every
+    return by_number.get(number), after, every
 
 
 def _number(value: str | None, default: int) -> int:

@@ -47,8 +47,8 @@ def supervision(request: Request, slug: str) -> FileResponse:
     serializer = SupervisionSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
     payload = serializer.validated_data
-    wanted = Wanted(
+    terms = Wanted(
         payload["group"], tuple(payload["held_out"]), payload["prompt"], payload["seed"], payload["dev_share"]
     )
-    archive = zipped_supervision(benchmark=benchmark, wanted=wanted)
+    archive = zipped_supervision(benchmark=benchmark, terms=terms)
     return FileResponse(archive, as_attachment=True, filename=f"{slug}-supervision.zip", content_type="application/zip")

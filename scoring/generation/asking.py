@@ -60,15 +60,15 @@ def messages_of(config: GenerationConfig, conversation: list[dict[str, Any]]) ->
     return [{"role": "system", "content": config.system_prompt}, *turns] if config.system_prompt else turns
 
 
-async def ask(client: ChatClient, config: GenerationConfig, wanted: Wanted) -> Answer:
+async def ask(client: ChatClient, config: GenerationConfig, task: Wanted) -> Answer:
     """Ask for one response. Does not raise for anything that an endpoint can do; `NotAsked` where it was not asked."""
-    body = body_of(messages_of(config, wanted.conversation), config.parameters(wanted.sample))
+    body = body_of(messages_of(config, task.conversation), config.parameters(task.sample))
     try:
         reply = await client.ask(body)
     except TransportError as error:
         message = f"{error.message} (tries: {error.attempts})"
         call = Call(error.attempts, usage=error.usage, error_kind=error.kind, error=message)
-        return Answer(wanted, usage=error.usage, kind=error.kind, error=message, failed=True, calls=(call,))
+        return Answer(task, usage=error.usage, kind=error.kind, error=message, failed=True, calls=(call,))
     except ContentError as error:
         call = Call(1, usage=error.usage, latency_ms=error.latency_ms, error_kind=error.kind, error=error.message)
         known: dict[str, Any] = {
@@ -80,8 +80,8 @@ async def ask(client: ChatClient, config: GenerationConfig, wanted: Wanted) -> A
         }
         if error.kind in (CUT, REFUSED) and error.raw.strip():
             text = storable(error.raw, LONGEST_TEXT)
-            return Answer(wanted, text, cut=error.kind == CUT, refused=error.kind == REFUSED, **known)
-        return Answer(wanted, kind=error.kind, error=error.message, **known)
+            return Answer(task, text, cut=error.kind == CUT, refused=error.kind == REFUSED, **known)
+        return Answer(task, kind=error.kind, error=error.message, **known)
     call = Call(reply.attempts, usage=reply.usage, latency_ms=reply.latency_ms)
     known = {
         "model": reply.model,
@@ -91,8 +91,8 @@ async def ask(client: ChatClient, config: GenerationConfig, wanted: Wanted) -> A
         "calls": (call,),
     }
     if not reply.text.strip():
-        return Answer(wanted, kind="empty", error="the model gave no text", **known)
-    return Answer(wanted, storable(reply.text, LONGEST_TEXT), **known)
+        return Answer(task, kind="empty", error="the model gave no text", **known)
+    return Answer(task, storable(reply.text, LONGEST_TEXT), **known)
 
 
 def kept_with(answer: Answer, config: GenerationConfig, *, run: str, candidate: str, at: datetime) -> dict[str, Any]:

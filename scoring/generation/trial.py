@@ -37,11 +37,11 @@ def try_once(benchmark: Benchmark, frame: CaseFrame, config: GenerationConfig, *
         raise DomainError(_("No case matches this choice."))
     case = Case.objects.get(pk=cases[0])
     endpoint = config.for_client(attempts=1, timeout_s=min(config.timeout_s, LONGEST_S))
-    wanted = Wanted(0, case.pk, 0, case.conversation)
+    task = Wanted(0, case.pk, 0, case.conversation)
 
     async def once() -> Answer:
         async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS) as client:
-            return await ask(client, config, wanted)
+            return await ask(client, config, task)
 
     answer = asyncio.run(once())
     return Trial(case, answer, self_identification(answer.text, candidate) if answer.text else "")

@@ -215,8 +215,8 @@ def _keep_asking(worker: _Worker, config: GenerationConfig, until: float) -> boo
     True where the endpoint is down.
     """
 
-    async def ask_model(client: ChatClient, wanted: Wanted) -> Answer:
-        return await ask(client, config, wanted)
+    async def ask_model(client: ChatClient, task: Wanted) -> Answer:
+        return await ask(client, config, task)
 
     chunks = _due(worker.run)
     allowance = Allowance(requests_per_minute=config.requests_per_minute, fresh=worker.run.started_at is None)

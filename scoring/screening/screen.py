@@ -40,7 +40,7 @@ class Tally:
 
 def tallied(screenings: QuerySet[Screening]) -> QuerySet[Screening]:
     """Each with the numbers of its `Tally` as attributes, in the same query."""
-    wanted = {
+    filters = {
         "screened": Q(cases__score__isnull=False),
         "undefined": Q(cases__score=None),
         "flagged": Q(cases__flagged=True),
@@ -48,7 +48,7 @@ def tallied(screenings: QuerySet[Screening]) -> QuerySet[Screening]:
         "kept": Q(cases__decision="keep"),
         "undecided": Q(cases__flagged=True, cases__decision=""),
     }
-    counts = {f"n_{name}": Count("cases", filter=where) for name, where in wanted.items()}
+    counts = {f"n_{name}": Count("cases", filter=where) for name, where in filters.items()}
     return screenings.annotate(n_all=Count("cases"), **counts)
 
 
@@ -62,15 +62,15 @@ def shown_cases(screening: Screening, show: str) -> QuerySet[ScreenedCase]:
     """The cases of one of `SHOWS`, flagged first, the highest score first."""
     rows = ScreenedCase.objects.filter(screening=screening).select_related("case", "decided_by")
     rows = rows.defer("case__conversation", "case__reference_answer", "case__metadata")
-    wanted = {
+    filters = {
         "flagged": Q(flagged=True),
         "undecided": Q(flagged=True, decision=""),
         "excluded": Q(decision="exclude"),
         "kept": Q(decision="keep"),
         "undefined": Q(score=None),
     }
-    if show in wanted:
-        rows = rows.filter(wanted[show])
+    if show in filters:
+        rows = rows.filter(filters[show])
     return rows.order_by("-flagged", F("score").desc(nulls_last=True), "case__key")
 
 

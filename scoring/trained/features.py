@@ -172,11 +172,11 @@ class FeatureMaker:
         units = sentences(response)
         criteria = [normal(pair.criterion) for pair in pairs]
 
-        wanted = self._cosine(self._characters.transform(criteria))
+        criterion_vectors = self._cosine(self._characters.transform(criteria))
         counts = self._characters.transform(units)
-        by_unit = _dense(wanted @ self._cosine(counts).T)
-        by_pair = _dense(wanted @ self._cosine(_neighbours(counts)).T)
-        whole = _dense(wanted @ self._cosine(_sum(counts)).T)[:, 0]
+        by_unit = _dense(criterion_vectors @ self._cosine(counts).T)
+        by_pair = _dense(criterion_vectors @ self._cosine(_neighbours(counts)).T)
+        whole = _dense(criterion_vectors @ self._cosine(_sum(counts)).T)[:, 0]
         ordered = -np.sort(-by_unit, axis=1)
 
         criterion_words = self._words.transform(criteria)

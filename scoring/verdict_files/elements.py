@@ -108,11 +108,11 @@ class Cursor:
             if not self._more():
                 return b""
 
-    def take(self, wanted: bytes) -> bytes:
-        """Pass one of the bytes ``wanted``, after white space; `Broken` at anything else."""
+    def take(self, expected: bytes) -> bytes:
+        """Pass one of the bytes ``expected``, after white space; `Broken` at anything else."""
         next_byte = self.peek()
-        if not next_byte or next_byte not in wanted:
-            names = ", ".join(f"“{chr(byte)}”" for byte in wanted)
+        if not next_byte or next_byte not in expected:
+            names = ", ".join(f"“{chr(byte)}”" for byte in expected)
             if not next_byte:
                 raise Broken(self.line, Phrase("The file ends where one of %(names)s is due.", names=names))
             message = Phrase("“%(found)s” stands where one of %(names)s is due.", found=_shown(next_byte), names=names)

@@ -235,10 +235,10 @@ def _compare_conversations(fields: Fields, prompt: list[Any], before: list[Any])
     """A fault at the first turn before the reply that is not the one of ``prompt``, where there is any before it;
     instructions aside.
     """
-    (_system, wanted), (instructions, given) = _without_instructions(prompt), _without_instructions(before)
+    (_system, expected), (instructions, given) = _without_instructions(prompt), _without_instructions(before)
     if not given:
         return  # nothing but instructions stands before the reply
-    for place, (turn, own) in enumerate(zip_longest(wanted or [], given or [])):
+    for place, (turn, own) in enumerate(zip_longest(expected or [], given or [])):
         if _words_of(turn) != _words_of(own):
             index = len(instructions) + place
             name = f"prompt_response[{index}]" if own is not None else "prompt_response"

@@ -14,14 +14,14 @@ from scoring.comparing import Comparison
 from scoring.models import JudgeRun
 
 
-def beside(run: JudgeRun | None, wanted: str = "") -> dict[str, Any]:
-    """What ``scoring/comparison.html`` shows: the run in the other mode, and the run whose public id is ``wanted``.
+def beside(run: JudgeRun | None, public_id: str = "") -> dict[str, Any]:
+    """What ``scoring/comparison.html`` shows: the run in the other mode, and the run whose public id is ``public_id``.
 
     Nothing where there is no run, or it has not finished; `Http404` where there is no such other run.
     """
     if run is None or not comparing.is_settled(run):
         return {}
-    chosen = _chosen(run, wanted) if wanted else None
+    chosen = _chosen(run, public_id) if public_id else None
     other = comparing.in_other_mode(run)
     return {
         "compared_run": run,
@@ -32,18 +32,18 @@ def beside(run: JudgeRun | None, wanted: str = "") -> dict[str, Any]:
     }
 
 
-def _chosen(run: JudgeRun, wanted: str) -> JudgeRun:
-    chosen = comparing.comparable_runs(run).filter(public_id=wanted).first()
+def _chosen(run: JudgeRun, public_id: str) -> JudgeRun:
+    chosen = comparing.comparable_runs(run).filter(public_id=public_id).first()
     if chosen is None:
         raise Http404
     return chosen
 
 
-def _compared(run: JudgeRun, wanted: str) -> Comparison | None:
+def _compared(run: JudgeRun, public_id: str) -> Comparison | None:
     if not comparing.is_settled(run):
         return None
-    if wanted:
-        return comparing.compare_runs(run, _chosen(run, wanted))
+    if public_id:
+        return comparing.compare_runs(run, _chosen(run, public_id))
     other = comparing.in_other_mode(run)
     return None if other is None else comparing.compare_modes(run, other)
 

@@ -33,8 +33,8 @@ def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
     """The form, and beginning the run; ``judge`` and ``batch`` choose beforehand."""
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
-        wanted = {name: request.GET.get(name, "") for name in ("judge", "batch")}
-        form = RunForm(benchmark=benchmark, user=request.user, also=wanted["judge"], initial=wanted)
+        initial = {name: request.GET.get(name, "") for name in ("judge", "batch")}
+        form = RunForm(benchmark=benchmark, user=request.user, also=initial["judge"], initial=initial)
         return render(request, NEW, {"benchmark": benchmark, "form": form})
     form = RunForm(request.POST, benchmark=benchmark, user=request.user, also=request.POST.get("judge", ""))
     status = 422

@@ -25,7 +25,7 @@ def supervision(request: SignedInRequest, slug: str) -> HttpResponseBase:
         status = 422
         if form.is_valid():
             try:
-                archive = zipped_supervision(benchmark=benchmark, wanted=form.wanted())
+                archive = zipped_supervision(benchmark=benchmark, terms=form.wanted())
             except DomainError as error:
                 form.add_error(None, str(error))
                 status = error.status_code

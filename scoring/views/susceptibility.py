@@ -51,9 +51,9 @@ def judge_susceptibility(request: SignedInRequest, slug: str, public_id: str) ->
 def _page(
     request: SignedInRequest, benchmark: Benchmark, judge: Judge, form: MeasurementForm, status: int = 200
 ) -> HttpResponse:
-    wanted = request.GET.get("run", "")
-    screen = susceptibility_screen(benchmark, judge, wanted)
-    if wanted and screen.shown is None:
+    run_id = request.GET.get("run", "")
+    screen = susceptibility_screen(benchmark, judge, run_id)
+    if run_id and screen.shown is None:
         raise Http404
     context = {"benchmark": benchmark, "judge": judge, "susceptibility": screen, "form": form}
     return render(request, PAGE, context, status=status)
@@ -93,9 +93,9 @@ def judge_susceptibility_size(request: SignedInRequest, slug: str, public_id: st
 def judge_susceptibility_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """The newest measurement, or the one that ``run`` names: the whole, then each injection; else no rows."""
     benchmark, judge = access.get_judge(request.user, slug, public_id)
-    wanted = request.GET.get("run", "")
-    shown = susceptibility_screen(benchmark, judge, wanted).shown
-    if wanted and shown is None:
+    run_id = request.GET.get("run", "")
+    shown = susceptibility_screen(benchmark, judge, run_id).shown
+    if run_id and shown is None:
         raise Http404
     pieces = stream_csv(CSV_COLUMNS, csv_rows(shown.figures) if shown else (), text_columns=CSV_TEXT)
     response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")

@@ -95,8 +95,8 @@ class _Worker:
         at = self.clock()
         fresh = {"barren_starts": 0, "pauses": 0} if self.stored else {}
         RunSlice.objects.filter(pk=self.row.pk).update(heartbeat_at=at, **fresh)
-        wanted = JudgeRun.objects.filter(pk=self.run.pk, status=JudgeRun.Status.RUNNING).update(heartbeat_at=at)
-        self.cancelled = not wanted
+        updated = JudgeRun.objects.filter(pk=self.run.pk, status=JudgeRun.Status.RUNNING).update(heartbeat_at=at)
+        self.cancelled = not updated
         if time.monotonic() - self.counted_at > HEARTBEAT_S:
             self.count_parties()
         self.beat_at = time.monotonic()

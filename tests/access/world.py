@@ -240,7 +240,7 @@ def build_world(suffix: str = "") -> World:
 
     question = make_question(
         benchmark=benchmark, at=AT,
-        wanted=QuestionInput(
+        question_input=QuestionInput(
             "urgency", "How urgent is it?", "choice", [Option("urgent", "Urgent"), Option("calm", "Calm")]
         ),
     )  # fmt: skip

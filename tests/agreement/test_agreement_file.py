@@ -112,8 +112,8 @@ def test_figures_equal_scikit_learn_on_listed_pairs(tmp_path):
         rows.append(label(f"i{number}", *votes, category=f"cluster:{number % 3}", prompt=f"p{number // 2}"))
         verdicts.append(verdict(f"i{number}", chance.random() < 0.6))
     _, tables = run(tmp_path, rows, verdicts)
-    for position, wanted in enumerate([None, 0, 1, 2]):
-        picked = [i for i in range(60) if wanted is None or i % 3 == wanted]
+    for position, remainder in enumerate([None, 0, 1, 2]):
+        picked = [i for i in range(60) if remainder is None or i % 3 == remainder]
         pairs = [(met, verdicts[i]["criteria_met"]) for i in picked for met in rows[i]["binary_labels"]]
         others = [pair for i in picked for pair in permutations(rows[i]["binary_labels"], 2)]
         for table, listed in (("agreement", pairs), ("ceiling", others)):

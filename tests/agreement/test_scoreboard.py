@@ -72,8 +72,8 @@ def of(study: Study, candidate: str, inside: Callable[[Case], bool] = lambda cas
     return [met[one.pk] for one in rows if inside(one.case)]
 
 
-def row(rows: list[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
-    (match,) = [one for one in rows if all(one[name] == value for name, value in wanted.items())]
+def row(rows: list[dict[str, Any]], **conditions: Any) -> dict[str, Any]:
+    (match,) = [one for one in rows if all(one[name] == value for name, value in conditions.items())]
     return match
 
 
@@ -87,8 +87,8 @@ def test_every_slice_has_its_figures(study: Study) -> None:
         "language:zh": lambda case: case.language == "zh",
         "specialty_group:inner": lambda case: bool(inner & set(case.tags)),
     }.items():
-        wanted = {candidate: figures(of(study, candidate, inside)) for candidate in NAMES}
-        for candidate, values in wanted.items():
+        expected = {candidate: figures(of(study, candidate, inside)) for candidate in NAMES}
+        for candidate, values in expected.items():
             own = row(rows, slice=name, candidate=candidate)
             for figure, value in values.items():
                 assert own[figure] == pytest.approx(value, abs=1e-9), (name, candidate, figure)
@@ -98,7 +98,7 @@ def test_every_slice_has_its_figures(study: Study) -> None:
                 else:
                     assert own[f"{figure}_low"] <= value + 1e-9
                     assert value - 1e-9 <= own[f"{figure}_high"]
-                rank = 1 + sum(other[figure] > value + 1e-9 for other in wanted.values())
+                rank = 1 + sum(other[figure] > value + 1e-9 for other in expected.values())
                 assert own[f"{figure}_rank"] == rank
                 assert 1 <= own[f"{figure}_rank_low"] <= rank <= own[f"{figure}_rank_high"] <= len(NAMES)
     few = row(rows, slice="specialty:neurology", candidate="alpha")  # 8 of 24 cases
@@ -168,8 +168,8 @@ def test_other_graders_are_those_of_scipy_on_shared_responses(study: Study) -> N
     assert (own["n_responses"], own["n_candidates"], own["top5"]) == (96, 4, None)
     assert "top5: only 4 candidates: all are in the top 5" in own["note"]
     accuracy = row(scoreboard.tables["robustness"].dicts(), other="J", setting="rubric_accuracy")
-    wanted = np.abs(np.subtract(*accuracies)).mean()
-    assert accuracy["mean_absolute_difference"] == pytest.approx(wanted, abs=1e-9)
+    expected = np.abs(np.subtract(*accuracies)).mean()
+    assert accuracy["mean_absolute_difference"] == pytest.approx(expected, abs=1e-9)
     theirs = row(scoreboard.tables["graders"].dicts(), other="J", setting="cacs_at_k", candidate="gamma")
     assert theirs["other_value"] == pytest.approx(values[1][2], abs=1e-9)
 
@@ -191,8 +191,8 @@ def test_physicians_are_counted_beside_their_agreement_and_length_beside_scores(
     length = scoreboard.tables["length"].dicts()[0]
     assert length["mean_length"] == pytest.approx(np.mean(lengths))
     if len(set(lengths)) > 1:
-        wanted = pearsonr(lengths, [met[pk] for pk, _text in texts]).statistic
-        assert length["hits_pearson"] == pytest.approx(wanted, abs=1e-9)
+        expected = pearsonr(lengths, [met[pk] for pk, _text in texts]).statistic
+        assert length["hits_pearson"] == pytest.approx(expected, abs=1e-9)
     else:
         assert "hits_pearson" in length["note"]
 
@@ -251,9 +251,9 @@ def test_a_slice_is_drawn_up_kept_and_chosen(study: Study) -> None:
     chosen = client.get(page, {"slice": "subset:hard-eleven"})
     html = chosen.content.decode()
     assert "Scoreboard: Hard eleven" in html
-    wanted = figures(of(study, "alpha", lambda case: case.pk in kept.case_ids))
+    expected = figures(of(study, "alpha", lambda case: case.pk in kept.case_ids))
     own = row(chosen.context["scoreboard"], candidate="alpha")
-    assert own["cacs_at_k"] == pytest.approx(wanted["cacs_at_k"], abs=1e-9)
+    assert own["cacs_at_k"] == pytest.approx(expected["cacs_at_k"], abs=1e-9)
     behind = client.get(own["url"])
     assert sum(behind.context["counts"].values()) == 11 * CRITERIA
     assert client.get(f"{page}decisions/", {"slice": "subset:nothing"}).status_code == 404

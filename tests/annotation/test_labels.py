@@ -67,18 +67,20 @@ def signed_in(user: User) -> Client:
 
 
 def test_options_stand_once_answered_and_the_question_can_be_retired(ward: Ward) -> None:
-    wanted = QuestionInput("urgency", "How urgent?", "choice", URGENCY[:2], 0.6, 3)
-    change_question(question=ward.urgency, wanted=wanted)  # nobody has answered yet
+    question_input = QuestionInput("urgency", "How urgent?", "choice", URGENCY[:2], 0.6, 3)
+    change_question(question=ward.urgency, question_input=question_input)  # nobody has answered yet
     ward.say("a", "emergent", submit=False)
     with pytest.raises(Conflict, match="stand"):
         change_question(
-            question=ward.urgency, wanted=QuestionInput("urgency", "How urgent?", "choice", URGENCY, 0.6, 3)
+            question=ward.urgency, question_input=QuestionInput("urgency", "How urgent?", "choice", URGENCY, 0.6, 3)
         )
     with pytest.raises(Conflict, match="stand"):
         change_question(
-            question=ward.urgency, wanted=QuestionInput("urgency", "Other words", "choice", URGENCY[:2], 0.6, 3)
+            question=ward.urgency, question_input=QuestionInput("urgency", "Other words", "choice", URGENCY[:2], 0.6, 3)
         )
-    change_question(question=ward.urgency, wanted=QuestionInput("now", "How urgent?", "choice", URGENCY[:2], 1.0, 1))
+    change_question(
+        question=ward.urgency, question_input=QuestionInput("now", "How urgent?", "choice", URGENCY[:2], 1.0, 1)
+    )
     retire_question(question=ward.urgency)
     with pytest.raises(DomainError, match="not asked any more"):
         ward.say("b", "emergent")

@@ -81,13 +81,13 @@ def test_the_same_physicians_are_asked_and_only_about_what_is_lacking(group: Exp
     assert client.post(url, form | {"digest": plan.digest}).status_code == 302
     again = Assignment.objects.filter(batch__title="Again")
     assert {row.response_id: row.annotator_id for row in again} == graded
-    wanted = [rubric.items.get(position=place).criterion_id for place in (1, 3)]
-    assert all(row.criteria == wanted and row.rubric == rubric for row in again)
+    criteria = [rubric.items.get(position=place).criterion_id for place in (1, 3)]
+    assert all(row.criteria == criteria and row.rubric == rubric for row in again)
     assert lacking_in(group) == []  # it is asked for by now
     row = again[0]
     client.force_login(row.annotator)
     shown = client.get(f"/work/{row.public_id}/")
-    assert [line.line.id for line in shown.context["rows"]] == wanted
+    assert [line.line.id for line in shown.context["rows"]] == criteria
     assert [(line.line.number, line.outcome) for line in shown.context["earlier"]] == [(2, "not_met")]
     for one in again:
         decide(one, "not_met")

@@ -27,8 +27,10 @@ LEVELS = [Option(f"level-{number}", f"Level {number}") for number in (1, 2, 3, 4
 
 def question(benchmark: Benchmark, name: str = "urgency", **terms: Any) -> LabelQuestion:
     options = terms.pop("options", URGENCY)
-    wanted = QuestionInput(name, terms.pop("text", "How urgent?"), terms.pop("kind", "choice"), options, **terms)
-    return make_question(benchmark=benchmark, wanted=wanted, at=timezone.now())
+    question_input = QuestionInput(
+        name, terms.pop("text", "How urgent?"), terms.pop("kind", "choice"), options, **terms
+    )
+    return make_question(benchmark=benchmark, question_input=question_input, at=timezone.now())
 
 
 @dataclass

@@ -322,8 +322,8 @@ class Author:
 
     def check(self, action: str) -> None:
         seen = self.page.evaluate(SEEN)
-        wanted = [[row["text"], row["points"], row["tags"], row["source"]] for row in self.rows]
-        assert [one[0] for one in seen] == wanted, action
+        expected = [[row["text"], row["points"], row["tags"], row["source"]] for row in self.rows]
+        assert [one[0] for one in seen] == expected, action
         shown = [
             [
                 row["text"],

@@ -60,9 +60,9 @@ def judged(benchmark: Benchmark, outcomes_by_response: dict[tuple[str, str], lis
     return run
 
 
-def row_of(rows: list[dict[str, str]], **wanted: str) -> dict[str, str]:
-    matches = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
-    assert len(matches) == 1, wanted
+def row_of(rows: list[dict[str, str]], **filters: str) -> dict[str, str]:
+    matches = [row for row in rows if all(row[name] == value for name, value in filters.items())]
+    assert len(matches) == 1, filters
     return matches[0]
 
 

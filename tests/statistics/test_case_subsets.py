@@ -42,8 +42,8 @@ def test_healthbench_rule_as_a_loop() -> None:
     table = np.round(rng.uniform(-1, 0.6, (200, 4)), 2)
     keys = [f"case-{i:03d}" for i in rng.permutation(200)]
     left = [(sum(row) / 4, key) for row, key in zip(table.tolist(), keys, strict=True) if max(row) > 0]
-    wanted = sorted(key for _mean, key in sorted((round(mean, 12), key) for mean, key in left)[:50])
-    assert chosen(hardest(table, keys, 50), keys) == wanted
+    expected = sorted(key for _mean, key in sorted((round(mean, 12), key) for mean, key in left)[:50])
+    assert chosen(hardest(table, keys, 50), keys) == expected
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -44,7 +44,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
-        wanted = Wanted(
+        terms = Wanted(
             group=options["group"].removeprefix("group:"),
             held_out=tuple(name for names in options["held_out"] for name in names),
             prompt=options["prompt"],
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         )
         try:
             manifest = export_supervision(
-                benchmark=benchmark, wanted=wanted, out=options["out"], overwrite=options["overwrite"]
+                benchmark=benchmark, terms=terms, out=options["out"], overwrite=options["overwrite"]
             )
         except DomainError as error:
             raise CommandError(str(error)) from None

@@ -20,7 +20,7 @@ class Sheet:
     rubric: int
     items: list[tuple[int, str, int]] = field(default_factory=list)
 
-    def same_criteria(self, wanted: Sequence[tuple[str, int]]) -> list[int] | None:
+    def same_criteria(self, pairs: Sequence[tuple[str, int]]) -> list[int] | None:
         """The criteria with these texts and points, which must be all of them, in this order or another; else None.
 
         Criteria with the same text and points are taken in their own order.
@@ -28,9 +28,9 @@ class Sheet:
         known: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
         for criterion, text, points in reversed(self.items):
             known[text, points].append(criterion)
-        if Counter(wanted) != Counter({pair: len(same) for pair, same in known.items()}):
+        if Counter(pairs) != Counter({pair: len(same) for pair, same in known.items()}):
             return None
-        return [known[pair].pop() for pair in wanted]
+        return [known[pair].pop() for pair in pairs]
 
     def criteria_called(
         self, texts: Sequence[str], places: Sequence[str], line: int, faults: Faults
