@@ -174,8 +174,8 @@ class Frame:
 
 
 def _places(ids: Index, values: Index, what: str) -> Index:
-    places, there = positions(ids, values)
-    if not there.all():
+    places, is_present = positions(ids, values)
+    if not is_present.all():
         raise ValueError(f"a {what} of the ratings is not of this benchmark")
     return places
 

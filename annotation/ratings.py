@@ -198,6 +198,6 @@ def consensus_ratings(group: ExpertGroup, other: ExpertGroup, within: Span | Non
         {"one": group.pk, "two": other.pk},
         within=within,
     )
-    here, there = shared(agreed, rulings)
-    agreed.outcome[here] = rulings.outcome[there]
+    here, ruling_places = shared(agreed, rulings)
+    agreed.outcome[here] = rulings.outcome[ruling_places]
     return agreed

@@ -70,10 +70,13 @@ def swap_for_matches(
         swapped = False
         for place, one in enumerate(people):
             for two in people[place + 1 :]:
-                there, back = gains(one, two), gains(two, one)
+                first_gains, back = gains(one, two), gains(two, one)
                 for mine, theirs in ((1, 1), (1, 0), (0, 1)):
-                    while there[mine] and back[theirs]:
-                        for response, giver, taker in ((there[mine].pop(), one, two), (back[theirs].pop(), two, one)):
+                    while first_gains[mine] and back[theirs]:
+                        for response, giver, taker in (
+                            (first_gains[mine].pop(), one, two),
+                            (back[theirs].pop(), two, one),
+                        ):
                             chosen[response].remove(giver)
                             chosen[response].add(taker)
                             holds[giver].remove(response)

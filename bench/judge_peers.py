@@ -37,8 +37,8 @@ def peers_python(folder: Path | None) -> Path:
     python = home / "bin" / "python"
     if not python.exists():
         venv.create(home, with_pip=True)
-    there = subprocess.run([python, "-c", "import openai"], capture_output=True, check=False)
-    if there.returncode:
+    probe = subprocess.run([python, "-c", "import openai"], capture_output=True, check=False)
+    if probe.returncode:
         print(f"Installing openai into {home} …", file=sys.stderr)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "openai"], check=True)
     return python

@@ -31,14 +31,14 @@ def namespaces(count: int) -> Iterator[list[str]]:
     try:
         _ip("address", "add", f"{HOST}/32", "dev", "lo")
         for number, name in enumerate(names, start=1):
-            here, there = f"cns{os.getpid() % 100_000}-{number}h", f"cns{os.getpid() % 100_000}-{number}n"
+            here, peer = f"cns{os.getpid() % 100_000}-{number}h", f"cns{os.getpid() % 100_000}-{number}n"
             _ip("netns", "add", name)
-            _ip("link", "add", here, "type", "veth", "peer", "name", there, "netns", name)
+            _ip("link", "add", here, "type", "veth", "peer", "name", peer, "netns", name)
             _ip("address", "add", f"10.203.{number}.1/24", "dev", here)
             _ip("link", "set", here, "up")
             _ip("-n", name, "link", "set", "lo", "up")
-            _ip("-n", name, "address", "add", f"10.203.{number}.2/24", "dev", there)
-            _ip("-n", name, "link", "set", there, "up")
+            _ip("-n", name, "address", "add", f"10.203.{number}.2/24", "dev", peer)
+            _ip("-n", name, "link", "set", peer, "up")
             _ip("-n", name, "route", "add", "default", "via", f"10.203.{number}.1")
         yield names
     finally:

@@ -71,7 +71,7 @@ class ReleaseForm(forms.Form):
             "names": ngettext("%(n)d person has agreed.", "%(n)d people have agreed.", preview.names)
             % {"n": preview.names},
         }
-        there = {
+        available = {
             "reference_answers": preview.with_reference_answer,
             "responses": preview.responses,
             "decisions": len(preview.raters),
@@ -81,7 +81,7 @@ class ReleaseForm(forms.Form):
         }
         for name in self.PARTS:
             self.fields[name].help_text = counts[name]
-            self.fields[name].disabled = not there[name]
+            self.fields[name].disabled = not available[name]
         self._choose("candidates", [(name, f"{name} ({count:,})") for name, count in preview.candidates])
         self._choose("judges", [(name, name) for name in preview.judges])
 

@@ -182,6 +182,6 @@ def waiting_of(user: User, benchmarks: list[int]) -> dict[int, Waiting]:
     )
     by_benchmark = {key: Waiting(returned, drafts, reviews) for key, returned, drafts, reviews in counted}
     return {
-        key: Waiting(there.returned, there.drafts + begun.get(key, 0), there.reviews)
-        for key, there in ((key, by_benchmark.get(key, Waiting())) for key in benchmarks)
+        key: Waiting(waiting.returned, waiting.drafts + begun.get(key, 0), waiting.reviews)
+        for key, waiting in ((key, by_benchmark.get(key, Waiting())) for key in benchmarks)
     }

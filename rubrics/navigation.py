@@ -93,7 +93,7 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
 
     held = AuthoringRole.objects.filter(user=user.pk, active=True).select_related("benchmark")
     waiting = waiting_of(user, [role.benchmark_id for role in held if role.role == AuthoringRole.Role.AUTHOR])
-    busy = any(there.any for there in waiting.values())
+    busy = any(queue.any for queue in waiting.values())
     for role in held.order_by("benchmark__title", "role"):
         benchmark = role.benchmark
         if role.role != AuthoringRole.Role.AUTHOR:

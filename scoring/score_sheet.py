@@ -110,10 +110,10 @@ def read_sheet(benchmark: Benchmark, rater: Rater) -> Sheet:
     ratings, due = rater.ratings(), due_pairs(rater)
     rated = ratings.keys()
     place = np.minimum(np.searchsorted(rated, keys), max(len(rated) - 1, 0))
-    there = rated[place] == keys if len(rated) else np.zeros(len(keys), dtype=bool)
-    outcome = np.where(there, ratings.outcome[place] if len(rated) else 0, -1)
+    has_rating = rated[place] == keys if len(rated) else np.zeros(len(keys), dtype=bool)
+    outcome = np.where(has_rating, ratings.outcome[place] if len(rated) else 0, -1)
     if due is not None:
-        selected = np.isin(keys, due.keys()) | there
+        selected = np.isin(keys, due.keys()) | has_rating
     else:
         selected = np.isin(items["response"], np.unique(ratings.response))
     answer = np.where(outcome >= 0, _ANSWERS[outcome], int(Answer.MISSING))
@@ -149,8 +149,8 @@ def _shares_of(keys: Array, shares: Shares) -> Array:
     values = np.full(len(keys), np.nan)
     if len(shares.keys):
         place = np.minimum(np.searchsorted(shares.keys, keys), len(shares.keys) - 1)
-        there = shares.keys[place] == keys
-        values[there] = shares.share[place[there]]
+        matches = shares.keys[place] == keys
+        values[matches] = shares.share[place[matches]]
     return values
 
 

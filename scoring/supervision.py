@@ -157,13 +157,13 @@ def _check_folder(out: Path, overwrite: bool) -> None:
         return
     if not out.is_dir():
         raise Conflict(_("“%(path)s” is a file; name a folder.") % {"path": out})
-    there = {entry.name for entry in out.iterdir()}
-    foreign = sorted(there - set(FILES))
+    names = {entry.name for entry in out.iterdir()}
+    foreign = sorted(names - set(FILES))
     if foreign:
         raise Conflict(
             _("The folder “%(path)s” holds other files (%(name)s); choose another.") % {"path": out, "name": foreign[0]}
         )
-    if there and not overwrite:
+    if names and not overwrite:
         raise Conflict(_("The folder “%(path)s” is not empty; --overwrite replaces what is there.") % {"path": out})
 
 
@@ -245,17 +245,17 @@ def _split(source: _Source, terms: Wanted) -> Split:
     unknown = sorted(set(terms.held_out) - set(source.names))
     if unknown:
         raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": unknown[0]})
-    there = {source.names[place] for place in np.unique(source.candidate[source.decided()]).tolist()}
-    rest = there - set(terms.held_out)
+    candidates = {source.names[place] for place in np.unique(source.candidate[source.decided()]).tolist()}
+    rest = candidates - set(terms.held_out)
     if len(rest) < (2 if terms.held_out else 3):
         raise DomainError(
             _(
                 "Besides the held-out candidates there must be at least two with decisions of this group, one to train "
                 "on and one for dev; in all there are %(n)s."
             )
-            % {"n": len(there)}
+            % {"n": len(candidates)}
         )
-    names = sorted(there | set(terms.held_out))
+    names = sorted(candidates | set(terms.held_out))
     return split_candidates(names, terms.held_out, terms.seed, dev_share=terms.dev_share)
 
 

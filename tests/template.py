@@ -46,16 +46,16 @@ def ensure_template(settings: Any) -> None:
         with psycopg.connect(
             host=database["HOST"], user=database["USER"], dbname="postgres", autocommit=True
         ) as connection:
-            there = [
+            templates = [
                 template
                 for (template,) in connection.execute(
                     "SELECT datname FROM pg_database WHERE starts_with(datname, %s) ORDER BY oid", [PREFIX]
                 )
             ]
-            if name in there:
+            if name in templates:
                 return
             draft = f"{name}_draft"
-            for old in [each for each in there if each.endswith("_draft")] + there[: -(KEPT - 1)]:
+            for old in [each for each in templates if each.endswith("_draft")] + templates[: -(KEPT - 1)]:
                 connection.execute(f'DROP DATABASE IF EXISTS "{old}" WITH (FORCE)')
             connection.execute(f'CREATE DATABASE "{draft}"')
             done = subprocess.run(

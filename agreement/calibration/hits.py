@@ -57,10 +57,10 @@ def count_hits(positive: Ratings, ratings: Ratings, faulty: Ratings | None = Non
 
     Physicians' decisions that are not there yet are no misses, so nothing is filled in for them.
     """
-    where, there = positions(ratings.keys(), positive.keys())
+    where, is_rated = positions(ratings.keys(), positive.keys())
     outcomes = np.full(len(positive), int(Outcome.UNDECIDED), dtype=np.int8)
     if len(ratings):
-        outcomes[there] = ratings.outcome[where[there]]
+        outcomes[is_rated] = ratings.outcome[where[is_rated]]
     if faulty is not None:
         outcomes[positions(faulty.keys(), positive.keys())[1]] = Outcome.FAULTY
     ids, place = np.unique(positive.response, return_inverse=True)
@@ -68,6 +68,6 @@ def count_hits(positive: Ratings, ratings: Ratings, faulty: Ratings | None = Non
     hits = np.bincount(place[outcomes == Outcome.MET], minlength=size)
     present = np.bincount(place, minlength=size)
     answered = np.bincount(place[outcomes <= Outcome.MET], minlength=size)
-    touched = np.bincount(place[there], minlength=size) > 0
+    touched = np.bincount(place[is_rated], minlength=size) > 0
     at_fault = np.bincount(place[outcomes == Outcome.FAULTY], minlength=size) > 0
     return Hits(ids[touched], hits[touched], present[touched], (answered == present)[touched], at_fault[touched])

@@ -91,13 +91,13 @@ def _choice(benchmark: Benchmark, one: ThresholdChoice) -> Context:
 
 def _spread(facts: Row) -> list[tuple[str, str]]:
     """Smallest, quartiles and largest number of hits, and their mean, with what each is called."""
-    there = [hits for hits, n in enumerate(facts["histogram"]) if n]
+    hit_counts = [hits for hits, n in enumerate(facts["histogram"]) if n]
     shown = (
-        (_("Smallest"), f"{there[0]}"),
+        (_("Smallest"), f"{hit_counts[0]}"),
         (_("First quartile"), f"{facts['q1']:g}"),
         (_("Median"), f"{facts['median']:g}"),
         (_("Third quartile"), f"{facts['q3']:g}"),
-        (_("Largest"), f"{there[-1]}"),
+        (_("Largest"), f"{hit_counts[-1]}"),
         (_("Mean"), f"{facts['mean']:.2f}"),
     )
     return list(shown)

@@ -104,13 +104,13 @@ def _figures(agreement: TwoRaterAgreement, of: str, why: str) -> dict[str, Figur
 def _of_other_rater(items: Items) -> tuple[Ints, NDArray[np.bool_]]:
     """What the rater that the physician is no part of said of each vote's pair, and where both answered."""
     votes, pairs = items.votes, items.joined.pairs
-    places, there = positions(_keys(pairs), (votes.response << 31) | votes.criterion)
+    places, is_present = positions(_keys(pairs), (votes.response << 31) | votes.criterion)
     if not len(pairs):
-        return np.zeros(len(votes), dtype=np.int64), there
+        return np.zeros(len(votes), dtype=np.int64), is_present
     in_a = np.isin(votes.group, [pk for pk, side in items.side_of.items() if side == "a"])
     other = np.where(in_a, pairs.b[places], pairs.a[places]).astype(np.int64)
     both = (other <= Outcome.MET) & (votes.outcome <= Outcome.MET)
-    return other, there & both & (pairs.standing[places] != Standing.FAULTY)
+    return other, is_present & both & (pairs.standing[places] != Standing.FAULTY)
 
 
 def _keys(pairs: Pairs) -> Ints:

@@ -185,17 +185,17 @@ def _labelled(
     benchmark: Benchmark, physician: Ints, keys: Ints, outcome: NDArray[Any], verdicts: Pairs, frame: Frame
 ) -> tuple[Labelled, Pairs]:
     verdict_keys = (verdicts.response << 31) | verdicts.criterion
-    item, there = positions(verdict_keys, keys)
-    who = physician[there]
+    item, is_judged = positions(verdict_keys, keys)
+    who = physician[is_judged]
     known = dict(Physician.objects.filter(benchmark=benchmark).values_list("pk", "pseudonym"))
     ids = sorted(np.unique(who).tolist(), key=lambda one: natural(known[one]))
     place = {pk: number for number, pk in enumerate(ids)}
     cases = frame.response_case[frame.response_places(verdicts.response)]
     numbers, case = np.unique(cases, return_inverse=True)
     labelled = Labelled(
-        item=item[there],
+        item=item[is_judged],
         annotator=np.array([place[pk] for pk in who.tolist()], dtype=np.int64),
-        met=outcome[there] == Outcome.MET,
+        met=outcome[is_judged] == Outcome.MET,
         judge=np.where(verdicts.b <= Outcome.MET, verdicts.b, NO_ANSWER).astype(np.int64),
         case=case.astype(np.int64),
         names=[known[pk] for pk in ids],
@@ -210,13 +210,13 @@ def of_files(labels: LabelFile, judge: JudgeFile) -> Labelled:
     items = np.flatnonzero(n_labels > 1)
     if not len(items):
         raise NoInstances(_("There is no item that two physicians labelled."))
-    item, there = positions(items, labels.item)
-    who, annotator = np.unique(labels.physician[there], return_inverse=True)
+    item, is_shared = positions(items, labels.item)
+    who, annotator = np.unique(labels.physician[is_shared], return_inverse=True)
     cases, case = np.unique(labels.case[items], return_inverse=True)
     return Labelled(
-        item=item[there],
+        item=item[is_shared],
         annotator=annotator.astype(np.int64),
-        met=labels.met[there],
+        met=labels.met[is_shared],
         judge=np.where(judge.verdict[items] >= 0, judge.verdict[items], NO_ANSWER),
         case=case.astype(np.int64),
         names=[labels.physicians[one] for one in who.tolist()],

@@ -290,9 +290,9 @@ def _robustness(candidates: list[Row], labels: dict[str, str]) -> list[Row]:
     """
     rows = []
     for first, second in (("judge", "a"), ("judge", "b"), ("a", "b")):
-        there = f"{second}_judged" if first == "judge" else second
+        second_column = f"{second}_judged" if first == "judge" else second
         rated = [
-            (100 * row[f"met_{first}"], 100 * row[f"met_{there}"])
+            (100 * row[f"met_{first}"], 100 * row[f"met_{second_column}"])
             for row in candidates
             if row[f"met_{first}"] is not None
         ]

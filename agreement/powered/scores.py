@@ -200,16 +200,16 @@ def _places(known: Array, values: Array) -> tuple[Array, int]:
     if not len(known):
         return np.full(len(values), -1, dtype=np.int64), 0
     places = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    there = known[places] == values
-    return np.where(there, places, -1), int(there.sum())
+    is_present = known[places] == values
+    return np.where(is_present, places, -1), int(is_present.sum())
 
 
-def _in_sheet(one: Slice, of: Sheet, there: Sheet) -> Slice:
+def _in_sheet(one: Slice, of: Sheet, target: Sheet) -> Slice:
     """A slice of the judge's sheet as one of the physicians'."""
     if one.criteria is not None:
-        return Slice(one.name, criteria=np.isin(there.criterion_ids, of.criterion_ids[one.criteria]))
+        return Slice(one.name, criteria=np.isin(target.criterion_ids, of.criterion_ids[one.criteria]))
     if one.cases is not None:
-        return Slice(one.name, cases=np.isin(there.case_ids, of.case_ids[one.cases]))
+        return Slice(one.name, cases=np.isin(target.case_ids, of.case_ids[one.cases]))
     return one
 
 

@@ -215,10 +215,10 @@ def open_between(
     if unclosed_batches(groups=(group, other)).exists():
         raise DomainError(_("Close the batches of both groups first; until then neither may learn of the other."))
     first, second = group_ratings(group, "final"), group_ratings(other, "final")
-    here, there = shared(first, second)
+    here, other_places = shared(first, second)
     if not len(here):
         raise DomainError(_("The two groups have no accepted decisions on the same responses."))
-    one, two = first.outcome[here], second.outcome[there]
+    one, two = first.outcome[here], second.outcome[other_places]
     faulty = (one == Outcome.FAULTY) | (two == Outcome.FAULTY)
     differ = ((one != two) | (one == Outcome.UNDECIDED)) & ~faulty
     responses, criteria = first.response[here], first.criterion[here]

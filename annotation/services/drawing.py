@@ -150,15 +150,15 @@ def _draw_overlapping(frame: list[FrameRow], group: ExpertGroup, filter: Respons
     if not 0 < filter.overlap_share <= 1:
         raise DomainError(_("The share that overlaps lies above 0% and is at most 100%."))
     held = dict(BatchItem.objects.filter(batch=other).values_list("response_id", "inclusion_probability"))
-    there = [row for row in frame if row.pk in held]
+    overlap_frame = [row for row in frame if row.pk in held]
     rest = [row for row in frame if row.pk not in held]
     size = filter.draw or len(held)
     shared = check_sample_size(size, filter.overlap_share)
     fresh = size - shared
-    if len(there) < shared:
+    if len(overlap_frame) < shared:
         raise DomainError(
             _("%(asked)d responses of that batch are asked, %(there)d of its %(held)d match the filter.")
-            % {"asked": shared, "there": len(there), "held": len(held)}
+            % {"asked": shared, "there": len(overlap_frame), "held": len(held)}
         )
     if len(rest) < fresh:
         raise DomainError(
@@ -167,10 +167,10 @@ def _draw_overlapping(frame: list[FrameRow], group: ExpertGroup, filter: Respons
         )
     if not size:
         raise DomainError(_("At least one response is needed."))
-    shared_rows = _at_random(there, shared, seed, "overlap") if shared else []
+    shared_rows = _at_random(overlap_frame, shared, seed, "overlap") if shared else []
     fresh_rows = _at_random(rest, fresh, seed, "draw") if fresh else []
-    probabilities = {row.pk: shared / len(there) * (1 if fresh else held[row.pk]) for row in shared_rows}
+    probabilities = {row.pk: shared / len(overlap_frame) * (1 if fresh else held[row.pk]) for row in shared_rows}
     probabilities |= {row.pk: fresh / len(rest) for row in fresh_rows}
-    overlap = Overlap(other, filter.overlap_share, shared, len(there), fresh, len(rest))
+    overlap = Overlap(other, filter.overlap_share, shared, len(overlap_frame), fresh, len(rest))
     rows = sorted(shared_rows + fresh_rows)
-    return Sample(rows, len(frame) if fresh else len(there), probabilities, overlap)
+    return Sample(rows, len(frame) if fresh else len(overlap_frame), probabilities, overlap)

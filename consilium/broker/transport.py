@@ -75,12 +75,12 @@ class Channel(SQLAlchemyChannel):
         return super()._open()
 
     def _get_or_create(self, queue: str) -> Any:
-        there = self.session.query(self.queue_cls).filter(self.queue_cls.name == queue)
-        row = there.first()
+        query = self.session.query(self.queue_cls).filter(self.queue_cls.name == queue)
+        row = query.first()
         if row is None:
             self.session.execute(insert(self.queue_cls).values(name=queue).on_conflict_do_nothing())
             self.session.commit()
-            row = there.one()
+            row = query.one()
         return row
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:

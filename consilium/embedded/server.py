@@ -208,9 +208,9 @@ class EmbeddedServer:
         with psycopg.connect(
             host=str(self.socket_folder), user=SUPERUSER, dbname="postgres", autocommit=True
         ) as connection:
-            there = {name for (name,) in connection.execute("SELECT datname FROM pg_database")}
+            databases = {name for (name,) in connection.execute("SELECT datname FROM pg_database")}
             for name in ("consilium", "consilium_broker"):
-                if name not in there:
+                if name not in databases:
                     connection.execute(f'CREATE DATABASE "{name}"')
 
     def _server_options(self) -> str:

@@ -79,10 +79,10 @@ class OutFolder:
         if not path.exists():
             return False
         try:
-            there = json.loads(path.read_text(encoding="utf-8"))
+            existing = json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
             return True
-        return not isinstance(there, dict) or there.keys() != content.keys()
+        return not isinstance(existing, dict) or existing.keys() != content.keys()
 
     def _refuse(self, names: Sequence[str]) -> None:
         if names:

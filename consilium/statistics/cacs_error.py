@@ -245,10 +245,10 @@ def _mean_spearman(values: Array, drawn: Array) -> Figure:
     truth = ranks(values) - (n + 1) / 2
     correlations = []
     for draw in drawn.T:
-        there = ranks(draw) - (n + 1) / 2
-        spread = float(there @ there)
+        deviations = ranks(draw) - (n + 1) / 2
+        spread = float(deviations @ deviations)
         if spread > 0:
-            correlations.append(float(truth @ there) / sqrt(spread * float(truth @ truth)))
+            correlations.append(float(truth @ deviations) / sqrt(spread * float(truth @ truth)))
     if not correlations:
         return Undefined("constant values", n)
     left_out = drawn.shape[1] - len(correlations)

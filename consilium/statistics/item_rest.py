@@ -42,9 +42,9 @@ def item_rest(
     scores, best = np.asarray(score, dtype=np.float64), np.asarray(possible, dtype=np.float64)
     others = np.bincount(units, weights=scores, minlength=n_units)[units] - scores
     others_best = np.bincount(units, weights=best, minlength=n_units)[units] - best
-    there = others_best > 0
-    rest = np.divide(others, others_best, out=np.zeros_like(others), where=there)
-    return correlations(items[there], scores[there], rest[there], n_items)
+    has_rest = others_best > 0
+    rest = np.divide(others, others_best, out=np.zeros_like(others), where=has_rest)
+    return correlations(items[has_rest], scores[has_rest], rest[has_rest], n_items)
 
 
 def rater_rest(pair: ArrayLike, rater: ArrayLike, met: ArrayLike, *, n_pairs: int, n_raters: int) -> list[Figure]:
@@ -56,8 +56,8 @@ def rater_rest(pair: ArrayLike, rater: ArrayLike, met: ArrayLike, *, n_pairs: in
     ratings = np.asarray(met, dtype=np.float64)
     n_others = np.bincount(pairs, minlength=n_pairs)[pairs] - 1
     others = np.bincount(pairs, weights=ratings, minlength=n_pairs)[pairs] - ratings
-    there = n_others > 0
-    return correlations(raters[there], ratings[there], others[there] / n_others[there], n_raters)
+    has_others = n_others > 0
+    return correlations(raters[has_others], ratings[has_others], others[has_others] / n_others[has_others], n_raters)
 
 
 def correlations(group: NDArray[np.int64], x: ArrayLike, y: ArrayLike, n_groups: int) -> list[Figure]:

@@ -302,8 +302,8 @@ def _may_review(rubric: Rubric, draft: RubricDraft, reviewer: User) -> None:
 
 def _comments(draft: RubricDraft, given: Mapping[str, str]) -> dict[str, str]:
     """Comments that say something, on items that are there."""
-    there: Collection[str] = {item.id for item in items_of(draft.content)}
-    return {name: text.strip()[:LONGEST_COMMENT] for name, text in given.items() if name in there and text.strip()}
+    item_ids: Collection[str] = {item.id for item in items_of(draft.content)}
+    return {name: text.strip()[:LONGEST_COMMENT] for name, text in given.items() if name in item_ids and text.strip()}
 
 
 def _review(

@@ -71,8 +71,10 @@ def create_trained_judge(
     config = trained_config({"group": group, "seed": seed, "held_out": sorted(set(held_out))})
     if config.group and not ExpertGroup.objects.filter(benchmark=benchmark, name=config.group).exists():
         raise DomainError(_("There is no expert group “%(group)s” in this benchmark.") % {"group": config.group})
-    there = set(Candidate.objects.filter(benchmark=benchmark, name__in=config.held_out).values_list("name", flat=True))
-    missing = [candidate for candidate in config.held_out if candidate not in there]
+    existing = set(
+        Candidate.objects.filter(benchmark=benchmark, name__in=config.held_out).values_list("name", flat=True)
+    )
+    missing = [candidate for candidate in config.held_out if candidate not in existing]
     if missing:
         raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": missing[0]})
     judge = new_version(

@@ -49,9 +49,9 @@ def names_of(patterns: list[Any], namespace: str = "") -> Iterator[tuple[str, st
 
 
 def test_every_address_has_an_expectation() -> None:
-    there = dict(names_of(get_resolver().url_patterns))
-    assert sorted(set(there) - set(DOORS)) == [], "addresses without an expectation in tests/access/doors.py"
-    assert sorted(set(DOORS) - set(there)) == [], "expectations of addresses that are not there"
+    routes = dict(names_of(get_resolver().url_patterns))
+    assert sorted(set(routes) - set(DOORS)) == [], "addresses without an expectation in tests/access/doors.py"
+    assert sorted(set(DOORS) - set(routes)) == [], "expectations of addresses that are not there"
 
 
 @pytest.fixture

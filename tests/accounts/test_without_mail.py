@@ -225,10 +225,10 @@ def test_another_admin_who_adds_the_person_is_warned_of_the_link(
     opened_by_link(admin, group)
     nia = Client()
     nia.force_login(neuro.roles.get().user)
-    there = f"/b/neuro/groups/{ExpertGroupFactory(benchmark=neuro, name='B').public_id}/"
+    group_url = f"/b/neuro/groups/{ExpertGroupFactory(benchmark=neuro, name='B').public_id}/"
     for email, warned in (("bo@example.org", True), (UserFactory(last_login=timezone.now()).email, False)):
         form = {"email": email, "name": "", "role": role}
-        page = nia.post(address.format(group=there), form, follow=True).content.decode()
+        page = nia.post(address.format(group=group_url), form, follow=True).content.decode()
         assert (WARNING in unescape(page)) is warned
         assert ("opened with an invitation link" in page) is warned
 
@@ -237,9 +237,9 @@ def test_the_api_warns_of_the_link_of_another_admin(admin: Client, neuro: Benchm
     opened_by_link(admin, group)
     nia = Client()
     nia.force_login(neuro.roles.get().user)
-    there = f"/api/v1/benchmarks/neuro/groups/{ExpertGroupFactory(benchmark=neuro, name='B').public_id}/members/"
+    members_url = f"/api/v1/benchmarks/neuro/groups/{ExpertGroupFactory(benchmark=neuro, name='B').public_id}/members/"
     body = {"email": "bo@example.org", "name": "", "role": "annotator"}
-    answer = nia.post(there, body, content_type="application/json").json()
+    answer = nia.post(members_url, body, content_type="application/json").json()
     assert (answer["invitation"], answer["link"], answer["warning"]) == ("link_elsewhere", "", WARNING)
 
 

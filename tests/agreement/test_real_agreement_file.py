@@ -128,7 +128,7 @@ def test_every_row_pair_by_pair(tables):
             units[name].append([label for _, label in labels])
             for place, (physician, label) in enumerate(labels):
                 judge[name].append((label, verdict[one["item_id"]]))
-                others = [other for there, (_, other) in enumerate(labels) if there != place]
+                others = [other for position, (_, other) in enumerate(labels) if position != place]
                 ceiling[name] += [(other, label) for other in others]
                 physicians[physician, name] += [(other, label) for other in others]
     _, rows_by_table = tables

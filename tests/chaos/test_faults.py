@@ -116,10 +116,10 @@ class Desk:
 
     def nothing_lost(self) -> None:
         """The database holds what was acknowledged, or what was said after it."""
-        there = stored(self.row)
+        decisions = stored(self.row)
         for criterion, place in self.acknowledged.items():
-            assert there.get(criterion) in self.said[criterion][place:], (
-                f"acknowledged {self.said[criterion][place]}, stored {there.get(criterion)}"
+            assert decisions.get(criterion) in self.said[criterion][place:], (
+                f"acknowledged {self.said[criterion][place]}, stored {decisions.get(criterion)}"
             )
 
     def all_saved(self, page: Page) -> None:

@@ -128,8 +128,8 @@ def test_kills_and_emptied_brokers_cost_calls_and_no_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def ring(*ids: int) -> None:
-        with Connection(redis_url) as there:
-            judge_slice.apply_async(ids, connection=there)
+        with Connection(redis_url) as broker:
+            judge_slice.apply_async(ids, connection=broker)
 
     monkeypatch.setattr(judge_slice, "delay", ring)
     # A bell lost with an emptied broker before it was heard is rung again after this.

@@ -139,8 +139,8 @@ def test_the_groups_agree_about_as_well_as_physicians_do() -> None:
     one, other = (ExpertGroup.objects.get(benchmark__slug="demo", name=name) for name in GROUPS)
     for stage in STAGES:
         first, second = group_ratings(one, stage), group_ratings(other, stage)
-        here, there = shared(first, second)
-        a, b = first.outcome[here], second.outcome[there]
+        here, other_positions = shared(first, second)
+        a, b = first.outcome[here], second.outcome[other_positions]
         decided = (a <= Outcome.MET) & (b <= Outcome.MET)
         assert decided.sum() > 1000
         assert 0.70 <= f1_score(a[decided], b[decided], average="macro") <= 0.83

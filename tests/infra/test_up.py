@@ -123,10 +123,18 @@ def home(tmp_path_factory, template_database):
 
 def copy_template(server):
     """The template's tables, without that of sessions."""
-    there = settings.DATABASES["default"]
+    database = settings.DATABASES["default"]
     server.ensure()
     with subprocess.Popen(
-        [binaries() / "pg_dump", "-h", there["HOST"], "-U", there["USER"], "--no-owner", there["TEST"]["TEMPLATE"]],
+        [
+            binaries() / "pg_dump",
+            "-h",
+            database["HOST"],
+            "-U",
+            database["USER"],
+            "--no-owner",
+            database["TEST"]["TEMPLATE"],
+        ],
         stdout=subprocess.PIPE,
     ) as dump:
         subprocess.run(

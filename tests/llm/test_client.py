@@ -205,14 +205,14 @@ def test_hosts_on_the_list_are_called(url: str, allowed: str) -> None:
 
 def test_a_listed_name_that_leads_to_cloud_metadata_is_not_called() -> None:
     # Name resolution is the system's: here it answers as a rebinding name server would.
-    there = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))]
+    addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))]
     endpoint = Endpoint(url="http://judge.example.org/v1", model="ok", retry=QUICK)
 
     async def main() -> Judgement:
         async with ChatClient(endpoint, allowed_hosts=["judge.example.org"], environ={}) as client:
             return await judge(client, MESSAGES)
 
-    with patch("socket.getaddrinfo", return_value=there):
+    with patch("socket.getaddrinfo", return_value=addresses):
         judgement = asyncio.run(main())
     assert judgement.missing
     assert "169.254.169.254" in judgement.calls[0].error

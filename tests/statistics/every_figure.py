@@ -197,8 +197,10 @@ def _scores(one: Table) -> dict[str, Any]:
     bootstrap, cases = CaseBootstrap(one.n_cases, 1, RESAMPLES), one.n_cases
     item, a, _said = _against_a(one)
     case = one.case[item]
-    there, place = np.unique(case, return_inverse=True)
-    hits, present = (np.bincount(place, weights=w, minlength=len(there)).astype(int) for w in (a, np.ones(len(a))))
+    unique_cases, place = np.unique(case, return_inverse=True)
+    hits, present = (
+        np.bincount(place, weights=w, minlength=len(unique_cases)).astype(int) for w in (a, np.ones(len(a)))
+    )
     position = item - np.searchsorted(one.case, case) if len(item) else item
     labels, counts = (
         np.bincount(one.item, weights=w, minlength=len(one.case)) for w in (one.met, np.ones(len(one.met)))
@@ -207,9 +209,9 @@ def _scores(one: Table) -> dict[str, Any]:
     (powered,) = prediction_powered(
         case_sums(case=one.case, n_cases=cases, prediction=(one.verdict == 1) * 1.0, label=graded), clip=(0, 1)
     )
-    plans: dict[str, Figure] = {"detectable.se": detectable_from_standard_error(0.1, len(there), 20)}
-    spread = float(np.std(hits / present, ddof=1)) if len(there) > 1 else 0.0
-    plans["detectable"] = detectable_mean_difference(spread, len(there), 20)
+    plans: dict[str, Figure] = {"detectable.se": detectable_from_standard_error(0.1, len(unique_cases), 20)}
+    spread = float(np.std(hits / present, ddof=1)) if len(unique_cases) > 1 else 0.0
+    plans["detectable"] = detectable_mean_difference(spread, len(unique_cases), 20)
     if powered.label_variance is not None and powered.residual_variance is not None:
         pilot = Pilot(powered.label_variance, powered.residual_variance, powered.n_labelled_cases, powered.n_cases)
         plans |= {f"budget.{how}": cases_needed(pilot, 0.2, with_judge=how == "judge") for how in ("judge", "alone")}
@@ -217,14 +219,14 @@ def _scores(one: Table) -> dict[str, Any]:
         "cacs": cacs_at_k(hits, present, K),
         "pass": pass_at_k(hits, present, K),
         "accuracy": rubric_accuracy(hits, present),
-        "calibration": calibrate(hits, present, case=there, seed=1, resamples=RESAMPLES),
+        "calibration": calibrate(hits, present, case=unique_cases, seed=1, resamples=RESAMPLES),
         "worst": worst_at_k(case, a, K).figure,
         "ratio": ratio_figures(
             sums_by_case(a, case, cases), sums_by_case(np.ones(len(a)), case, cases), bootstrap=bootstrap
         ).figures,
         "item_rest": item_rest(
             place, position, a * (1 - 2 * (position % 2)), 1 - position % 2,
-            n_units=len(there), n_items=int(position.max(initial=-1)) + 1,
+            n_units=len(unique_cases), n_items=int(position.max(initial=-1)) + 1,
         ),
         "length": length_control(item**2, a, item % 2, case),
         "powered": powered,

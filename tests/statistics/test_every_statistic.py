@@ -307,12 +307,12 @@ def test_exchanged_judges_turn_the_sign_and_nothing_else() -> None:
     assert isinstance(one, Estimate)
     assert (other.value, other.low, other.high) == pytest.approx((-one.value, -one.high, -one.low))
     b, c = rng.integers(5, size=15), rng.integers(4, size=15)
-    here, there = mcnemar(b, c, n_cases=15), mcnemar(c, b, n_cases=15)
-    assert (here.only_first, here.only_second) == (there.only_second, there.only_first)
+    here, swapped = mcnemar(b, c, n_cases=15), mcnemar(c, b, n_cases=15)
+    assert (here.only_first, here.only_second) == (swapped.only_second, swapped.only_first)
     assert (here.p, here.p_clustered, here.chi_square_clustered) == (
-        there.p,
-        there.p_clustered,
-        there.chi_square_clustered,
+        swapped.p,
+        swapped.p_clustered,
+        swapped.chi_square_clustered,
     )
 
 

@@ -66,12 +66,12 @@ def test_raters_with_the_mean_of_the_others() -> None:
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 2, size=(30, 4))
     labels[:, 3] = 1
-    there = rng.random((30, 4)) < 0.7
-    pair, rater = np.nonzero(there)
+    present = rng.random((30, 4)) < 0.7
+    pair, rater = np.nonzero(present)
     correlations = rater_rest(pair, rater, labels[pair, rater], n_pairs=30, n_raters=5)
     for one in range(3):
-        shared = [p for p in range(30) if there[p, one] and there[p].sum() > 1]
-        others = [(labels[p, there[p]].sum() - labels[p, one]) / (there[p].sum() - 1) for p in shared]
+        shared = [p for p in range(30) if present[p, one] and present[p].sum() > 1]
+        others = [(labels[p, present[p]].sum() - labels[p, one]) / (present[p].sum() - 1) for p in shared]
         assert correlations[one].value == pytest.approx(np.corrcoef(labels[shared, one], others)[0, 1], abs=1e-12)
         assert correlations[one].n == len(shared)
     assert isinstance(correlations[3], Undefined)

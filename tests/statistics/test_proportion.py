@@ -23,8 +23,8 @@ def test_clopper_pearson_is_the_published_one(hits: int, n: int, low: float, hig
 def test_clopper_pearson_is_scipys() -> None:
     for n in (1, 2, 7, 40):
         for hits in range(n + 1):
-            there = binomtest(hits, n).proportion_ci(method="exact")
-            assert clopper_pearson(hits, n) == pytest.approx((there.low, there.high), abs=1e-9)
+            interval = binomtest(hits, n).proportion_ci(method="exact")
+            assert clopper_pearson(hits, n) == pytest.approx((interval.low, interval.high), abs=1e-9)
 
 
 def least_and_greatest(hits: int, n: int, population: int) -> tuple[int, int]:

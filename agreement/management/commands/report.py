@@ -121,11 +121,11 @@ def _parameter(given: str) -> tuple[str, Any]:
 
 def _refuse_other_files(report: Report, out: Path) -> None:
     """`CommandError` where the folder has files of a report of another kind, or of other parameters."""
-    there = out / "report.json"
-    if out.suffix == ".zip" or not there.exists():
+    path = out / "report.json"
+    if out.suffix == ".zip" or not path.exists():
         return
     try:
-        description = json.loads(there.read_text(encoding="utf-8"))
+        description = json.loads(path.read_text(encoding="utf-8"))
         same = (description["kind"], description["parameters"]) == (report.kind, report.parameters)
     except (OSError, ValueError, LookupError, TypeError):
         same = False

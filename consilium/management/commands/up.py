@@ -249,7 +249,7 @@ def _demo_sign_ins() -> list[tuple[str, str, str]]:
         sign_ins: list[tuple[str, str, str]] = list(import_module("consilium.demo").SIGN_INS)
     except (ImportError, AttributeError):
         return []
-    there = set(
+    emails = set(
         get_user_model().objects.filter(email__in=[email for _r, email, _p in sign_ins]).values_list("email", flat=True)
     )
-    return [sign_in for sign_in in sign_ins if sign_in[1] in there]
+    return [sign_in for sign_in in sign_ins if sign_in[1] in emails]
