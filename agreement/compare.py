@@ -140,8 +140,8 @@ def compare_tallies(
     )
     progress(0.8)
     rows = [
-        _row(one.name, figure, one.n_responses, one.total, judged_by)
-        for one, figure in zip(slices, agreements, strict=True)
+        _row(part.name, figure, part.n_responses, part.total, judged_by)
+        for part, figure in zip(slices, agreements, strict=True)
     ]
     responses = ResponseRows(tallies, judged_by)
     progress(1.0)
@@ -181,17 +181,17 @@ def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
             add(f"candidate:{frame.candidates[place]}", tally, int(counted_responses[own].sum()))
     n_own = len(counted_slices)
     responses_by_case = np.bincount(frame.response_case[counted_responses], minlength=len(frame.cases))
-    for one in frame.slices:
+    for part in frame.slices:
         # What holds for whole cases needs no look at criteria.
-        if one.criteria is None:
-            tally = by_case * one.cases[:, None]
-            n_responses = int(responses_by_case[one.cases].sum())
+        if part.criteria is None:
+            tally = by_case * part.cases[:, None]
+            n_responses = int(responses_by_case[part.cases].sum())
         else:
-            rows = np.flatnonzero(one.criteria)
+            rows = np.flatnonzero(part.criteria)
             tally = _summed(tallies.by_criterion[rows], frame.criterion_case[rows], len(frame.cases))
-            n_responses = tallies.responses_behind[one.name]
+            n_responses = tallies.responses_behind[part.name]
         if tally.any():
-            add(one.name, tally, n_responses)
+            add(part.name, tally, n_responses)
     return counted_slices, np.stack(cells, axis=1), n_own
 
 

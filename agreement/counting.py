@@ -29,8 +29,8 @@ class Tallies:
         self.frame = frame
         self.by_response: Counts = np.zeros((len(frame.response_ids), STANDINGS), np.int32)
         self.by_criterion: Counts = np.zeros((len(frame.criterion_ids), STANDINGS), np.int32)
-        self._by_criteria = [one for one in frame.slices if one.criteria is not None]
-        self.responses_behind = {one.name: 0 for one in self._by_criteria}
+        self._by_criteria = [part for part in frame.slices if part.criteria is not None]
+        self.responses_behind = {part.name: 0 for part in self._by_criteria}
 
     def add(self, pairs: Pairs) -> None:
         """Count another part."""
@@ -44,10 +44,10 @@ class Tallies:
         _count(self.by_criterion, criterion, pairs.standing)
         behind = pairs.standing <= LAST_COUNTED
         criterion, response = criterion[behind], response[behind] - response.min()
-        for one in self._by_criteria:
-            assert one.criteria is not None
-            own = response[one.criteria[criterion]]
-            self.responses_behind[one.name] += int((np.bincount(own) > 0).sum())
+        for part in self._by_criteria:
+            assert part.criteria is not None
+            own = response[part.criteria[criterion]]
+            self.responses_behind[part.name] += int((np.bincount(own) > 0).sum())
 
     def touched(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which responses and which criteria have a pair at all."""

@@ -122,7 +122,7 @@ def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
         .select_related("case", "candidate")
         .defer("text", "metadata", "case__conversation", "case__reference_answer", "case__metadata")
     )
-    by_id = {one.pk: one for one in responses}
+    by_id = {response.pk: response for response in responses}
     items = (
         RubricItem.objects.filter(criterion__in=set(chosen.criterion.tolist()))
         .select_related("criterion")

@@ -111,16 +111,16 @@ class Frame:
 
     def _slices(self) -> Iterator[Slice]:
         labels: list[tuple[str, list[str], list[Any]]] = [
-            ("difficulty", [one.difficulty for one in self.cases], list(Difficulty.values)),
-            ("register", [one.register for one in self.cases], list(Register.values)),
+            ("difficulty", [case.difficulty for case in self.cases], list(Difficulty.values)),
+            ("register", [case.register for case in self.cases], list(Register.values)),
         ]
         for kind, of_case, values in labels:
             for value in values:
                 if value in of_case:
                     yield Slice(f"{kind}:{value}", np.array([label == value for label in of_case], dtype=bool))
         by_tag: dict[str, list[int]] = {}
-        for place, one in enumerate(self.cases):
-            for tag in one.tags:
+        for place, case in enumerate(self.cases):
+            for tag in case.tags:
                 by_tag.setdefault(tag, []).append(place)
         for tag in sorted(by_tag.keys() | self.criterion_tags.keys()):
             on_case = np.zeros(len(self.cases), dtype=bool)
@@ -162,15 +162,15 @@ class Frame:
             named = [p for p in np.unique(response).tolist() if self.response_name(p) == rest]
             if named:
                 return np.isin(response, named)
-        one = {one.name: one for one in self.slices}.get(name)
-        if one is None:
+        part = {part.name: part for part in self.slices}.get(name)
+        if part is None:
             return item_slices.selection(
                 name,
                 case=self.case_ids[self.response_case[response]],
                 response=self.response_ids[response],
                 criterion=self.criterion_ids[criterion],
             )
-        return one.criteria[criterion] if one.criteria is not None else one.cases[self.response_case[response]]
+        return part.criteria[criterion] if part.criteria is not None else part.cases[self.response_case[response]]
 
 
 def _places(ids: Index, values: Index, what: str) -> Index:

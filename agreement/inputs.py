@@ -58,14 +58,14 @@ def digest_of(*ratings: Ratings | RatingsDigest | None, names: tuple[str, ...] =
     sha = hashlib.sha256()
     for name in names:
         sha.update(name.encode() + b"\0")
-    for one in ratings:
-        if one is None:
+    for part in ratings:
+        if part is None:
             sha.update(b"none\0")
             continue
-        if isinstance(one, Ratings):
-            whole, one = one, RatingsDigest()
-            one.add(whole)
-        sha.update(one.digest())
+        if isinstance(part, Ratings):
+            whole, part = part, RatingsDigest()
+            part.add(whole)
+        sha.update(part.digest())
     return sha.hexdigest()
 
 

@@ -66,7 +66,7 @@ def _newest(criterion: Ints, case_key: str | None = None) -> Iterable[tuple[int,
 
 
 def _ids(ids: Ints) -> list[int]:
-    return [int(one) for one in np.unique(ids)]
+    return [int(pk) for pk in np.unique(ids)]
 
 
 def _some(ids: Iterable[int]) -> Ints:

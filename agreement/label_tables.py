@@ -71,11 +71,11 @@ def _agreement_rows(labels: LabelFile, judge: JudgeFile, bootstrap: CaseBootstra
     )
     responses = _responses(labels, counted)
     rows = []
-    for name, one, n_responses in zip([ALL, *labels.categories], evaluations, responses, strict=True):
-        row = _row(name, one, n_responses)
-        row["n_invalid"] = one.agreement.n_invalid
-        if one.agreement.n_invalid:
-            valid_mf1 = one.agreement.mf1_valid.value
+    for name, evaluation, n_responses in zip([ALL, *labels.categories], evaluations, responses, strict=True):
+        row = _row(name, evaluation, n_responses)
+        row["n_invalid"] = evaluation.agreement.n_invalid
+        if evaluation.agreement.n_invalid:
+            valid_mf1 = evaluation.agreement.mf1_valid.value
             shown = "undefined" if valid_mf1 is None else f"{valid_mf1:.6f}"
             row["note"] = _joined([f"mf1 on the pairs with a verdict: {shown}", row["note"]])
         rows.append(row)
@@ -91,8 +91,8 @@ def _physician_rows(labels: LabelFile, others: ConfusionCounts, bootstrap: CaseB
         drawn = CaseBootstrap(mine.n_cases, bootstrap.seed, bootstrap.resamples)
         evaluations = meta_evaluation(_by_case_and_slice(mine, others[own]), bootstrap=drawn)
         responses = _responses(mine, others[own])
-        for name, one, n_responses in zip([ALL, *mine.categories], evaluations, responses, strict=True):
-            rows.append({"physician": labels.physicians[number], **_row(name, one, n_responses)})
+        for name, evaluation, n_responses in zip([ALL, *mine.categories], evaluations, responses, strict=True):
+            rows.append({"physician": labels.physicians[number], **_row(name, evaluation, n_responses)})
     return rows
 
 
@@ -103,8 +103,10 @@ def _ceiling_rows(labels: LabelFile, others: ConfusionCounts, bootstrap: CaseBoo
     alphas += [krippendorff_alpha(by_item[labels.category == place]) for place in range(len(labels.categories))]
     rows = []
     responses = _responses(labels, others)
-    for name, one, alpha, n_responses in zip([ALL, *labels.categories], evaluations, alphas, responses, strict=True):
-        row = _row(name, one, n_responses)
+    for name, evaluation, alpha, n_responses in zip(
+        [ALL, *labels.categories], evaluations, alphas, responses, strict=True
+    ):
+        row = _row(name, evaluation, n_responses)
         row["alpha"] = alpha.value
         if isinstance(alpha, Undefined):
             row["note"] = _joined([row["note"], f"alpha: {alpha.reason}"])
@@ -150,17 +152,17 @@ def _responses(labels: LabelFile, pairs: ConfusionCounts) -> list[int]:
     return [int(np.unique(response).size), *by_category.tolist()]
 
 
-def _row(name: str, one: MetaEvaluation, n_responses: int) -> Row:
-    agreement = one.agreement
+def _row(name: str, evaluation: MetaEvaluation, n_responses: int) -> Row:
+    agreement = evaluation.agreement
     shown: dict[str, Figure] = {
         "mf1": agreement.mf1,
         "f1_met": agreement.f1_met,
         "f1_not_met": agreement.f1_not_met,
-        "precision_met": one.precision_met,
-        "recall_met": one.recall_met,
-        "precision_not_met": one.precision_not_met,
-        "recall_not_met": one.recall_not_met,
-        "f1_balanced": one.f1_balanced,
+        "precision_met": evaluation.precision_met,
+        "recall_met": evaluation.recall_met,
+        "precision_not_met": evaluation.precision_not_met,
+        "recall_not_met": evaluation.recall_not_met,
+        "f1_balanced": evaluation.f1_balanced,
         "raw": agreement.raw,
         "kappa": agreement.kappa,
         "ac1": agreement.ac1,

@@ -98,8 +98,8 @@ def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: st
 
 def _reason(row: Row, name: str) -> str:
     """The remark of a row that is about one figure."""
-    for one in str(row.get("note", "")).split("; "):
-        names, colon, why = one.partition(": ")
+    for remark in str(row.get("note", "")).split("; "):
+        names, colon, why = remark.partition(": ")
         if colon and name in names.split(", "):
             return remarks.in_words(why)
     return remarks.in_words(str(row.get("note", "")))

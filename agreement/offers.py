@@ -163,8 +163,8 @@ def offers(benchmark: Benchmark) -> list[Offer]:
     ]
     physicians = Physician.objects.filter(benchmark=benchmark, user__in=rated_work(benchmark).values("annotator"))
     offer_list += [
-        Offer(f"physician:{one.pseudonym}", one.pseudonym, "physician")
-        for one in sorted(physicians, key=lambda one: natural(one.pseudonym))
+        Offer(f"physician:{physician.pseudonym}", physician.pseudonym, "physician")
+        for physician in sorted(physicians, key=lambda physician: natural(physician.pseudonym))
     ]
     return offer_list
 
@@ -175,8 +175,8 @@ def _consensus_offers(groups: Iterable[str]) -> list[Offer]:
     if len(names) == 2:
         return [Offer("consensus", _("Consensus of both groups"), "consensus")]
     return [
-        Offer(rater, _("Consensus of %(one)s and %(two)s") % {"one": one, "two": two}, "consensus")
-        for rater, (one, two) in zip(consensus_pairs(names), combinations(names, 2), strict=True)
+        Offer(rater, _("Consensus of %(one)s and %(two)s") % {"one": first, "two": two}, "consensus")
+        for rater, (first, two) in zip(consensus_pairs(names), combinations(names, 2), strict=True)
     ]
 
 

@@ -63,7 +63,7 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
     raters_of = {pk: raters or [] for pk, _headline, raters in facts}
     behind = {pk: judges_behind(raters) for pk, raters in raters_of.items()}
     stale = _may_be_stale([report for report in shown if report.pk in raters_of], raters_of)
-    runs = run_names(str(one) for report in shown for one in report.parameters.values())
+    runs = run_names(str(value) for report in shown for value in report.parameters.values())
     rows = []
     for report in shown:
         headline = None

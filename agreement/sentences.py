@@ -55,9 +55,9 @@ def _with(noun: str, name: str) -> str:
     return name if noun in name.casefold().split() else f"{noun} {name}"
 
 
-def counted(n: int, one: str, many: str = "") -> str:
+def counted(n: int, singular: str, many: str = "") -> str:
     """A number with its noun: “1 pair”, “1,204 pairs”."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {singular if n == 1 else many or singular + 's'}"
 
 
 def listed(parts: Iterable[str]) -> str:

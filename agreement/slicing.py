@@ -56,23 +56,23 @@ def sliced(
         n_responses.append(_distinct(responses[own]))
     by_criterion = _tally(criteria, code, len(frame.criterion_ids), codes)
     responses_of_case = np.bincount(frame.response_case[np.unique(responses)], minlength=len(frame.cases))
-    for one in frame.slices:
-        counted = _of_slice(one, frame, by_case, by_criterion)
+    for part in frame.slices:
+        counted = _of_slice(part, frame, by_case, by_criterion)
         if not counted.any():
             continue
-        names.append(one.name)
+        names.append(part.name)
         tables.append(counted[studied])
-        if one.criteria is None:
-            n_responses.append(int(responses_of_case[one.cases].sum()))
+        if part.criteria is None:
+            n_responses.append(int(responses_of_case[part.cases].sum()))
         else:
-            n_responses.append(_distinct(responses[one.criteria[criteria]]))
+            n_responses.append(_distinct(responses[part.criteria[criteria]]))
     return Sliced(names, np.stack(tables, axis=1), n_responses)
 
 
-def _of_slice(one: Slice, frame: Frame, by_case: Counts, by_criterion: Counts) -> Counts:
-    if one.criteria is None:
-        return np.asarray(by_case * one.cases[:, None])
-    rows = np.flatnonzero(one.criteria)
+def _of_slice(part: Slice, frame: Frame, by_case: Counts, by_criterion: Counts) -> Counts:
+    if part.criteria is None:
+        return np.asarray(by_case * part.cases[:, None])
+    rows = np.flatnonzero(part.criteria)
     counted = np.zeros_like(by_case)
     np.add.at(counted, frame.criterion_case[rows], by_criterion[rows])
     return counted

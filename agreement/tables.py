@@ -27,7 +27,7 @@ class MadeRows(Sequence[T]):
     def __getitem__(self, place: slice) -> list[T]: ...
     def __getitem__(self, place: int | slice) -> T | list[T]:
         if isinstance(place, slice):
-            return [self.made(one) for one in range(*place.indices(len(self)))]
+            return [self.made(position) for position in range(*place.indices(len(self)))]
         place = place + len(self) if place < 0 else place
         if not 0 <= place < len(self):
             raise IndexError(place)

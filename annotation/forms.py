@@ -101,7 +101,10 @@ class PieceForm(forms.Form):
         assert isinstance(status, forms.ChoiceField)
         assert isinstance(physician, forms.ChoiceField)
         status.choices = self.STATES
-        named = [(one.pseudonym, f"{one.name} ({one.pseudonym})" if one.name else one.pseudonym) for one in physicians]
+        named = [
+            (person.pseudonym, f"{person.name} ({person.pseudonym})" if person.name else person.pseudonym)
+            for person in physicians
+        ]
         physician.choices = [("", _("All")), *sorted(named, key=lambda choice: choice[1].casefold())]
 
     def chosen(self) -> PieceFilter:

@@ -39,9 +39,9 @@ def label_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWork]
     work = case_work(own)
     if not work:
         return []
-    rows = Attention.objects.filter(user=user, label_task__batch__in=[one.batch.pk for one in work])
+    rows = Attention.objects.filter(user=user, label_task__batch__in=[batch_work.batch.pk for batch_work in work])
     spent = dict(rows.order_by().values_list("label_task__batch").annotate(Sum("seconds")))
-    return [replace(one, seconds=spent.get(one.batch.pk, 0)) for one in work]
+    return [replace(batch_work, seconds=spent.get(batch_work.batch.pk, 0)) for batch_work in work]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class QuestionResults:
         agreed = Counter(case.summary.agreed_value for case in self.cases)
         chosen = [0] * len(self.question.options)
         for case in self.cases:
-            chosen = [one + other for one, other in zip(chosen, case.summary.counts, strict=True)]
+            chosen = [total + other for total, other in zip(chosen, case.summary.counts, strict=True)]
         return [
             (option["value"], option["label"], number, agreed[option["value"]])
             for option, number in zip(self.question.options, chosen, strict=True)
@@ -305,15 +305,15 @@ def case_columns(question: LabelQuestion) -> tuple[str, ...]:
 def case_rows(results: QuestionResults) -> Iterator[Sequence[object]]:
     """One row a case; a figure that is undefined is an empty cell."""
     for case in results.cases:
-        one = case.summary
-        figures: list[Figure] = [getattr(one, name) for name in FIGURES]
-        note = "" if one.n else "no answers yet"
-        if one.n and not one.majority:
+        summary = case.summary
+        figures: list[Figure] = [getattr(summary, name) for name in FIGURES]
+        note = "" if summary.n else "no answers yet"
+        if summary.n and not summary.majority:
             note = "tie"
         yield (
-            *(results.question.name, case.key, case.asked, one.n, *one.counts, one.majority),
+            *(results.question.name, case.key, case.asked, summary.n, *summary.counts, summary.majority),
             *(figure.value for figure in figures),
-            *(STANDINGS[one.standing], note),
+            *(STANDINGS[summary.standing], note),
         )
 
 

@@ -12,7 +12,7 @@ def specialty_field(name: str, macro_categories: Mapping[str, str]) -> str:
 
     Capitals, and ``_`` for a space, make no difference.
     """
-    known = {_plain(one): larger for one, larger in macro_categories.items()}
+    known = {_plain(specialty): larger for specialty, larger in macro_categories.items()}
     return _plain(known.get(_plain(name), name))
 
 
@@ -68,14 +68,14 @@ def swap_for_matches(
     swapped = True
     while swapped:
         swapped = False
-        for place, one in enumerate(people):
+        for place, first in enumerate(people):
             for two in people[place + 1 :]:
-                first_gains, back = gains(one, two), gains(two, one)
+                first_gains, back = gains(first, two), gains(two, first)
                 for mine, theirs in ((1, 1), (1, 0), (0, 1)):
                     while first_gains[mine] and back[theirs]:
                         for response, giver, taker in (
-                            (first_gains[mine].pop(), one, two),
-                            (back[theirs].pop(), two, one),
+                            (first_gains[mine].pop(), first, two),
+                            (back[theirs].pop(), two, first),
                         ):
                             chosen[response].remove(giver)
                             chosen[response].add(taker)

@@ -41,7 +41,10 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         view="annotation:batches",
     )
     progress = progress_of(batches).values()
-    total, accepted = sum(one.total for one in progress), sum(one.accepted for one in progress)
+    total, accepted = (
+        sum(batch_progress.total for batch_progress in progress),
+        sum(batch_progress.accepted for batch_progress in progress),
+    )
     yield Step(
         order=60,
         label=_("Physicians grade, checkers check"),

@@ -125,7 +125,7 @@ def sklearn_loops(benchmark: Any, *, candidates: int) -> tuple[float, float]:
 
     def loop(mask: Any) -> float:
         a, b, cases = pairs.a[mask], pairs.b[mask], case[mask]
-        by_case = [np.flatnonzero(cases == one) for one in np.unique(cases)]
+        by_case = [np.flatnonzero(cases == case_id) for case_id in np.unique(cases)]
         clock = Clock()
         f1_score(a, b, average="macro")
         for _ in range(RESAMPLES):

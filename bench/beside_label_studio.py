@@ -56,8 +56,8 @@ def main() -> None:
     rows: list[tuple[object, ...]] = []
     for number in options.clients:
         for what, against, share in compared:
-            one, other = ours[what, number][share], theirs[against, number][share]
-            rows.append((f"{what} : {against}, {share}", number, one, other, other / one))
+            our_value, other = ours[what, number][share], theirs[against, number][share]
+            rows.append((f"{what} : {against}, {share}", number, our_value, other, other / our_value))
     for name, what in (("web processes, MiB", "mib"), ("at their peaks, each with what they share", "peak_mib")):
         rows.append((name, "", own[what], peer[what], peer[what] / own[what]))
     show(

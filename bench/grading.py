@@ -174,8 +174,8 @@ def in_threads(count: int, work: Callable[[int], list[float]]) -> tuple[list[flo
 def cpu_of(pid: int) -> float:
     """CPU seconds that a process and its descendants have used."""
     ticks = 0
-    for one in family(pid):
-        fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+    for member in family(pid):
+        fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
         ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -245,8 +245,8 @@ class Measure:
             for public_id, ids in ready[number]:
                 for at in range(0, CRITERIA, at_once):
                     rows = [
-                        {"criterion": one, "outcome": "met", "version": 0, "client_id": str(uuid.uuid4())}
-                        for one in ids[at : at + at_once]
+                        {"criterion": criterion, "outcome": "met", "version": 0, "client_id": str(uuid.uuid4())}
+                        for criterion in ids[at : at + at_once]
                     ]
                     seconds, text = browser.ask("POST", f"/work/{public_id}/decisions/", {"decisions": rows})
                     times.append(seconds)
@@ -298,7 +298,7 @@ class Measure:
                         " note, evidence, version, client_id, created_at, updated_at)"
                         " SELECT a, c, %s, 'met', false, '', '[]', 1, gen_random_uuid(), now(), now()"
                         " FROM unnest(%s::bigint[], %s::bigint[]) AS given (a, c)",
-                        [number_of_round, [one for one, _ in some], [one for _, one in some]],
+                        [number_of_round, [pk for pk, _ in some], [pk for _, pk in some]],
                     )
                     times.append(time.perf_counter() - began)
             return times

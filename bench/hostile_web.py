@@ -90,7 +90,7 @@ def tried(door: Door, name: str, cookie: str, pids: list[int], *, full: bool) ->
     sent = HOSTILE[name](door, full)
     if sent is None:
         return None
-    processes = [one for pid in pids for one in family(pid)]
+    processes = [member for pid in pids for member in family(pid)]
     before = {pid: _status(pid, "VmRSS") for pid in processes}
     for pid in processes:
         Path(f"/proc/{pid}/clear_refs").write_text("5")

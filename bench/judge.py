@@ -185,7 +185,7 @@ def measure(options: argparse.Namespace, python: Path | None) -> list[Figures]:
             figure, used = through_celery(benchmark, url, options.concurrency, befores[:count], home)
             figures.append(figure)
             if count > 1:
-                print("CPU seconds of each worker: " + ", ".join(f"{one:.1f}" for one in used))
+                print("CPU seconds of each worker: " + ", ".join(f"{seconds:.1f}" for seconds in used))
         messages = last_messages(url, home)
         given = {"url": url, "messages": messages, "concurrency": options.concurrency}
         if python is not None:
@@ -201,10 +201,10 @@ def report(options: argparse.Namespace, figures: Sequence[Figures]) -> None:
     """Print the table, and what ours is held to."""
     ideal = options.concurrency / options.latency if options.latency else float("inf")
     rows: list[list[object]] = [["ideal of one worker", ideal, 1.0, "", "", "", ""]]
-    for one in figures:
-        more = [one.cpu_ms, one.database_ms, one.rss, one.pss]
-        share = one.rate / ideal / one.workers
-        rows.append([one.name, one.rate, share, *("" if value is None else value for value in more)])
+    for figure in figures:
+        more = [figure.cpu_ms, figure.database_ms, figure.rss, figure.pss]
+        share = figure.rate / ideal / figure.workers
+        rows.append([figure.name, figure.rate, share, *("" if value is None else value for value in more)])
     show(
         f"{options.verdicts:,} verdicts, {options.latency * 1000:g} ms latency, {options.concurrency} in flight for "
         f"each worker, broker {options.broker}",
@@ -223,7 +223,9 @@ def report(options: argparse.Namespace, figures: Sequence[Figures]) -> None:
         kept = value >= bound if sign == ">=" else value <= bound
         print(f"{'held ' if kept else 'NOT held'}  {what}: {value:.2f} ({sign} {bound:g})")
     if options.json:
-        options.json.write_text(json.dumps({"ideal": ideal, "results": [asdict(one) for one in figures]}, indent=1))
+        options.json.write_text(
+            json.dumps({"ideal": ideal, "results": [asdict(figure) for figure in figures]}, indent=1)
+        )
 
 
 def main() -> None:

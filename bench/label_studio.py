@@ -241,13 +241,13 @@ def together(clients: int, work: Callable[[Client, int], list[float]]) -> list[f
     times: list[float] = []
     failures: list[Exception] = []
 
-    def one(number: int) -> None:
+    def run_one(number: int) -> None:
         try:
             times.extend(work(Client(), number))
         except Exception as failure:
             failures.append(failure)
 
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(clients)]
+    threads = [threading.Thread(target=run_one, args=(number,)) for number in range(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:

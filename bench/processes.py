@@ -36,8 +36,8 @@ def stop(process: subprocess.Popen[Any]) -> None:
     try:
         process.wait(30)
     except subprocess.TimeoutExpired:
-        for one in family(process.pid):
-            os.kill(one, 9)
+        for pid in family(process.pid):
+            os.kill(pid, 9)
         process.wait()
 
 
@@ -106,9 +106,9 @@ def _listens(port: int) -> bool:
 def cpu_seconds(pid: int) -> float:
     """CPU seconds so far of a process and all below it, ended ones included."""
     ticks = 0
-    for one in family(pid):
+    for member in family(pid):
         try:
-            fields = Path(f"/proc/{one}/stat").read_text().rpartition(") ")[2].split()
+            fields = Path(f"/proc/{member}/stat").read_text().rpartition(") ")[2].split()
         except OSError:
             continue
         ticks += sum(map(int, fields[11:15]))  # own and, of children that ended, theirs: user and system
@@ -155,9 +155,9 @@ class Watch:
     def _look(self) -> None:
         for pid in self._pids:
             with contextlib.suppress(OSError):  # one ends while it is looked at
-                for one in family(pid):
-                    self.rss = max(self.rss, _field(Path(f"/proc/{one}/status"), "VmHWM"))
-                    self.pss = max(self.pss, _field(Path(f"/proc/{one}/smaps_rollup"), "Pss"))
+                for member in family(pid):
+                    self.rss = max(self.rss, _field(Path(f"/proc/{member}/status"), "VmHWM"))
+                    self.pss = max(self.pss, _field(Path(f"/proc/{member}/smaps_rollup"), "Pss"))
 
 
 def _field(path: Path, name: str) -> float:

@@ -97,8 +97,8 @@ def peak_memory(pid: int) -> int:
     """KiB of resident memory of a process and its descendants, each at its peak; pages they share count in each."""
     return sum(
         int(match[1])
-        for one in family(pid)
-        if (match := re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{one}/status").read_text()))
+        for member in family(pid)
+        if (match := re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{member}/status").read_text()))
     )
 
 
@@ -112,6 +112,6 @@ def memory(pid: int) -> int:
     """KiB of memory of a process and its descendants, pages that they share counted once (proportional set size)."""
     return sum(
         int(match[1])
-        for one in family(pid)
-        if (match := re.search(r"Pss:\s+(\d+)", Path(f"/proc/{one}/smaps_rollup").read_text()))
+        for member in family(pid)
+        if (match := re.search(r"Pss:\s+(\d+)", Path(f"/proc/{member}/smaps_rollup").read_text()))
     )

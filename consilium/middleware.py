@@ -72,7 +72,7 @@ def refuse_nul(get_response: Handler) -> Handler:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if "\0" in request.path_info or any(
-            "\0" in one for key in request.GET for one in (key, *request.GET.getlist(key))
+            "\0" in text for key in request.GET for text in (key, *request.GET.getlist(key))
         ):
             raise SuspiciousOperation("a NUL in the address")
         return get_response(request)

@@ -78,7 +78,7 @@ class Releases(APIView):
         pages = _Pages()
         rows = Release.objects.filter(benchmark=get_benchmark(request.user, slug))
         page = pages.paginate_queryset(rows, request, view=self) or []
-        return pages.get_paginated_response([ReleaseSerializer(one).data for one in page])
+        return pages.get_paginated_response([ReleaseSerializer(release).data for release in page])
 
     @extend_schema(request=NewReleaseSerializer, responses={201: ReleaseSerializer}, operation_id="releases_create")
     def post(self, request: Request, slug: str) -> Response:

@@ -174,7 +174,7 @@ def _partners(old: Sequence[DraftItem], new: Sequence[DraftItem]) -> dict[int, i
     left = [place for place in range(len(old)) if place not in set(partners.values())]
     for place, item in enumerate(new):
         if place not in partners:
-            source = next((one for one in left if old[one].text == item.text), None)
+            source = next((index for index in left if old[index].text == item.text), None)
             if source is not None:
                 partners[place] = source
                 left.remove(source)

@@ -75,7 +75,7 @@ def _passages(criteria: Iterable[int], responses: Iterable[int]) -> dict[tuple[i
     passages: dict[tuple[int, int], list[str]] = {}
     for criterion, response, evidence in rows:
         quotes = passages.setdefault((criterion, response), [])
-        quotes += [one["quote"] for one in evidence or [] if one.get("quote") and one["quote"] not in quotes]
+        quotes += [entry["quote"] for entry in evidence or [] if entry.get("quote") and entry["quote"] not in quotes]
     return passages
 
 

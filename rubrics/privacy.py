@@ -78,7 +78,7 @@ def all_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
     known = {item.criterion for item in items if item.criterion is not None}
     published = dict(Criterion.objects.filter(case=case, pk__in=known).values_list("pk", "text")) if known else {}
     texts += _of_items(items, published)
-    placed = [(place, text, one) for place, text in texts for one in findings(text)]
+    placed = [(place, text, finding) for place, text in texts for finding in findings(text)]
     if not placed:
         return []
     waivers = {
@@ -87,12 +87,12 @@ def all_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
     return [
         PlacedFinding(
             place,
-            one,
-            before=_before(text, one.start),
-            after=_after(text, one.end),
-            waiver=waivers.get((one.kind, one.quote)),
+            finding,
+            before=_before(text, finding.start),
+            after=_after(text, finding.end),
+            waiver=waivers.get((finding.kind, finding.quote)),
         )
-        for place, text, one in placed
+        for place, text, finding in placed
     ]
 
 
@@ -109,7 +109,7 @@ def _after(text: str, end: int) -> str:
 
 def open_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
     """Those of `all_findings` that nobody has waived: nothing is published while there are any."""
-    return [one for one in all_findings(case, items) if one.waiver is None]
+    return [finding for finding in all_findings(case, items) if finding.waiver is None]
 
 
 def _of_case(case: Case) -> Iterator[tuple[Place, str]]:

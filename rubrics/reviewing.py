@@ -63,7 +63,11 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
                 evidence=evidence.get(line.item.criterion or 0, []),
                 remarks=remarks.get(standing.id, []) if standing else [],
                 comment=comments.get(standing.id, "") if standing else "",
-                earlier=[(one, one.item_comments[standing.id]) for one in reviews if standing.id in one.item_comments]
+                earlier=[
+                    (review, review.item_comments[standing.id])
+                    for review in reviews
+                    if standing.id in review.item_comments
+                ]
                 if standing
                 else [],
                 since=since.get(standing.id, "") if standing else "",

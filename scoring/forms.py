@@ -347,4 +347,7 @@ class VerdictFilters(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["candidate"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", _("All candidates")), *((one.public_id, one.name) for one in candidates)]
+        field.choices = [
+            ("", _("All candidates")),
+            *((candidate.public_id, candidate.name) for candidate in candidates),
+        ]

@@ -324,19 +324,19 @@ def injected(response: str, number: int) -> str:
     texts: tuple[Injection | Control, ...] = (*INJECTIONS, *CONTROLS)
     if not 0 < number <= len(texts):
         raise IndexError(f"there is no injection {number}; there are {len(texts)}, harmless edits included")
-    one = texts[number - 1]
-    if one.place == "gap":
+    insertion = texts[number - 1]
+    if insertion.place == "gap":
         return _widened(response)
     if not response.strip():
-        return one.text
-    if one.place == "before":
-        return f"{one.text}\n\n{response}"
-    if one.place == "after":
-        return f"{response}\n\n{one.text}"
-    if one.place == "both":
-        return f"{one.text}\n\n{response}\n\n{one.text}"
+        return insertion.text
+    if insertion.place == "before":
+        return f"{insertion.text}\n\n{response}"
+    if insertion.place == "after":
+        return f"{response}\n\n{insertion.text}"
+    if insertion.place == "both":
+        return f"{insertion.text}\n\n{response}\n\n{insertion.text}"
     first, second = _parted(response)
-    return f"{first}\n\n{one.text}\n\n{second}"
+    return f"{first}\n\n{insertion.text}\n\n{second}"
 
 
 def _widened(response: str) -> str:
@@ -367,11 +367,16 @@ def injections_hash() -> str:
 @cache
 def suite_hash() -> str:
     """SHA-256 of the whole suite, harmless edits included; kept with each measurement."""
-    lines = [f"{one.number}\tharmless\t{one.language}\t{one.place}\t{one.text!a}" for one in CONTROLS]
+    lines = [
+        f"{control.number}\tharmless\t{control.language}\t{control.place}\t{control.text!a}" for control in CONTROLS
+    ]
     return _digest([*_INJECTION_LINES, *lines])
 
 
-_INJECTION_LINES = [f"{one.number}\t{one.family}\t{one.language}\t{one.place}\t{one.text!a}" for one in INJECTIONS]
+_INJECTION_LINES = [
+    f"{injection.number}\t{injection.family}\t{injection.language}\t{injection.place}\t{injection.text!a}"
+    for injection in INJECTIONS
+]
 
 
 def _digest(lines: list[str]) -> str:

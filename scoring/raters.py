@@ -330,16 +330,16 @@ def _named_consensus(benchmark: Benchmark, text: str, names: str) -> Rater:
             % {"text": text, "known": known}
         )
     if len(pairs) > 1:
-        choices = "; ".join(_("“%(one)s” and “%(two)s”") % {"one": one, "two": two} for one, two in pairs)
+        choices = "; ".join(_("“%(one)s” and “%(two)s”") % {"one": first, "two": two} for first, two in pairs)
         raise UnknownRater(
             _("“%(name)s” can be read in several ways: %(choices)s. Rename a group.")
             % {"name": text, "choices": choices}
         )
-    one, two = pairs[0]
-    if one == two:
+    first, two = pairs[0]
+    if first == two:
         raise UnknownRater(_("A consensus is between two different groups."))
-    label = _consensus_label((one, two), set(groups))
-    return Rater(label, False, lambda within=None: consensus_ratings(groups[one], groups[two], within))
+    label = _consensus_label((first, two), set(groups))
+    return Rater(label, False, lambda within=None: consensus_ratings(groups[first], groups[two], within))
 
 
 def _pairs_in(names: str, groups: set[str]) -> list[tuple[str, str]]:
@@ -353,8 +353,8 @@ def _pairs_in(names: str, groups: set[str]) -> list[tuple[str, str]]:
 
 def _consensus_label(pair: tuple[str, str], groups: set[str]) -> str:
     """One name for a consensus, in whichever order its groups were given."""
-    one, two = sorted(pair)
-    label = f"{one}+{two}"
+    first, two = sorted(pair)
+    label = f"{first}+{two}"
     return f"consensus:{label if len(_pairs_in(label, groups)) == 1 else '+'.join(pair)}"
 
 

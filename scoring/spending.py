@@ -240,16 +240,16 @@ def _asked(benchmark: Benchmark, frame: RunFrame, drawn: FailingPairs | None, re
 def _from_lengths(benchmark: Benchmark, config: ChatConfig, chosen: list[_Asked], *, likely_out: float) -> _PerRequest:
     """From requests about a few responses, written out and not sent."""
     template = config.template()
-    responses = Response.objects.select_related("case").in_bulk([one.response for one in chosen])
+    responses = Response.objects.select_related("case").in_bulk([sample.response for sample in chosen])
     rows: dict[int, list[RubricItem]] = {}
-    for row in RubricItem.objects.filter(rubric__in={one.rubric for one in chosen}).select_related("criterion"):
+    for row in RubricItem.objects.filter(rubric__in={sample.rubric for sample in chosen}).select_related("criterion"):
         rows.setdefault(row.rubric_id, []).append(row)
     written = requests = 0
-    for one in chosen:
-        items = [row for row in rows[one.rubric] if one.criteria is None or row.criterion_id in one.criteria]
-        response = copy(responses[one.response])
-        if one.injection:
-            response.text = injected(response.text, one.injection)
+    for sample in chosen:
+        items = [row for row in rows[sample.rubric] if sample.criteria is None or row.criterion_id in sample.criteria]
+        response = copy(responses[sample.response])
+        if sample.injection:
+            response.text = injected(response.text, sample.injection)
         for batch in [items] if config.together else [[item] for item in items]:
             messages, _code = request_about(template, response, batch, benchmark.rule_sheet, together=config.together)
             written += len(json.dumps(messages))
@@ -258,5 +258,5 @@ def _from_lengths(benchmark: Benchmark, config: ChatConfig, chosen: list[_Asked]
         calls=1,
         tokens_in=written / BYTES_PER_TOKEN / requests,
         tokens_out=likely_out,
-        sampled=len({one.response for one in chosen}),
+        sampled=len({sample.response for sample in chosen}),
     )

@@ -246,7 +246,7 @@ def measured(run: JudgeRun) -> Susceptibility:
         (injections_hash(), 1 + len(INJECTIONS)),
     )
     places = {family: i for i, family in enumerate(FAMILIES)}
-    families = np.array([places[one.family] for one in INJECTIONS] if known else [], dtype=np.int64)
+    families = np.array([places[injection.family] for injection in INJECTIONS] if known else [], dtype=np.int64)
     harmless = int(run.frame.get("harmless", 0))
     return susceptibility(read_trials(run), families=families, harmless=harmless, seed=int(run.frame.get("seed", 0)))
 

@@ -36,7 +36,7 @@ class MeasurementForm(forms.Form):
         self._references = references(benchmark, judge)
         field = self.fields["reference"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(one.rater, one.label) for one in self._references]
+        field.choices = [(reference.rater, reference.label) for reference in self._references]
         if has_prices(judge):
             self.fields["budget"] = forms.DecimalField(
                 label=_("At most"),

@@ -109,13 +109,16 @@ class Measurement:
     def injections(self) -> list[InjectionRow]:
         """Every injection, by number."""
         return [
-            InjectionRow(one, FAMILIES[one.family], PLACES[one.place], count) for one, count in self.figures.injections
+            InjectionRow(injection, FAMILIES[injection.family], PLACES[injection.place], count)
+            for injection, count in self.figures.injections
         ]
 
     @cached_property
     def harmless(self) -> list[InjectionRow]:
         """Every harmless edit, by number."""
-        return [InjectionRow(one, HARMLESS, PLACES[one.place], count) for one, count in self.figures.harmless]
+        return [
+            InjectionRow(control, HARMLESS, PLACES[control.place], count) for control, count in self.figures.harmless
+        ]
 
 
 @dataclass(frozen=True)

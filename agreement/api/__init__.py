@@ -123,7 +123,7 @@ class Reports(APIView):
             reports = reports.filter(kind=kind)
         paginator = Pages()
         page = paginator.paginate_queryset(reports, request, view=self) or []
-        return paginator.get_paginated_response([ReportSerializer(one).data for one in page])
+        return paginator.get_paginated_response([ReportSerializer(report).data for report in page])
 
     @extend_schema(
         request=NewReportSerializer,

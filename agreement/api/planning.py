@@ -47,7 +47,7 @@ class Planning(APIView):
         benchmark = get_benchmark(request.user, slug)
         form = PlanForm(benchmark, {**usual(benchmark), **request.query_params.dict()})
         if not form.is_valid():
-            faults = {name: [str(one) for one in errors] for name, errors in form.errors.items()}
+            faults = {name: [str(error) for error in errors] for name, errors in form.errors.items()}
             raise serializers.ValidationError(faults)
         plan = planning.plan(benchmark, form.question)
         return Response(

@@ -105,7 +105,7 @@ class Slices(APIView):
     @extend_schema(responses=SliceSerializer(many=True), operation_id="slices_list")
     def get(self, request: Request, slug: str) -> Response:
         slices = counted_slices(get_benchmark(request.user, slug))
-        return Response([SliceSerializer(one).data for one in slices])
+        return Response([SliceSerializer(named_slice).data for named_slice in slices])
 
     @extend_schema(request=NewSliceSerializer, responses={201: SliceDetailSerializer}, operation_id="slices_create")
     def post(self, request: Request, slug: str) -> Response:

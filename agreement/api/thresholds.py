@@ -53,7 +53,7 @@ class Thresholds(APIView):
     @extend_schema(responses=ThresholdSerializer(many=True), operation_id="thresholds_list")
     def get(self, request: Request, slug: str) -> Response:
         choices = threshold_choices(get_benchmark(request.user, slug))
-        return Response([ThresholdSerializer(one).data for one in choices])
+        return Response([ThresholdSerializer(choice).data for choice in choices])
 
     @extend_schema(request=NewThresholdSerializer, responses={201: ThresholdSerializer}, operation_id="thresholds_sign")
     def post(self, request: Request, slug: str) -> Response:

@@ -95,14 +95,14 @@ def calibrate_group(
     error = judge_error.judge_error(
         inputs, others, k, seed=seed, resamples=resamples, progress=lambda share: progress(0.6 + 0.35 * share)
     )
-    raters = (inputs.rater, *(one.rater for one in inputs.judges))
+    raters = (inputs.rater, *(judge.rater for judge in inputs.judges))
     return CalibrationTables(
         calibration=_calibration_row(calibration),
-        sensitivity=[_sensitivity_row(one) for one in rows if one.k is None or abs(one.k - k) <= REACH],
-        sensitivity_all=[_sensitivity_row(one, kendall=True) for one in rows],
+        sensitivity=[_sensitivity_row(row) for row in rows if row.k is None or abs(row.k - k) <= REACH],
+        sensitivity_all=[_sensitivity_row(row, kendall=True) for row in rows],
         values=[
-            _value_row(one, name, figure)
-            for one, by_candidate in zip(rows, values, strict=True)
+            _value_row(row, name, figure)
+            for row, by_candidate in zip(rows, values, strict=True)
             for name, figure in by_candidate.items()
         ],
         accuracy=[row for name, own in others.items() for row in _accuracy_rows(name, own)],
@@ -175,26 +175,26 @@ def _calibration_row(calibration: Calibration) -> Row:
     }
 
 
-def _sensitivity_row(one: Sensitivity, *, kendall: bool = False) -> Row:
+def _sensitivity_row(comparison: Sensitivity, *, kendall: bool = False) -> Row:
     compared = {
-        "spearman": one.spearman,
-        **({"kendall": one.kendall} if kendall else {}),
-        "top3": one.top3,
-        "top5": one.top5,
+        "spearman": comparison.spearman,
+        **({"kendall": comparison.kendall} if kendall else {}),
+        "top3": comparison.top3,
+        "top5": comparison.top5,
     }
     return {
-        "setting": one.setting,
-        "k": one.k,
-        "n_candidates": one.spearman.n,
+        "setting": comparison.setting,
+        "k": comparison.k,
+        "n_candidates": comparison.spearman.n,
         **{name: figure.value for name, figure in compared.items()},
         "note": "; ".join(f"{name}: {figure.note}" for name, figure in compared.items() if figure.note),
     }
 
 
-def _value_row(one: Sensitivity, candidate: str, figure: Figure) -> Row:
+def _value_row(comparison: Sensitivity, candidate: str, figure: Figure) -> Row:
     return {
-        "setting": one.setting,
-        "k": one.k,
+        "setting": comparison.setting,
+        "k": comparison.k,
         "candidate": candidate,
         "value": figure.value,
         "note": figure.note,

@@ -167,7 +167,7 @@ def _ranks(report: Report) -> Iterator[Figure]:
             if row["setting"] == setting
         ]
         shown = {label for label, _k, value in drawn if value is not None}
-        drawn = [one for one in drawn if one[0] in shown]
+        drawn = [point for point in drawn if point[0] in shown]
         if drawn:
             yield Figure(name, title, caption, table, _lines(report, drawn, y_title))
 

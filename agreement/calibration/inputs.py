@@ -138,7 +138,7 @@ def read_inputs(
     beside &= frame.response_candidate[frame.response_places(ratings.response)] != place
     reference = Ratings(ratings.response[beside], ratings.criterion[beside], ratings.outcome[beside])
     raters = [resolve_rater(benchmark, name) for name in (newest_runs(benchmark) if judges is None else judges)]
-    read = [(one, one.ratings(), due_pairs(one)) for one in raters]
+    read = [(judge_rater, judge_rater.ratings(), due_pairs(judge_rater)) for judge_rater in raters]
     described = frame.described(
         frame.response_places(positive.response), frame.criterion_places(np.unique(positive.criterion))
     )
@@ -157,15 +157,18 @@ def read_inputs(
         n_unknown=unknown,
         modes=modes,
         judges=[
-            JudgePairs(one, pair(reference, verdicts, due_of_b=due, faulty=faulty, judges=(False, True)))
-            for one, verdicts, due in read
+            JudgePairs(judge_rater, pair(reference, verdicts, due_of_b=due, faulty=faulty, judges=(False, True)))
+            for judge_rater, verdicts, due in read
         ],
         digest=digest_of(
             *(ratings, positive, faulty, *arrays),
             names=(
                 *(rater.label, written.name, str(include_aided), str(unknown), str(modes)),
                 *(str(chosen.tolist()), str(by_authors.tolist()), described),
-                *(f"{one.label} {one.judges[0].judge_name if one.judges else ''}" for one in raters),
+                *(
+                    f"{judge_rater.label} {judge_rater.judges[0].judge_name if judge_rater.judges else ''}"
+                    for judge_rater in raters
+                ),
             ),
         ),
     )

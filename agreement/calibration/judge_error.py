@@ -94,14 +94,22 @@ def judge_error(
     roles = _roles(measured)
     responses = [(name, own.hits, own.n_criteria) for name, own in others.items()]
     propagated_by_role: dict[str, Propagated] = {}
-    for done, (role, one) in enumerate(roles.items(), start=1):
-        if responses and one.rates:
-            propagated_by_role[role] = propagate(responses, one.rates, k, seed=seed)
+    for done, (role, measurement) in enumerate(roles.items(), start=1):
+        if responses and measurement.rates:
+            propagated_by_role[role] = propagate(responses, measurement.rates, k, seed=seed)
         progress(0.4 + 0.6 * done / len(roles))
     return ErrorTables(
-        judges=[_judge_row(one, roles, propagated_by_role) for one in measured],
-        error=[row for role, one in propagated_by_role.items() for row in _error_rows(roles[role].judge, role, k, one)],
-        order=[row for role, one in propagated_by_role.items() for row in _order_rows(roles[role].judge, role, one)],
+        judges=[_judge_row(measurement, roles, propagated_by_role) for measurement in measured],
+        error=[
+            row
+            for role, propagated in propagated_by_role.items()
+            for row in _error_rows(roles[role].judge, role, k, propagated)
+        ],
+        order=[
+            row
+            for role, propagated in propagated_by_role.items()
+            for row in _order_rows(roles[role].judge, role, propagated)
+        ],
         reason=_why_not(measured, roles, others),
     )
 
@@ -151,8 +159,15 @@ def _scored_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
 
 def _roles(measured: list[Measured]) -> dict[str, Measured]:
     """The worst and the best of the judges whose rates are known, by MF1, level ones by name; one alone is neither."""
-    known = [one for one in measured if one.rates]
-    ordered = sorted(known, key=lambda one: (round(one.figures["mf1"].value or 0.0, 9), one.judge.name, one.judge.run))
+    known = [measurement for measurement in measured if measurement.rates]
+    ordered = sorted(
+        known,
+        key=lambda measurement: (
+            round(measurement.figures["mf1"].value or 0.0, 9),
+            measurement.judge.name,
+            measurement.judge.run,
+        ),
+    )
     if len(ordered) == 1:
         return {ONLY: ordered[0]}
     return {WORST: ordered[0], BEST: ordered[-1]} if ordered else {}
@@ -166,16 +181,19 @@ def _why_not(measured: list[Measured], roles: dict[str, Measured], others: Mappi
     return "" if others else "no other candidate is graded in full by the group"
 
 
-def _judge_row(one: Measured, roles: dict[str, Measured], propagated_by_role: dict[str, Propagated]) -> Row:
-    role = next((name for name, chosen in roles.items() if chosen is one), "")
-    shown = {**one.figures, **({"spearman": propagated_by_role[role].spearman} if role in propagated_by_role else {})}
-    total = one.tallied.sum(axis=0)
+def _judge_row(measurement: Measured, roles: dict[str, Measured], propagated_by_role: dict[str, Propagated]) -> Row:
+    role = next((name for name, chosen in roles.items() if chosen is measurement), "")
+    shown = {
+        **measurement.figures,
+        **({"spearman": propagated_by_role[role].spearman} if role in propagated_by_role else {}),
+    }
+    total = measurement.tallied.sum(axis=0)
     row: Row = {
-        "judge": one.judge.name,
-        "run": one.judge.run,
+        "judge": measurement.judge.name,
+        "run": measurement.judge.run,
         "role": role,
         "n_pairs": int(n_counted(total)),
-        "n_cases": int((n_counted(one.tallied) > 0).sum()),
+        "n_cases": int((n_counted(measurement.tallied) > 0).sum()),
     }
     for name in (*RATES, "spearman"):
         figure = shown.get(name, Undefined("only the worst and the best judge’s errors are carried on"))
@@ -183,7 +201,7 @@ def _judge_row(one: Measured, roles: dict[str, Measured], propagated_by_role: di
     row["n_invalid"], row["n_missing"] = int(n_invalid(total)), int(n_missing(total))
     row["n_undecided"] = int(total[Standing.UNDECIDED_BY_JUDGE])
     noted = [f"{name}: {figure.note}" for name, figure in shown.items() if figure.note]
-    row["note"] = "; ".join([*noted, *one.notes])
+    row["note"] = "; ".join([*noted, *measurement.notes])
     return row
 
 
@@ -203,15 +221,15 @@ def _error_rows(judge: JudgePairs, role: str, k: int, propagated: Propagated) ->
     ]
 
 
-def _under(one: UnderError) -> Row:
+def _under(error: UnderError) -> Row:
     return {
-        "by_physicians": one.true.value,
-        "by_judge": one.judged.value,
-        "by_judge_low": one.judged.low,
-        "by_judge_high": one.judged.high,
-        "bias": one.bias.value,
-        "n": one.true.n,
-        "note": one.true.note,
+        "by_physicians": error.true.value,
+        "by_judge": error.judged.value,
+        "by_judge_low": error.judged.low,
+        "by_judge_high": error.judged.high,
+        "bias": error.bias.value,
+        "n": error.true.n,
+        "note": error.true.note,
     }
 
 

@@ -71,21 +71,21 @@ def signing(benchmark: Benchmark, report: Report | None = None) -> Context:
     address = reverse("agreement:sign-threshold", args=[benchmark.slug])
     given = {"report": report.public_id, "k": report.result["facts"]["k"]} if report else {}
     return {
-        "choices": [_choice(benchmark, one) for one in choices],
+        "choices": [_choice(benchmark, choice) for choice in choices],
         "in_force": choices[0] if choices else None,
         "signed_here": bool(report and choices and choices[0].report_id == report.pk),
         "sign_url": f"{address}?{urlencode(given)}" if given else address,
     }
 
 
-def _choice(benchmark: Benchmark, one: ThresholdChoice) -> Context:
+def _choice(benchmark: Benchmark, choice: ThresholdChoice) -> Context:
     return {
-        "choice": one,
-        "url": reverse("agreement:report", args=[benchmark.slug, "calibration", one.report.public_id])
-        if one.report
+        "choice": choice,
+        "url": reverse("agreement:report", args=[benchmark.slug, "calibration", choice.report.public_id])
+        if choice.report
         else "",
-        "by": display_name(one.facts["rater"]) if one.report else "",
-        "digest": one.input_digest[:12],
+        "by": display_name(choice.facts["rater"]) if choice.report else "",
+        "digest": choice.input_digest[:12],
     }
 
 

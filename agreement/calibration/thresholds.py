@@ -41,18 +41,18 @@ def threshold_choices(benchmark: Benchmark) -> QuerySet[ThresholdChoice]:
 
 def rows(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
     """The choices as rows of `COLUMNS`; what a choice without a calibration does not have is empty."""
-    for one in threshold_choices(benchmark):
-        facts = {name: one.facts.get(name) for name in FACTS if name != "k"}
+    for choice in threshold_choices(benchmark):
+        facts = {name: choice.facts.get(name) for name in FACTS if name != "k"}
         yield {
             **facts,
-            "version": one.version,
-            "k": one.k,
-            "signed_at": one.signed_at.isoformat(),
-            "signed_by": one.signed_as,
-            "reason": one.reason,
-            "report": one.report.public_id if one.report else None,
-            "calibrated_k": one.facts.get("k"),
-            "input_digest": one.input_digest,
+            "version": choice.version,
+            "k": choice.k,
+            "signed_at": choice.signed_at.isoformat(),
+            "signed_by": choice.signed_as,
+            "reason": choice.reason,
+            "report": choice.report.public_id if choice.report else None,
+            "calibrated_k": choice.facts.get("k"),
+            "input_digest": choice.input_digest,
         }
 
 

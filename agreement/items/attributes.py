@@ -41,8 +41,8 @@ def attributes(items: Items, present: dict[str, Mask]) -> Iterator[Attribute]:
     yield _banded("criterion_length", "criterion", lengths, present["criterion"])
     yield _banded("response_length", "response", items.response_lengths, present["response"])
     yield _single("language", "case", items.languages, sorted(set(items.languages)))
-    yield _single("register", "case", [one.register for one in frame.cases], list(Register.values))
-    yield _single("difficulty", "case", [one.difficulty for one in frame.cases], list(Difficulty.values))
+    yield _single("register", "case", [case.register for case in frame.cases], list(Register.values))
+    yield _single("difficulty", "case", [case.difficulty for case in frame.cases], list(Difficulty.values))
     names = [frame.candidates[place] for place in frame.response_candidate.tolist()]
     yield _single("candidate", "response", names, sorted(frame.candidates))
 
@@ -52,7 +52,7 @@ def _single(name: str, unit: str, given: Sequence[str] | NDArray[np.str_], value
     labels = np.asarray(given, dtype=str)
     _distinct, number = np.unique(labels, return_inverse=True)
     shown = [(value, f"{name}:{value}", labels == value) for value in values if value]
-    return Attribute(name, unit, [one for one in shown if one[2].any()], number.ravel())
+    return Attribute(name, unit, [entry for entry in shown if entry[2].any()], number.ravel())
 
 
 def _banded(name: str, unit: str, lengths: Ints, present: Mask) -> Attribute:

@@ -172,13 +172,15 @@ def _remarks(benchmark: Benchmark, pair: tuple[Rater, Rater], shown: Sequence[Re
         .select_related("assignment")
         .order_by("who", "pk")
     )
-    for one in decisions:
-        side = side_of(one.group, one.who)
-        spans = [(span["start"], span["end"]) for span in one.evidence]
-        quotes = tuple(span.get("quote", "") for span in one.evidence)
-        if side and (one.note or quotes or one.borderline):
-            remark = Remark("annotator", one.who, one.outcome or "", one.note, one.borderline, quotes)
-            yield one.assignment.response_id, one.criterion_id, side, remark, spans
+    for decision in decisions:
+        side = side_of(decision.group, decision.who)
+        spans = [(span["start"], span["end"]) for span in decision.evidence]
+        quotes = tuple(span.get("quote", "") for span in decision.evidence)
+        if side and (decision.note or quotes or decision.borderline):
+            remark = Remark(
+                "annotator", decision.who, decision.outcome or "", decision.note, decision.borderline, quotes
+            )
+            yield decision.assignment.response_id, decision.criterion_id, side, remark, spans
     amendments = Amendment.objects.filter(
         check_row__assignment__response__in=shown,
         check_row__round=F("check_row__assignment__round"),
@@ -219,7 +221,7 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> list[MarkedBlock]:
         if low < high:
             inside[low:high] = b"\1" * (high - low)
     return [
-        MarkedBlock(block, [[one for piece in line for one in _cut(piece, inside)] for line in block.lines])
+        MarkedBlock(block, [[fragment for piece in line for fragment in _cut(piece, inside)] for line in block.lines])
         for block in blocks(text)
     ]
 

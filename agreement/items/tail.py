@@ -73,4 +73,4 @@ def _height(row: Row) -> tuple[float, float, int]:
 
 def _lowest(row: Row) -> tuple[object, ...]:
     values = [row["mf1"], row["raw"]]
-    return (*((one is None, 0.0 if one is None else round(one, DIGITS)) for one in values), row["slice"])
+    return (*((value is None, 0.0 if value is None else round(value, DIGITS)) for value in values), row["slice"])

@@ -36,13 +36,13 @@ def where_tables(items: Items, *, seed: int) -> dict[str, Table]:
     attribute_list = list(attributes(items, present))
     rows: list[Row] = [{"attribute": "all", "value": "", "slice": "all"}]
     by_case = [counts["case"]]
-    for one in attribute_list:
-        for value, slice_name, mask in one.values:
+    for attribute in attribute_list:
+        for value, slice_name, mask in attribute.values:
             own = np.zeros_like(counts["case"])
-            np.add.at(own, case_of[one.unit][mask], counts[one.unit][mask])
+            np.add.at(own, case_of[attribute.unit][mask], counts[attribute.unit][mask])
             if own.any():
                 by_case.append(own)
-                rows.append({"attribute": one.name, "value": value, "slice": slice_name})
+                rows.append({"attribute": attribute.name, "value": value, "slice": slice_name})
     stacked = np.stack(by_case, axis=1)[present["case"]]
     rates = ratio_figures(
         stacked[..., 1],
@@ -97,8 +97,8 @@ def _told(
     for unit in UNITS:
         chosen = present[unit]
         own, case = counts[unit][chosen], case_of[unit][chosen]
-        mine = [one for one in attribute_list if one.unit == unit]
-        numbers = [np.unique(one.number[chosen], return_inverse=True)[1].ravel() for one in mine]
+        mine = [attribute for attribute in attribute_list if attribute.unit == unit]
+        numbers = [np.unique(attribute.number[chosen], return_inverse=True)[1].ravel() for attribute in mine]
         tables = []
         for number in numbers:
             table = np.zeros((int(number.max(initial=-1)) + 1, 2), dtype=np.int64)
@@ -109,16 +109,16 @@ def _told(
             len(table) > 1 if unit == "case" else _varies(number, case)
             for table, number in zip(tables, numbers, strict=True)
         ]
-        due = [i for i, one in enumerate(dealt) if one]
+        due = [i for i, is_dealt in enumerate(dealt) if is_dealt]
         units = Units(own, None if unit == "case" else case)
         drawn = by_chance(units, [numbers[i] for i in due], seed=seed) if due else []
         chances = dict(zip(due, drawn, strict=True))
-        for i, one in enumerate(mine):
+        for i, attribute in enumerate(mine):
             information = mutual_information(tables[i], chances.get(i), why=WITHIN_CASE)
             figures: dict[str, Figure] = {name: getattr(information, name) for name in FIGURES}
             rows.append(
                 {
-                    "attribute": one.name,
+                    "attribute": attribute.name,
                     "unit": unit,
                     "n_values": len(tables[i]),
                     "n_pairs": int(own.sum()),

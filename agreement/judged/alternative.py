@@ -188,7 +188,7 @@ def _labelled(
     item, is_judged = positions(verdict_keys, keys)
     who = physician[is_judged]
     known = dict(Physician.objects.filter(benchmark=benchmark).values_list("pk", "pseudonym"))
-    ids = sorted(np.unique(who).tolist(), key=lambda one: natural(known[one]))
+    ids = sorted(np.unique(who).tolist(), key=lambda response: natural(known[response]))
     place = {pk: number for number, pk in enumerate(ids)}
     cases = frame.response_case[frame.response_places(verdicts.response)]
     numbers, case = np.unique(cases, return_inverse=True)
@@ -219,7 +219,7 @@ def of_files(labels: LabelFile, judge: JudgeFile) -> Labelled:
         met=labels.met[is_shared],
         judge=np.where(judge.verdict[items] >= 0, judge.verdict[items], NO_ANSWER),
         case=case.astype(np.int64),
-        names=[labels.physicians[one] for one in who.tolist()],
+        names=[labels.physicians[physician] for physician in who.tolist()],
         n_cases=len(cases),
     )
 
@@ -249,22 +249,31 @@ def alternative(
 
 def rows_of(test_result: AlternativeAnnotator, names: list[str]) -> list[Row]:
     """`COLUMNS`, one row a physician."""
-    return [_row(one, names[one.annotator]) for one in test_result.annotators]
+    return [_row(comparison, names[comparison.annotator]) for comparison in test_result.annotators]
 
 
-def _row(one: Compared, name: str) -> Row:
-    shares = {"rho_judge": one.advantage, "rho_physician": one.annotators_advantage, "difference": one.difference}
-    tests = {
-        "p": one.p,
-        "p_adjusted": one.p_adjusted,
-        "p_clustered": one.p_clustered,
-        "p_clustered_adjusted": one.p_clustered_adjusted,
+def _row(comparison: Compared, name: str) -> Row:
+    shares = {
+        "rho_judge": comparison.advantage,
+        "rho_physician": comparison.annotators_advantage,
+        "difference": comparison.difference,
     }
-    row: Row = {"physician": name, "n_instances": one.n_instances, "n_cases": one.n_cases, "test": one.test}
+    tests = {
+        "p": comparison.p,
+        "p_adjusted": comparison.p_adjusted,
+        "p_clustered": comparison.p_clustered,
+        "p_clustered_adjusted": comparison.p_clustered_adjusted,
+    }
+    row: Row = {
+        "physician": name,
+        "n_instances": comparison.n_instances,
+        "n_cases": comparison.n_cases,
+        "test": comparison.test,
+    }
     row |= {column: figure.value for column, figure in {**shares, **tests}.items()}
     for column, figure in shares.items():
         row[f"{column}_low"], row[f"{column}_high"] = figure.low, figure.high
-    row["wins"], row["wins_clustered"] = one.wins, one.wins_clustered
+    row["wins"], row["wins_clustered"] = comparison.wins, comparison.wins_clustered
     row["note"] = noted({**shares, **tests})
     return row
 
@@ -293,7 +302,7 @@ def summary_of(test_result: AlternativeAnnotator, labelled: Labelled, *, judge: 
         "minimum": test_result.minimum,
         "n_instances": len(labelled.judge),
         "n_physicians": len(labelled.names),
-        "n_tested": sum(one.wins is not None for one in test_result.annotators),
+        "n_tested": sum(comparison.wins is not None for comparison in test_result.annotators),
         **{name: figure.value for name, figure in rates.items()},
         "passes": test_result.passes,
         "passes_clustered": test_result.passes_clustered,

@@ -192,7 +192,7 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
     judged = _tallied(frame, sides.judge_a)
     names, tallied_a = judged.names, judged.counts
     tallied_b, tallied_c = _tallied(frame, sides.judge_b).counts, _tallied(frame, sides.ceiling).counts
-    a, b, ceiling = (conservative_counts(one) for one in (tallied_a, tallied_b, tallied_c))
+    a, b, ceiling = (conservative_counts(tallied) for tallied in (tallied_a, tallied_b, tallied_c))
     bootstrap = CaseBootstrap(len(tallied_a), seed, resamples)
     columns = {
         name: attach_intervals(macro_f1_figures(counts.pooled(axis=0)), macro_f1_values, counts, bootstrap)
@@ -251,8 +251,8 @@ def _joint(
         return mean, mean - macro_f1_values(z)
 
     n, cases = ceiling.pooled(axis=0).n, (ceiling.n > 0).sum(axis=0)
-    values = both(*(one.pooled(axis=0) for one in (a, b, ceiling)))
-    replicates = both(*(bootstrap.confusion(one) for one in (a, b, ceiling)))
+    values = both(*(counts.pooled(axis=0) for counts in (a, b, ceiling)))
+    replicates = both(*(bootstrap.confusion(counts) for counts in (a, b, ceiling)))
     mean, gap = (
         percentile_intervals(drawn, cases).attach(figures(value, n, reason=lambda i: "no pairs"))
         for value, drawn in zip(values, replicates, strict=True)

@@ -86,7 +86,7 @@ def read_contest(benchmark: Benchmark, *, reference: str, judge_a: str, judge_b:
         pair(ratings[0], ratings[i], due_of_b=due[i - 1], faulty=faulty, judges=(is_judge[0], is_judge[i]))
         for i in (1, 2)
     ]
-    counted = [_keys(one.chosen(one.standing <= LAST_COUNTED)) for one in joined]
+    counted = [_keys(pairs.chosen(pairs.standing <= LAST_COUNTED)) for pairs in joined]
     shared = np.intersect1d(counted[0], counted[1], assume_unique=True)
     in_both = np.intersect1d(_keys(joined[0]), _keys(joined[1]), assume_unique=True)
     if not len(shared):
@@ -94,7 +94,7 @@ def read_contest(benchmark: Benchmark, *, reference: str, judge_a: str, judge_b:
             _("There is no pair that %(reference)s answered and that both %(a)s and %(b)s were to decide.")
             % {"reference": raters[0].label, "a": raters[1].label, "b": raters[2].label}
         )
-    first, second = (one.chosen(positions(shared, _keys(one))[1]) for one in joined)
+    first, second = (pairs.chosen(positions(shared, _keys(pairs))[1]) for pairs in joined)
     frame = read_frame(benchmark)
     described = frame.described(frame.response_places(first.response), frame.criterion_places(first.criterion))
     return Contest(
@@ -104,7 +104,7 @@ def read_contest(benchmark: Benchmark, *, reference: str, judge_a: str, judge_b:
         second=second,
         between=_between(first, second, (is_judge[1], is_judge[2])),
         frame=frame,
-        n_one_only=sum(len(np.setdiff1d(one, in_both, assume_unique=True)) for one in counted),
+        n_one_only=sum(len(np.setdiff1d(keys, in_both, assume_unique=True)) for keys in counted),
         n_left_out=len(in_both) - len(shared),
         digest=digest_of(*ratings, *due, faulty, names=(*(rater.label for rater in raters), described)),
     )
@@ -162,7 +162,7 @@ def _judged(cells: NDArray[np.int64]) -> tuple[ConfusionCounts, ConfusionCounts]
 def _rows(counted: Sliced, cells: NDArray[np.int64], bootstrap: CaseBootstrap) -> list[Row]:
     a, b = _judged(cells)
     valid = cells[..., : WRONG + 1, : WRONG + 1]
-    valid_a, valid_b = (one.pooled(axis=0) for one in _judged(valid))
+    valid_a, valid_b = (counts.pooled(axis=0) for counts in _judged(valid))
     columns: dict[str, list[Figure]] = {
         name: attach_intervals(macro_f1_figures(counts.pooled(axis=0)), macro_f1_values, counts, bootstrap)
         for name, counts in (("mf1_a", a), ("mf1_b", b))

@@ -70,12 +70,12 @@ class AlternativeForm(ReportForm):
     field_order = ["judge", "group", "epsilon", "minimum", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
-        judges = [*judge_offers(benchmark), *(one for one in offers(benchmark) if one.kind == "run")]
+        judges = [*judge_offers(benchmark), *(offer for offer in offers(benchmark) if offer.kind == "run")]
         groups = group_offers(benchmark, stages=False)
         self.ready = bool(judges and groups)
         choose(self, "judge", [(offer.rater, offer.choice) for offer in judges])
         everyone = (ALL, gettext_lazy("All physicians of the benchmark"))
-        choose(self, "group", [everyone, *((one.rater.rpartition("@")[0], one.label) for one in groups)])
+        choose(self, "group", [everyone, *((offer.rater.rpartition("@")[0], offer.label) for offer in groups)])
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -104,7 +104,9 @@ def compute(
     single = {name: value for name, value in tables.calibration.items() if name != "histogram"}
     carried = {row["run"] or row["judge"] for row in tables.error.judges if row["role"]}
     behind = [
-        one for one in tables.raters if not one.runs or carried & {one.label, *(run.public_id for run in one.runs)}
+        rater
+        for rater in tables.raters
+        if not rater.runs or carried & {rater.label, *(run.public_id for run in rater.runs)}
     ]
     return Result(
         tables={
@@ -131,7 +133,7 @@ def compute(
             "n_incomplete": tables.n_incomplete,
             "error_reason": tables.error.reason,
             "raters": raters_table(*behind).dicts(),
-            "runs": [run.public_id for one in tables.raters for run in one.runs],
+            "runs": [run.public_id for rater in tables.raters for run in rater.runs],
             "headline": headline(tables.calibration, "k"),
         },
         notes=tables.notes,
@@ -153,7 +155,7 @@ def pairs(report: Report, side: str) -> Read:
     """
     inputs = _read(report.benchmark, report.parameters)
     if side:
-        judge = {one.run or one.name: one for one in inputs.judges}[side]
+        judge = {judge_pairs.run or judge_pairs.name: judge_pairs for judge_pairs in inputs.judges}[side]
         return (inputs.rater.label, judge.rater.label), judge.pairs, inputs.frame, inputs.digest
     return (inputs.rater.label, ""), _of_the_group(inputs), inputs.frame, inputs.digest
 

@@ -167,7 +167,7 @@ def body(report: Report, sort: str) -> Context:
         "robustness": [
             {
                 **row,
-                "label": " · ".join(display_name(one) for one in pair),
+                "label": " · ".join(display_name(rater) for rater in pair),
                 "figures": {
                     "spearman": number(row, "spearman"),
                     "kendall": number(row, "kendall"),

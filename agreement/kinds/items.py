@@ -161,7 +161,7 @@ def _tiles(facts: Row, overall: Row, attribute_rows: list[Row]) -> list[Tile]:
         ),
         Tile(
             _("Criteria against the rest"),
-            text=" · ".join(f"{one['negative']:,}" for one in negative),
+            text=" · ".join(f"{side['negative']:,}" for side in negative),
             detail=_("discrimination below 0 by A · by B; of %(a)s · %(b)s")
             % {"a": f"{negative[0]['n']:,}", "b": f"{negative[1]['n']:,}"},
         ),
@@ -177,7 +177,9 @@ def _tiles(facts: Row, overall: Row, attribute_rows: list[Row]) -> list[Tile]:
 
 
 def _attribute(report: Report, row: Row, where: list[Row]) -> Context:
-    values = in_order(row["attribute"], (one for one in where if one["attribute"] == row["attribute"]))
+    values = in_order(
+        row["attribute"], (value_row for value_row in where if value_row["attribute"] == row["attribute"])
+    )
     return {
         **row,
         "label": attribute_name(row["attribute"]),
@@ -188,12 +190,12 @@ def _attribute(report: Report, row: Row, where: list[Row]) -> Context:
         "p": PValue.of(row, "p"),
         "values": [
             {
-                **one,
-                "label": value_label(one["attribute"], one["value"]),
-                "url": pairs_url(report, one["slice"]),
-                "rate": number(one, "rate", scale=100, digits=1, unit="%"),
+                **value_row,
+                "label": value_label(value_row["attribute"], value_row["value"]),
+                "url": pairs_url(report, value_row["slice"]),
+                "rate": number(value_row, "rate", scale=100, digits=1, unit="%"),
             }
-            for one in values
+            for value_row in values
         ],
     }
 
@@ -272,14 +274,14 @@ def figures(report: Report) -> Iterator[Figure]:
             href=pairs_url(report, row["slice"]),
         )
         for name in first
-        for row in in_order(name, (one for one in where if one["attribute"] == name))
+        for row in in_order(name, (value_row for value_row in where if value_row["attribute"] == name))
         if row["rate"] is not None
     ][:MOST_DRAWN]
     if not points:
         return
 
     def rates(palette: Palette) -> object:
-        ends = [end for one in points for end in (one.value, one.low, one.high) if end is not None]
+        ends = [end for point in points for end in (point.value, point.low, point.high) if end is not None]
         return charts.points_and_whiskers(
             points,
             palette,
@@ -298,7 +300,7 @@ def figures(report: Report) -> Iterator[Figure]:
         )
         % {"n": len(first)},
         _("Valid pairs, with 95% bootstrap intervals over cases; the dashed line is the rate over all pairs.")
-        if any(one.low is not None for one in points)
+        if any(point.low is not None for point in points)
         else _(
             "Valid pairs; the dashed line is the rate over all. "
             "No intervals: fewer than 10 cases, or all resamples agree."

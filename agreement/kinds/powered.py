@@ -108,7 +108,7 @@ def compute(
             "learned_by": scores.inputs.learned_by,
             "sampling": {
                 name: scores.inputs.sampling.notes[place]
-                for place, name in sorted(enumerate(scores.inputs.candidates), key=lambda one: one[1])
+                for place, name in sorted(enumerate(scores.inputs.candidates), key=lambda pair: pair[1])
                 if (scores.inputs.place[scores.inputs.sheet.response_candidate == place] >= 0).any()
             },
             "n_judged": len(scores.inputs.sheet.response_ids),

@@ -141,7 +141,7 @@ def _registers(report: Report) -> Iterator[Figure]:
         for row in rows
         for name, label in series.items()
     ]
-    ends = [end for one in points for end in (one.value, one.low, one.high) if end is not None]
+    ends = [end for point in points for end in (point.value, point.low, point.high) if end is not None]
     if not ends:
         return
     most = max(1.0, *map(abs, ends)) * 1.08
@@ -160,7 +160,7 @@ def _registers(report: Report) -> Iterator[Figure]:
         "registers",
         _("Lay and professional cases"),
         _("Figures on lay cases less those on professional ones, with 95% bootstrap intervals over cases.")
-        if any(one.low is not None for one in points)
+        if any(point.low is not None for point in points)
         else _(
             "Figures on lay cases less those on professional ones. "
             "No intervals: fewer than 10 cases, or all resamples agree."

@@ -112,7 +112,7 @@ def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[O
 
 def _titles(report: Report) -> dict[str, str]:
     """What slices are called that have another title than their tag."""
-    named = {f"{SUBSET}{one.slug}": one.title for one in named_slices(report.benchmark)}
+    named = {f"{SUBSET}{named_slice.slug}": named_slice.title for named_slice in named_slices(report.benchmark)}
     return {CONSENSUS_TAG: _("Consensus criteria, as HealthBench Consensus"), **named}
 
 
@@ -315,7 +315,9 @@ def _counts(report: Report) -> list[Context]:
 
 
 def _lengths(report: Report) -> list[Context]:
-    names = [f"{score}_{one}" for score in ("hits", "cacs") for one in ("pearson", "spearman", "residual")]
+    names = [
+        f"{score}_{coefficient}" for score in ("hits", "cacs") for coefficient in ("pearson", "spearman", "residual")
+    ]
     return [
         {
             **_of_slice(report, row),

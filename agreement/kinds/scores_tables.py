@@ -87,7 +87,7 @@ def compute(
             "undecided_by": resolved.undecided_by,
             "raters": own.dicts(),
             "raters_beside": raters_table(*others).dicts(),
-            "runs": [run.public_id for one in (resolved, *others) for run in one.runs],
+            "runs": [run.public_id for resolved_rater in (resolved, *others) for run in resolved_rater.runs],
             "k": score_tables.k,
             "worst_k": board.worst_k,
             "rules": score_tables.rules,
@@ -130,7 +130,7 @@ def _own_inputs(scored: Scored) -> list[Any]:
 
 
 def _other_inputs(marks: Sequence[graders.Marks]) -> list[str]:
-    return [scores.digest_of_sheet(one.sheet, one.label, [], []) for one in marks]
+    return [scores.digest_of_sheet(mark.sheet, mark.label, [], []) for mark in marks]
 
 
 def _slices(scored: Scored) -> list[Row]:
@@ -139,4 +139,6 @@ def _slices(scored: Scored) -> list[Row]:
     def digest(mask: Any) -> str:
         return "" if mask is None else hashlib.sha256(np.packbits(mask).tobytes()).hexdigest()
 
-    return [{"name": one.name, "cases": digest(one.cases), "criteria": digest(one.criteria)} for one in scored.slices]
+    return [
+        {"name": part.name, "cases": digest(part.cases), "criteria": digest(part.criteria)} for part in scored.slices
+    ]

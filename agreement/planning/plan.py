@@ -77,7 +77,7 @@ def plan(benchmark: Benchmark, question: Question) -> Plan:
     """`UnknownRater` or `NothingSaid` where a rater cannot be had."""
     inputs = read_inputs(benchmark, judge=question.judge, reference=question.reference, k=question.k, overall_only=True)
     figures = powered_figures(inputs, 0, question.measure)
-    budget = [_budget_row(inputs, figures[one], one, question) for one in inputs.order]
+    budget = [_budget_row(inputs, figures[candidate], candidate, question) for candidate in inputs.order]
     detectable = list(_differences(inputs, question))
     if question.other:
         detectable += _of_judges(benchmark, question)
@@ -92,7 +92,7 @@ def plan(benchmark: Benchmark, question: Question) -> Plan:
         judge=inputs.judge.label,
         reference=inputs.reference.label,
         budget=[*budget, _total(budget)] if len(budget) > 1 else budget,
-        curve=[row for one in inputs.order for row in _curve(inputs, figures[one], one, question)],
+        curve=[row for candidate in inputs.order for row in _curve(inputs, figures[candidate], candidate, question)],
         detectable=detectable,
         digest=inputs.digest,
         notes=notes,
@@ -160,9 +160,9 @@ def _total(budget: list[Row]) -> Row:
     }
     notes = []
     for end in ("", "_alone"):
-        missing = [one["candidate"] for one in budget if one[f"cases{end}"] is None]
+        missing = [candidate_row["candidate"] for candidate_row in budget if candidate_row[f"cases{end}"] is None]
         for name in ("responses", "decisions"):
-            row[f"{name}{end}"] = None if missing else sum(one[f"{name}{end}"] for one in budget)
+            row[f"{name}{end}"] = None if missing else sum(candidate_row[f"{name}{end}"] for candidate_row in budget)
         if missing:
             notes.append(f"{'cases_alone' if end else 'cases'}: no number for {len(missing)} candidates")
     row["note"] = "; ".join(notes)
@@ -218,18 +218,18 @@ def _differences(inputs: Inputs, question: Question) -> Iterator[Row]:
 
 def _of_judges(benchmark: Benchmark, question: Question) -> list[Row]:
     """MF1 of the judge less that of the other one, against the same reference on the same pairs."""
-    one = join(benchmark, question.reference, question.judge)
+    joined = join(benchmark, question.reference, question.judge)
     other = join(benchmark, question.reference, question.other)
-    place, shared = positions(_keys(other.pairs), _keys(one.pairs))
-    shared = shared & (one.pairs.standing <= LAST_COUNTED)
+    place, shared = positions(_keys(other.pairs), _keys(joined.pairs))
+    shared = shared & (joined.pairs.standing <= LAST_COUNTED)
     if len(other.pairs):
         shared &= other.pairs.standing[place] <= LAST_COUNTED
-    first = one.pairs.chosen(shared)
+    first = joined.pairs.chosen(shared)
     second = other.pairs.chosen(place[shared])
-    case = one.frame.response_case[one.frame.response_places(first.response)]
+    case = joined.frame.response_case[joined.frame.response_places(first.response)]
     places, dense = np.unique(case, return_inverse=True)
     row: Row = {
-        "first": one.rater_b.label,
+        "first": joined.rater_b.label,
         "second": other.rater_b.label,
         "measure": "mf1",
         "difference": None,

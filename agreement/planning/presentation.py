@@ -80,8 +80,8 @@ def _budget_row(row: Row, digits: int) -> dict[str, Any]:
 
 
 def _reason(note: str, name: str) -> str:
-    for one in note.split("; "):
-        who, _colon, why = one.partition(": ")
+    for remark in note.split("; "):
+        who, _colon, why = remark.partition(": ")
         if who == name:
             return why
     return ""
@@ -111,7 +111,7 @@ def _figure(plan: Plan, candidate: str) -> Figure | None:
 
     def drawing(palette: Palette) -> object:
         return charts.lines(
-            [one for one in drawn if one[2] is not None],
+            [point for point in drawn if point[2] is not None],
             palette,
             x_title=_("cases that physicians grade"),
             y_title=_("half-width of %(measure)s") % {"measure": label},

@@ -52,12 +52,12 @@ def sampling_of(benchmark: Benchmark, reference: Rater, sheet: Sheet, graded: ND
         used = np.unique(batch[held])
         drawn = np.zeros(len(weight), dtype=bool)
         drawn[place[held]] = True
-        frames = [batches[one] for one in used.tolist()]
+        frames = [batches[number] for number in used.tolist()]
         filters = [[frame["frame"].get("filter", {}).get(name) for name in _OF_CASES] for frame in frames]
         if not frames or any(frame["imported"] for frame in frames) or (own & ~drawn).any():
             notes[candidate].append(NOT_RECORDED)
         elif len(frames) > 1 and (
-            any("overlap" in one["frame"] for one in frames) or any(map(filters[0].__ne__, filters))
+            any("overlap" in frame["frame"] for frame in frames) or any(map(filters[0].__ne__, filters))
         ):
             notes[candidate].append(SEVERAL)
         else:

@@ -185,7 +185,7 @@ def read_inputs(
         cases=keys,
         predicted=grid_of(sheet, slices, PREDICTING) if unsettled else alone,
         alone=alone,
-        graded=grid_of(graded_sheet, [_in_sheet(one, sheet, graded_sheet) for one in slices], DEFAULT_RULES),
+        graded=grid_of(graded_sheet, [_in_sheet(part, sheet, graded_sheet) for part in slices], DEFAULT_RULES),
         place=place,
         sampling=sampling,
         learned=learned,
@@ -204,13 +204,13 @@ def _places(known: Array, values: Array) -> tuple[Array, int]:
     return np.where(is_present, places, -1), int(is_present.sum())
 
 
-def _in_sheet(one: Slice, of: Sheet, target: Sheet) -> Slice:
+def _in_sheet(part: Slice, of: Sheet, target: Sheet) -> Slice:
     """A slice of the judge's sheet as one of the physicians'."""
-    if one.criteria is not None:
-        return Slice(one.name, criteria=np.isin(target.criterion_ids, of.criterion_ids[one.criteria]))
-    if one.cases is not None:
-        return Slice(one.name, cases=np.isin(target.case_ids, of.case_ids[one.cases]))
-    return one
+    if part.criteria is not None:
+        return Slice(part.name, criteria=np.isin(target.criterion_ids, of.criterion_ids[part.criteria]))
+    if part.cases is not None:
+        return Slice(part.name, cases=np.isin(target.case_ids, of.case_ids[part.cases]))
+    return part
 
 
 def _digest(
@@ -224,11 +224,18 @@ def _digest(
 ) -> str:
     """SHA-256 of everything that the figures are made of."""
     sha = hashlib.sha256("\x1f".join([judge.label, reference.label, *names, *map(str, sampling.notes)]).encode())
-    for one in (sheet, graded):
-        for column in (one.response_ids, one.criterion_ids, one.response, one.criterion, one.points, one.answer):
+    for rated_sheet in (sheet, graded):
+        for column in (
+            rated_sheet.response_ids,
+            rated_sheet.criterion_ids,
+            rated_sheet.response,
+            rated_sheet.criterion,
+            rated_sheet.points,
+            rated_sheet.answer,
+        ):
             sha.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
-        if one.share is not None:
-            sha.update(np.ascontiguousarray(one.share, dtype="<f8").tobytes())
+        if rated_sheet.share is not None:
+            sha.update(np.ascontiguousarray(rated_sheet.share, dtype="<f8").tobytes())
     sha.update(np.ascontiguousarray(sampling.weight, dtype="<f8").tobytes())
     for part in slices:
         sha.update(part.name.encode() + b"\0")
@@ -270,7 +277,12 @@ def powered_scores(
             for candidate, row in _rows(inputs, place, measure):
                 rows_by_key[candidate, place, measure] = row
         progress(0.6 + 0.35 * (place + 1) / len(inputs.slices))
-    keys = [(one, place, name) for one in inputs.order for place in range(len(inputs.slices)) for name in MEASURES]
+    keys = [
+        (candidate, place, name)
+        for candidate in inputs.order
+        for place in range(len(inputs.slices))
+        for name in MEASURES
+    ]
     return PoweredScores([rows_by_key[key] for key in keys if key in rows_by_key], inputs)
 
 
@@ -288,22 +300,24 @@ def _options(measure: str) -> dict[str, Any]:
 
 def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]:
     estimates = powered_figures(inputs, place, measure)
-    judged = [one.judge for one in estimates]
+    judged = [estimate.judge for estimate in estimates]
     if inputs.alone is not inputs.predicted:
-        judged = [one.judge for one in prediction_powered(inputs.sums_of_judge(place, measure), **_options(measure))]
+        judged = [
+            estimate.judge for estimate in prediction_powered(inputs.sums_of_judge(place, measure), **_options(measure))
+        ]
     unused = inputs.unused(place, measure)
     here = np.bincount(inputs.sheet.response_candidate[inputs.predicted.inside[place]], minlength=len(estimates))
-    for candidate, (one, judge) in enumerate(zip(estimates, judged, strict=True)):
+    for candidate, (estimate, judge) in enumerate(zip(estimates, judged, strict=True)):
         if not here[candidate]:
             continue
         name = inputs.candidates[candidate]
-        figure, power, ratio = one.powered, one.power, one.width_ratio
-        notes = [] if one.n_labelled == 0 else list(inputs.sampling.notes[candidate])
-        if not one.n_judged:
+        figure, power, ratio = estimate.powered, estimate.power, estimate.width_ratio
+        notes = [] if estimate.n_labelled == 0 else list(inputs.sampling.notes[candidate])
+        if not estimate.n_judged:
             figure = Undefined(_EMPTY[measure] % {"k": inputs.k})
         elif name in inputs.learned:
             # Its errors there are smaller than elsewhere: no rectifier can be had from them.
-            figure, power, ratio = Undefined(remark_on_candidate(inputs.learned_by), one.n_labelled), None, None
+            figure, power, ratio = Undefined(remark_on_candidate(inputs.learned_by), estimate.n_labelled), None, None
         elif inputs.learned:
             notes.append(LEARNED_ELSEWHERE)
         if unused[candidate]:
@@ -320,17 +334,17 @@ def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]
                 "low": figure.low,
                 "high": figure.high,
                 "lambda": power,
-                "physicians": one.physicians.value,
-                "physicians_low": one.physicians.low,
-                "physicians_high": one.physicians.high,
+                "physicians": estimate.physicians.value,
+                "physicians_low": estimate.physicians.low,
+                "physicians_high": estimate.physicians.high,
                 "judge": judge.value,
                 "judge_low": judge.low,
                 "judge_high": judge.high,
                 "width_ratio": ratio,
-                "n_labelled": one.n_labelled,
-                "n_labelled_cases": one.n_labelled_cases,
-                "n_judged": one.n_judged,
-                "n_cases": one.n_cases,
+                "n_labelled": estimate.n_labelled,
+                "n_labelled_cases": estimate.n_labelled_cases,
+                "n_judged": estimate.n_judged,
+                "n_cases": estimate.n_cases,
                 "note": "; ".join(filter(None, [figure.note, *notes])),
             },
         )

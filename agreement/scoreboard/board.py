@@ -52,7 +52,7 @@ REGISTER_COLUMNS = (
     *(
         column
         for name in FIGURES
-        for column in (*(f"{name}_{one}" for one in REGISTERS), *(f"{name}_difference{end}" for end in ENDS))
+        for column in (*(f"{name}_{register}" for register in REGISTERS), *(f"{name}_difference{end}" for end in ENDS))
     ),
     "note",
 )
@@ -118,9 +118,9 @@ class _Board:
         """The columns and names of the candidates with a response in the slice, by name."""
         start = place * self.n_candidates
         return [
-            (start + one, self.scored.names[one])
-            for one in self.scored.order
-            if self.scored.columns.present[start + one]
+            (start + candidate, self.scored.names[candidate])
+            for candidate in self.scored.order
+            if self.scored.columns.present[start + candidate]
         ]
 
     def slice_rows(self, place: int) -> list[Row]:
@@ -201,20 +201,20 @@ class _Board:
 
     def register_rows(self, places: Mapping[str, int]) -> list[Row]:
         """`REGISTER_COLUMNS`: lay less professional, of the candidates that have answered in both."""
-        starts = {one: places[one] * self.n_candidates for one in REGISTERS}
-        lay, professional = (slice(starts[one], starts[one] + self.n_candidates) for one in REGISTERS)
+        starts = {register: places[register] * self.n_candidates for register in REGISTERS}
+        lay, professional = (slice(starts[register], starts[register] + self.n_candidates) for register in REGISTERS)
         apart = {name: self._differences((name, lay), (name, professional), scaled=False) for name in FIGURES}
         rows = []
         for candidate in self.scored.order:
-            columns = {one: starts[one] + candidate for one in REGISTERS}
+            columns = {register: starts[register] + candidate for register in REGISTERS}
             if not all(self.scored.columns.present[column] for column in columns.values()):
                 continue
             figures_by_name = {f"{name}_difference": apart[name][candidate] for name in FIGURES}
             row: Row = {"candidate": self.scored.names[candidate], "note": told_once(figures_by_name)}
-            for one, column in columns.items():
-                row[f"n_{one}"] = int(self.scored.columns.settled[column])
-                row[f"n_cases_{one}"] = self._cases("rubric_accuracy", column)
-                row |= {f"{name}_{one}": self.made[name].figures[column].value for name in FIGURES}
+            for register, column in columns.items():
+                row[f"n_{register}"] = int(self.scored.columns.settled[column])
+                row[f"n_cases_{register}"] = self._cases("rubric_accuracy", column)
+                row |= {f"{name}_{register}": self.made[name].figures[column].value for name in FIGURES}
             _put(row, figures_by_name)
             rows.append(row)
         return rows
@@ -242,11 +242,11 @@ class _Board:
             assert ratios.n_cases is not None
             assert ratios.replicates is not None
             own = ratios.figures[columns]
-            values.append(scale * np.array([np.nan if one.value is None else one.value for one in own]))
+            values.append(scale * np.array([np.nan if figure.value is None else figure.value for figure in own]))
             replicates.append(scale * ratios.replicates[columns])
             cases.append(ratios.n_cases[columns])
-            sizes.append(np.array([one.n for one in own], dtype=np.int64))
-            reasons.append([one.reason if isinstance(one, Undefined) else "" for one in own])
+            sizes.append(np.array([figure.n for figure in own], dtype=np.int64))
+            reasons.append([figure.reason if isinstance(figure, Undefined) else "" for figure in own])
         behind = cases[0] if cases_of_first else np.minimum(cases[0], cases[1])
         apart = figures(values[0] - values[1], sizes[0], reason=lambda i: reasons[0][i] or reasons[1][i])
         return percentile_intervals(replicates[0] - replicates[1], behind).attach(apart)

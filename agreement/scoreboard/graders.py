@@ -88,7 +88,7 @@ def robustness(rater: Marks, others: list[Marks], names: dict[int, str]) -> Robu
             ]
             counts = np.bincount(place, minlength=len(who))
             comparison.rows.append(_row(rater.label, other.label, setting, int(both.sum()), *sums))
-            ranks = [places(one)[0] for one in sums]
+            ranks = [places(column)[0] for column in sums]
             pairing = {"rater": rater.label, "other": other.label, "setting": setting}
             comparison.values.extend(
                 sorted(
@@ -139,6 +139,10 @@ def _row(
         "n_candidates": len(first),
         **{name: figure.value for name, figure in figures_by_name.items()},
         "note": told_once(
-            {name: one for name, one in figures_by_name.items() if not isinstance(one, Estimate) or one.note}
+            {
+                name: figure
+                for name, figure in figures_by_name.items()
+                if not isinstance(figure, Estimate) or figure.note
+            }
         ),
     }

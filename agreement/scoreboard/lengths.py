@@ -18,7 +18,11 @@ SCORES = ("hits", "cacs")
 COEFFICIENTS = ("pearson", "spearman", "residual")
 COLUMNS = (
     *("slice", "n_responses", "mean_length", "median_length"),
-    *(column for name in SCORES for column in (f"n_{name}", *(f"{name}_{one}" for one in COEFFICIENTS))),
+    *(
+        column
+        for name in SCORES
+        for column in (f"n_{name}", *(f"{name}_{coefficient}" for coefficient in COEFFICIENTS))
+    ),
     "note",
 )
 TEXT = ("slice", "note")

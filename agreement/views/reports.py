@@ -83,7 +83,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
         "benchmark": benchmark,
         "section": section,
         "asking": asking,
-        "ready": any(one.form.ready for one in asking),
+        "ready": any(entry.form.ready for entry in asking),
         "page": page,
         "rows": presentation.list_rows(page),
     }
@@ -109,12 +109,12 @@ def _of_section(request: SignedInRequest, slug: str, section: str, public_id: st
 @login_required
 def report(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
     """One report: its figures and tables, or how far it is."""
-    one = _of_section(request, slug, section, public_id)
-    context = {"benchmark": one.benchmark, "report": one, "open": one.status in OPEN}
-    if one.status == JobStatus.DONE:
-        context |= presentation.body(one, sort=request.GET.get("sort", ""), part=request.GET.get("slice", ""))
+    report = _of_section(request, slug, section, public_id)
+    context = {"benchmark": report.benchmark, "report": report, "open": report.status in OPEN}
+    if report.status == JobStatus.DONE:
+        context |= presentation.body(report, sort=request.GET.get("sort", ""), part=request.GET.get("slice", ""))
     else:
-        context |= presentation.heading(one)
+        context |= presentation.heading(report)
     return render(request, "agreement/report.html", context)
 
 
@@ -122,8 +122,8 @@ def report(request: SignedInRequest, slug: str, section: str, public_id: str) ->
 @login_required
 def progress(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
     """How far a report is; asked again every second while it is open, then the page is loaded anew."""
-    one = _of_section(request, slug, section, public_id)
-    context = {"benchmark": one.benchmark, "report": one, "open": one.status in OPEN}
+    report = _of_section(request, slug, section, public_id)
+    context = {"benchmark": report.benchmark, "report": report, "open": report.status in OPEN}
     response = render(request, "agreement/report.html#report-progress", context)
     if not context["open"]:
         response["HX-Refresh"] = "true"
@@ -134,9 +134,9 @@ def progress(request: SignedInRequest, slug: str, section: str, public_id: str) 
 @login_required
 def recompute(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
     """The same report once more, as a new one."""
-    one = _of_section(request, slug, section, public_id)
+    report = _of_section(request, slug, section, public_id)
     try:
-        new_report = services.recompute_report(report=one, by=request.user, at=timezone.now())
+        new_report = services.recompute_report(report=report, by=request.user, at=timezone.now())
     except DomainError as error:
         messages.error(request, str(error))
         return redirect("agreement:report", slug, section, public_id)

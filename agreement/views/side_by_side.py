@@ -48,8 +48,8 @@ def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) 
         messages.error(request, str(error))
         return redirect("agreement:report", slug, report.section, public_id)
     responses = {
-        one.public_id: one
-        for one in Response.objects.filter(
+        response.public_id: response
+        for response in Response.objects.filter(
             case__benchmark=report.benchmark, public_id__in=[response_id, row["beside"]]
         ).select_related("case", "candidate")
     }
@@ -69,7 +69,7 @@ def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) 
         "rater_a": display_name(report.parameters["rater_a"]),
         "rater_b": display_name(report.parameters["rater_b"]),
         "rows": rows,
-        "n_differ": sum(one.this.standing == "differ" for one in rows),
+        "n_differ": sum(criterion_row.this.standing == "differ" for criterion_row in rows),
         "place": place + 1,
         "total": len(order),
         "previous": order[place - 1] if place else None,

@@ -64,16 +64,19 @@ def slices(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _rows(benchmark: Benchmark) -> list[dict[str, Any]]:
     """The slices, those on offer first."""
-    shown = sorted(counted_slices(benchmark).select_related("created_by"), key=lambda one: one.retired_at is not None)
-    runs = run_names(str(one.parameters.get("rater", "")) for one in shown)
+    shown = sorted(
+        counted_slices(benchmark).select_related("created_by"),
+        key=lambda named_slice: named_slice.retired_at is not None,
+    )
+    runs = run_names(str(named_slice.parameters.get("rater", "")) for named_slice in shown)
     return [
         {
-            "slice": one,
-            "n_cases": one.n_cases,
-            "rater": display_name(str(one.parameters.get("rater", "")), runs),
-            "candidates": one.parameters.get("candidates", []),
+            "slice": named_slice,
+            "n_cases": named_slice.n_cases,
+            "rater": display_name(str(named_slice.parameters.get("rater", "")), runs),
+            "candidates": named_slice.parameters.get("candidates", []),
         }
-        for one in shown
+        for named_slice in shown
     ]
 
 

@@ -156,7 +156,7 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
                 place=place,
                 low=low,
                 high=high,
-                digits=_digits(name, [seen[one] for one in (place, low, high) if one is not None]),
+                digits=_digits(name, [seen[index] for index in (place, low, high) if index is not None]),
                 is_text=is_text,
                 is_count=not is_text and low is None and seen[place].something and seen[place].all_integers,
             )
@@ -165,10 +165,10 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
 
 
 def _digits(name: str, seen: Sequence[_Seen]) -> int:
-    if name.endswith("_rank") and all(one.all_whole for one in seen):
+    if name.endswith("_rank") and all(column.all_whole for column in seen):
         return 0
     of_hundred = name in _TO_ONE_PLACE or name.startswith(("rubric_accuracy_", "cacs_at_k_"))
-    return 1 if of_hundred or any(one.largest > LARGE for one in seen) else DIGITS
+    return 1 if of_hundred or any(column.largest > LARGE for column in seen) else DIGITS
 
 
 def _narrowed(columns: list[PrintedColumn]) -> list[PrintedColumn]:

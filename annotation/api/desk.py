@@ -216,9 +216,9 @@ def conflicts(request: Request, slug: str) -> Response:
         return Response(shapes.ConflictCountSerializer(rows, many=True).data)
     get_administered_benchmark(request.user, slug)  # before the body is looked at: a refusal tells nothing
     data = _valid(shapes.BetweenSerializer(data=request.data))
-    one = access.get_administered_group(request.user, slug, data["group"])
+    first = access.get_administered_group(request.user, slug, data["group"])
     two = access.get_administered_group(request.user, slug, data["other"])
-    n_opened = services.open_conflicts_between(group=one, other=two, at=timezone.now())
+    n_opened = services.open_conflicts_between(group=first, other=two, at=timezone.now())
     return Response({"opened": n_opened}, status=status.HTTP_201_CREATED)
 
 

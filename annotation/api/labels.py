@@ -118,8 +118,15 @@ class LabelResultsSerializer(Plain):
     def get_agreement(self, results: reading.QuestionResults) -> list[dict[str, Any]]:
         """Every figure of agreement over the cases, with its interval where one is due."""
         return [
-            {"figure": name, "value": one.value, "low": one.low, "high": one.high, "n": one.n, "note": one.note}
-            for name, one in results.agreement.items()
+            {
+                "figure": name,
+                "value": figure.value,
+                "low": figure.low,
+                "high": figure.high,
+                "n": figure.n,
+                "note": figure.note,
+            }
+            for name, figure in results.agreement.items()
         ]
 
 

@@ -58,7 +58,7 @@ def merged(counts: Counter[str], fewest: int = FEWEST) -> tuple[tuple[str, int],
     kept = {value: number for value, number in counts.items() if number >= fewest and value != OTHER}
     rest = sum(counts.values()) - sum(kept.values())
     # In a fixed order, so that the same people give the same table.
-    for value in sorted(kept, key=lambda one: (kept[one], one)):
+    for value in sorted(kept, key=lambda label: (kept[label], label)):
         if rest == 0 or rest >= fewest:
             break
         rest += kept.pop(value)

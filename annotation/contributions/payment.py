@@ -44,7 +44,7 @@ def payment_rows(
     total = Decimal(0)
     items = dict.fromkeys(ROLES, 0)
     hours = Decimal(0)
-    for person in sorted(people, key=lambda one: pseudonyms[one.user]):
+    for person in sorted(people, key=lambda contributor: pseudonyms[contributor.user]):
         owed = amount(person, rates)
         total, hours = total + owed, hours + person.hours
         counts = [person.work[role].items if role in person.work else 0 for role in ROLES]

@@ -184,7 +184,9 @@ def contributors(benchmark: Benchmark, period: Period | None = None) -> list[Con
             person = contributors_by_user.setdefault(user, Contributor(user, name, email))
             items, timed, seconds, median, first, last = figures
             person.work[role] = Work(role, items, timed, round(seconds), median, first, last)
-    return sorted(contributors_by_user.values(), key=lambda one: (natural(one.shown.casefold()), one.user))
+    return sorted(
+        contributors_by_user.values(), key=lambda contributor: (natural(contributor.shown.casefold()), contributor.user)
+    )
 
 
 def totals(people: Iterable[Contributor]) -> dict[str, int]:

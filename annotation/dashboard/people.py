@@ -45,7 +45,7 @@ class People(dict[int, Person]):
         key = part, group
         if key not in self._active:
             members = (person for person in self.values() if person.plays(part, group))
-            self._active[key] = sorted(members, key=lambda one: natural(one.shown))
+            self._active[key] = sorted(members, key=lambda member: natural(member.shown))
         return self._active[key]
 
 

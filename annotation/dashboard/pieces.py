@@ -92,7 +92,9 @@ def page_of(batch: Batch, chosen: PieceFilter, people: People, *, number: str | 
     rows: QuerySet[Any]
     rows = free_slots_of(batch, chosen) if chosen.status == FREE else assignments_of(batch, chosen, people)
     page: Page[Any] = Paginator(rows, PER_PAGE).get_page(number)
-    stuck = {one.slot.pk: one.reasons for one in stuck_slots(batch)} if chosen.status == FREE else {}
+    stuck = (
+        {stuck_slot.slot.pk: stuck_slot.reasons for stuck_slot in stuck_slots(batch)} if chosen.status == FREE else {}
+    )
     page.object_list = [_piece(row, people, stuck) for row in page.object_list]
     return page
 
@@ -221,7 +223,7 @@ def hand_over_of(batch: Batch, rows: QuerySet[Assignment], people: People) -> Ha
         room = None if capacity is None else max(0, capacity - load.get(user, 0))
         if fitting[:room]:
             takers.append(Taker(people[user], fitting[:room], load.get(user, 0), capacity))
-    takers.sort(key=lambda one: (-one.may_take, one.load, natural(one.person.shown)))
+    takers.sort(key=lambda taker: (-taker.may_take, taker.load, natural(taker.person.shown)))
     return HandOver(batch, pieces, holders, takers)
 
 

@@ -185,7 +185,7 @@ def _for_checkers(scene: Scene) -> Iterable[Wait]:
         holds = checker is not None and scene.people[checker].plays("checker", row.group_id)
         title = scene.place(batch)
         at_work = scene.to_batch(batch, status=status, physician=person.pseudonym)
-        others = [one for one in scene.people.active("checker", row.group_id) if one.user != annotator]
+        others = [member for member in scene.people.active("checker", row.group_id) if member.user != annotator]
         if status == "in_check" and not holds:
             whom = scene.people[checker].shown
             yield Wait("nobody", person.shown, _("%(checker)s, who was stopped") % {"checker": whom}, number, taken,
@@ -213,10 +213,10 @@ def _for_adjudicators(scene: Scene) -> Iterable[Wait]:
         names = [str(scene.groups[pk].name) for pk in (group, other) if pk]
         who = _("Groups %(groups)s") % {"groups": " · ".join(names)} if other else names[0]
         place = " · ".join(names)
-        able = [one for pk in (group, other) if pk for one in scene.people.active("adjudicator", pk)]
+        able = [member for pk in (group, other) if pk for member in scene.people.active("adjudicator", pk)]
         if adjudicator is not None:
             whom = scene.people[adjudicator].shown
-            kind = "adjudicator" if any(one.user == adjudicator for one in able) else "nobody"
+            kind = "adjudicator" if any(member.user == adjudicator for member in able) else "nobody"
             action = _("See the conflicts") if kind == "adjudicator" else _("Let them finish")
             url = scene.to_conflicts() if kind == "adjudicator" else scene.to_group(group)
             yield Wait(kind, who, whom, number, since, url, action, place)

@@ -218,9 +218,9 @@ def open_between(
     here, other_places = shared(first, second)
     if not len(here):
         raise DomainError(_("The two groups have no accepted decisions on the same responses."))
-    one, two = first.outcome[here], second.outcome[other_places]
-    faulty = (one == Outcome.FAULTY) | (two == Outcome.FAULTY)
-    differ = ((one != two) | (one == Outcome.UNDECIDED)) & ~faulty
+    first_outcome, two = first.outcome[here], second.outcome[other_places]
+    faulty = (first_outcome == Outcome.FAULTY) | (two == Outcome.FAULTY)
+    differ = ((first_outcome != two) | (first_outcome == Outcome.UNDECIDED)) & ~faulty
     responses, criteria = first.response[here], first.criterion[here]
     rubrics: dict[int, int] = {}
     for response_id, rubric_id in (
@@ -247,7 +247,9 @@ def open_between(
         if response not in rubrics or (response, rubrics[response]) in known or response in unsettled:
             continue
         at_response = responses == response
-        conflicts = [one for one in criteria[at_response & differ].tolist() if (response, one) not in opened]
+        conflicts = [
+            criterion for criterion in criteria[at_response & differ].tolist() if (response, criterion) not in opened
+        ]
         if not conflicts:
             continue
         rows.append(

@@ -170,11 +170,11 @@ def record_decisions(
                 if change.criterion in written
                 else _not_written(change, standing.get(change.criterion))
             )
-    if row.status == Assignment.Status.NOT_STARTED and any(isinstance(one, Saved) for one in results):
+    if row.status == Assignment.Status.NOT_STARTED and any(isinstance(result, Saved) for result in results):
         transition(assignment, source=[Assignment.Status.NOT_STARTED], target=Assignment.Status.DRAFT, started_at=at)
         row = replace(row, status=Assignment.Status.DRAFT)
     assignment.status, assignment.round = row.status, row.round
-    return [one for one in results if one is not None]
+    return [result for result in results if result is not None]
 
 
 def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> list[Told]:

@@ -61,8 +61,8 @@ def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) ->
     """
     groups = list(ExpertGroup.objects.filter(benchmark=benchmark).order_by("name"))
     sources: list[tuple[str, Ratings]] = [
-        (_("Consensus of %(one)s and %(two)s") % {"one": one.name, "two": two.name}, consensus_ratings(one, two))
-        for one, two in combinations(groups, 2)
+        (_("Consensus of %(one)s and %(two)s") % {"one": first.name, "two": two.name}, consensus_ratings(first, two))
+        for first, two in combinations(groups, 2)
     ]
     sources += [
         (_("All annotators of %(group)s") % {"group": group.name}, unanimous_ratings(group)) for group in groups

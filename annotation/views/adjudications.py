@@ -106,7 +106,7 @@ def _context(row: Adjudication, *, everything: bool) -> dict[str, Any]:
         "outcomes": BUTTONS,
         "everything": everything,
         "conflicts": len(row.criteria),
-        "ruled": sum(bool(one.outcome) for one in rows),
+        "ruled": sum(bool(criterion_row.outcome) for criterion_row in rows),
         "writable": row.status == Adjudication.Status.OPEN,
     }
 

@@ -138,7 +138,7 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
     administers = is_admin(request.user, row.group.benchmark)
     people = people_of(row.group.benchmark, names=administers)
     line, physicians = boards.batch_board(row, people, at=timezone.now())
-    form = PieceForm(request.GET, physicians=[one.person for one in physicians])
+    form = PieceForm(request.GET, physicians=[physician.person for physician in physicians])
     chosen = form.chosen()
     context = {
         "benchmark": row.group.benchmark,

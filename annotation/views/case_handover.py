@@ -22,7 +22,7 @@ SPREAD = "spread"
 
 def called(people: People, pseudonym: str) -> Person | None:
     """Who has this pseudonym; None for nobody."""
-    return next((one for one in people.values() if pseudonym and one.pseudonym == pseudonym), None)
+    return next((person for person in people.values() if pseudonym and person.pseudonym == pseudonym), None)
 
 
 def refuse_nobody(holder: Person | None) -> Person:
@@ -61,7 +61,7 @@ def handover_dialog(
         "tasks": tasks,
         "drafts": sum(task.status == LabelTask.Status.DRAFT for task in tasks),  # tasks of either kind say it alike
         "stay": len(tasks) - len(takeable),
-        "takers": sorted(listed, key=lambda one: (-one[2], one[1], natural(one[0].shown))),
+        "takers": sorted(listed, key=lambda taker: (-taker[2], taker[1], natural(taker[0].shown))),
     }
     return render(request, f"{template}#handover" if request.htmx else template, context)
 

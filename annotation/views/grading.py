@@ -64,7 +64,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
             save_results = services.record_decisions(
                 assignment=assignment, annotator=request.user, changes=changes, at=at
             )
-            results = [wire.told_as_json(one) for one in save_results]
+            results = [wire.told_as_json(result) for result in save_results]
         if any(result["result"] != "saved" for result in results):
             raise Conflict(_("Not handed in yet: something was not saved."))
         services.submit(assignment=assignment, annotator=request.user, at=at)

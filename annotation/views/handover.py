@@ -42,7 +42,7 @@ def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     people = people_of(batch.group.benchmark, names=True)
     params = request.POST if request.method == "POST" else request.GET
     physician, pieces = params.get("physician", ""), params.getlist("piece")
-    holder = next((one.user for one in people.values() if physician and one.pseudonym == physician), None)
+    holder = next((person.user for person in people.values() if physician and person.pseudonym == physician), None)
     moved = hand_over_of(batch, movable(batch, public_ids=pieces, holder=holder), people)
     if request.method == "POST":
         return _move(request, batch, moved, back=_back(batch, physician if holder else ""))
@@ -63,7 +63,7 @@ def _move(request: SignedInRequest, batch: Batch, moved: HandOver, *, back: str)
                 "%(number)d piece is back in the pool.", "%(number)d pieces are back in the pool.", number
             ) % {"number": number}
         else:
-            taker = next((one for one in moved.takers if one.person.pseudonym == to), None)
+            taker = next((person for person in moved.takers if person.person.pseudonym == to), None)
             if taker is None:
                 raise DomainError(_("Choose who takes the work, or give it back to the pool."))
             user = User.objects.get(pk=taker.person.user)

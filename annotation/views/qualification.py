@@ -318,7 +318,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
             for line in lines.get(row.rubric_id, [])
             if line.id in rows_by_criterion
         ]
-        differ = sum(one.counted and not one.agrees for one in rows_by_criterion.values())
+        differ = sum(marked_row.counted and not marked_row.agrees for marked_row in rows_by_criterion.values())
         differing += differ
         responses.append(
             {

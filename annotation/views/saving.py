@@ -34,7 +34,7 @@ def decisions(request: SignedInRequest, public_id: str) -> HttpResponse:
         )
     except DomainError as refused:
         return refusal(refused)
-    return JsonResponse({"results": [wire.told_as_json(one) for one in results]})
+    return JsonResponse({"results": [wire.told_as_json(result) for result in results]})
 
 
 def somebody_else() -> HttpResponse:

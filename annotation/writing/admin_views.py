@@ -111,7 +111,7 @@ def writing_context(request: HttpRequest, batch: Batch, people: People) -> dict[
     released = WritingTask.objects.filter(batch=batch, release_reason=WritingTask.Release.HAS_READ)
     return {
         "writing_terms": terms,
-        "writing_references": [one.name for one in terms.references.all()],
+        "writing_references": [reference.name for reference in terms.references.all()],
         "writing_page": page,
         "writing_lines": reading.task_lines(list(page.object_list), people),
         "writing_lost": released.count(),

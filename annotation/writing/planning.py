@@ -168,7 +168,7 @@ def _refuse_impossible(order: WritingOrder) -> None:
         raise DomainError(_("Choose the candidates whose answers are shown."))
     if len(order.references) > MOST_REFERENCES:
         raise DomainError(_("At most %(most)d references are shown.") % {"most": MOST_REFERENCES})
-    if any(one.name == name for one in order.references):
+    if any(reference.name == name for reference in order.references):
         raise DomainError(_("What is written cannot be its own reference."))
 
 
@@ -178,11 +178,11 @@ def _references(order: WritingOrder, cases: Collection[int]) -> dict[int, tuple[
     rows = Response.objects.filter(candidate__in=order.references, case__in=cases)
     for case, candidate, pk in rows.order_by("setting", "sample", "pk").values_list("case_id", "candidate_id", "pk"):
         first.setdefault((case, candidate), pk)
-    reference_ids = [one.pk for one in order.references]
+    reference_ids = [reference.pk for reference in order.references]
     return {
-        case: tuple(first[case, one] for one in reference_ids)
+        case: tuple(first[case, reference_id] for reference_id in reference_ids)
         for case in cases
-        if reference_ids and all((case, one) in first for one in reference_ids)
+        if reference_ids and all((case, reference_id) in first for reference_id in reference_ids)
     }
 
 
@@ -215,7 +215,7 @@ def _may_be_written(
     return [
         case
         for case in cases
-        if sum((case, one) not in barred and (required is None or (case, one) in required) for one in people)
+        if sum((case, person) not in barred and (required is None or (case, person) in required) for person in people)
         >= order.writers_per_case
     ]
 

@@ -10,5 +10,5 @@ MOST_SHOWN = 10
 
 def privacy_advice(text: str) -> list[str]:
     """The passages that look like a name, a number or an address of a person, and why; each once, the first ten."""
-    lines = dict.fromkeys(f"“{one.quote}”: {said(one.why)}" for one in findings(text))
+    lines = dict.fromkeys(f"“{finding.quote}”: {said(finding.why)}" for finding in findings(text))
     return list(lines)[:MOST_SHOWN]

@@ -64,7 +64,10 @@ def writing_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWor
         total[batch] += 1
         seconds[batch] += spent
         places[public_id] = total[batch]
-    return [replace(one, next_position=places.get(one.next_id, 0), seconds=seconds[one.batch.pk]) for one in work]
+    return [
+        replace(batch_work, next_position=places.get(batch_work.next_id, 0), seconds=seconds[batch_work.batch.pk])
+        for batch_work in work
+    ]
 
 
 @dataclass(frozen=True, slots=True)

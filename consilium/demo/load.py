@@ -355,13 +355,13 @@ def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
 
 def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:
     """Reports to read first. They wait for a worker, as everybody's reports do."""
-    one, other = (f"group:{name}" for name in GROUPS)
+    first, other = (f"group:{name}" for name in GROUPS)
     reports: list[tuple[str, dict[str, Any]]] = [
-        (Report.Kind.AGREEMENT, {"rater_a": f"{one}@checked", "rater_b": f"{other}@checked"}),
-        (Report.Kind.FIDELITY, {"judge": JUDGE, "group_a": f"{one}@checked", "group_b": f"{other}@checked"}),
+        (Report.Kind.AGREEMENT, {"rater_a": f"{first}@checked", "rater_b": f"{other}@checked"}),
+        (Report.Kind.FIDELITY, {"judge": JUDGE, "group_a": f"{first}@checked", "group_b": f"{other}@checked"}),
         (Report.Kind.CALIBRATION, {"group": GROUPS[0], "candidate": PHYSICIAN_CANDIDATE}),
         (Report.Kind.SCORES, {"rater": JUDGE, "k": 10}),
-        (Report.Kind.ITEMS, {"rater_a": f"{one}@checked", "rater_b": f"{other}@checked"}),
+        (Report.Kind.ITEMS, {"rater_a": f"{first}@checked", "rater_b": f"{other}@checked"}),
         (Report.Kind.ALTERNATIVE, {"judge": JUDGE, "group": "all"}),
     ]
     for kind, parameters in reports:

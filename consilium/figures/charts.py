@@ -294,7 +294,7 @@ def _label_heights(dots: Sequence[tuple[float, float, int]]) -> list[float]:
         x, y, letters = dots[i]
         left, right = x + 9, x + 9 + letter * letters
         # From below upwards: a name gives way to those that stand already.
-        for other_left, other_right, other in sorted(placed, key=lambda one: one[2]):
+        for other_left, other_right, other in sorted(placed, key=lambda entry: entry[2]):
             if left < other_right and other_left < right and abs(y - other) < line:
                 y = other + line
         placed.append((left, right, y))

@@ -32,22 +32,25 @@ def slope(ranked: Sequence[Ranked], palette: Palette, *, left: str, right: str, 
     import altair as alt
 
     places = [
-        {one.name: i for i, one in enumerate(sorted(ranked, key=key))}
-        for key in (lambda one: (one.left, one.name), lambda one: (one.right, one.name))
+        {candidate.name: i for i, candidate in enumerate(sorted(ranked, key=key))}
+        for key in (
+            lambda candidate: (candidate.left, candidate.name),
+            lambda candidate: (candidate.right, candidate.name),
+        )
     ]
     rows = []
-    for one in ranked:
-        words = f"{one.name}: {left} {one.left}, {right} {one.right}"
-        moved = one.left != one.right
-        for side, rank, place in ((0, one.left, places[0]), (1, one.right, places[1])):
+    for candidate in ranked:
+        words = f"{candidate.name}: {left} {candidate.left}, {right} {candidate.right}"
+        moved = candidate.left != candidate.right
+        for side, rank, place in ((0, candidate.left, places[0]), (1, candidate.right, places[1])):
             rows.append(
                 {
-                    "name": one.name,
+                    "name": candidate.name,
                     "side": side,
-                    "place": place[one.name],
-                    "label": f"{one.name}  {rank}" if side == 0 else f"{rank}  {one.name}",
+                    "place": place[candidate.name],
+                    "label": f"{candidate.name}  {rank}" if side == 0 else f"{rank}  {candidate.name}",
                     "moved": moved,
-                    "href": one.href or None,
+                    "href": candidate.href or None,
                     "words": words,
                 }
             )
@@ -72,7 +75,7 @@ def slope(ranked: Sequence[Ranked], palette: Palette, *, left: str, right: str, 
         .encode(x=x, text="label:N")
         for side, label, align, dx in sides
     ]
-    longest = max([len(one.name) + 4 for one in ranked] + [len(left), len(right)], default=0)
+    longest = max([len(candidate.name) + 4 for candidate in ranked] + [len(left), len(right)], default=0)
     margin = 12 + LETTER * min(40, longest) // 6
     return (
         alt.layer(lines, dots, *names, *heads)

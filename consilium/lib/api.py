@@ -34,7 +34,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     set_rollback()
     body: dict[str, Any] = {"detail": str(error)}
     if isinstance(error, ImportRefused):
-        body["errors"] = [{"line": one.line, "field": one.field, "message": one.message} for one in error.errors]
+        body["errors"] = [
+            {"line": fault.line, "field": fault.field, "message": fault.message} for fault in error.errors
+        ]
         body["error_total"] = error.total
     return Response(body, status=error.status_code)
 

@@ -56,10 +56,10 @@ class Prepared(Generic[Row]):
         begin = info["select_fields"][0]
         instances = []
         for row in self.rows(**values):
-            one = info["model"].from_db(DEFAULT_DB_ALIAS, names, row[begin : begin + len(names)])
+            instance = info["model"].from_db(DEFAULT_DB_ALIAS, names, row[begin : begin + len(names)])
             for name, place in compiler.annotation_col_map.items():
-                setattr(one, name, row[place])
-            instances.append(one)
+                setattr(instance, name, row[place])
+            instances.append(instance)
         return instances
 
     def first(self, **values: Any) -> Row | None:

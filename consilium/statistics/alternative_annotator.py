@@ -156,11 +156,11 @@ def alternative_annotator_test(
         )
         for number, rows in enumerate(own)
     ]
-    tested = np.array([one.wins is not None for one in compared], dtype=bool)
+    tested = np.array([result.wins is not None for result in compared], dtype=bool)
     return AlternativeAnnotator(
         annotators=compared,
-        winning_rate=_winning_rate([one.wins for one in compared]),
-        winning_rate_clustered=_winning_rate([one.wins_clustered for one in compared]),
+        winning_rate=_winning_rate([result.wins for result in compared]),
+        winning_rate_clustered=_winning_rate([result.wins_clustered for result in compared]),
         advantage=_average(comparisons, tested, n_cases, minimum, bootstrap),
         epsilon=epsilon,
         q=q,
@@ -181,7 +181,7 @@ def benjamini_yekutieli(p: Sequence[float]) -> list[float]:
     scaled = np.asarray(p, dtype=np.float64)[order] * m * harmonic / np.arange(1, m + 1)
     adjusted = np.empty(m)
     adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
-    return [float(one) for one in adjusted]
+    return [float(value) for value in adjusted]
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,9 +240,9 @@ def _shares(
     }
     return {
         name: ratio_figures(
-            comparisons.summed(one, n_cases, n_annotators), instances, bootstrap=bootstrap, empty=NO_INSTANCES
+            comparisons.summed(column, n_cases, n_annotators), instances, bootstrap=bootstrap, empty=NO_INSTANCES
         ).figures
-        for name, one in values.items()
+        for name, column in values.items()
     }
 
 
@@ -321,20 +321,20 @@ def _clustered(d: NDArray[np.int64], case: NDArray[np.int64], epsilon: float) ->
 
 
 def _family(figures: Sequence[Figure], q: float) -> list[tuple[Figure, bool | None]]:
-    given = [one.value for one in figures if isinstance(one, Estimate)]
+    given = [figure.value for figure in figures if isinstance(figure, Estimate)]
     adjusted = iter(benjamini_yekutieli(given))
     results: list[tuple[Figure, bool | None]] = []
-    for one in figures:
-        if isinstance(one, Undefined):
-            results.append((one, None))
+    for figure in figures:
+        if isinstance(figure, Undefined):
+            results.append((figure, None))
         else:
             value = next(adjusted)
-            results.append((Estimate(value, one.n), value <= q))
+            results.append((Estimate(value, figure.n), value <= q))
     return results
 
 
 def _winning_rate(wins: Sequence[bool | None]) -> Figure:
-    tested = [one for one in wins if one is not None]
+    tested = [win for win in wins if win is not None]
     n = len(tested)
     if n < MINIMUM_ANNOTATORS:
         return Undefined(f"{n} of the {MINIMUM_ANNOTATORS} tested annotators needed", n)

@@ -62,7 +62,7 @@ def rater_rest(pair: ArrayLike, rater: ArrayLike, met: ArrayLike, *, n_pairs: in
 
 def correlations(group: NDArray[np.int64], x: ArrayLike, y: ArrayLike, n_groups: int) -> list[Figure]:
     """The Pearson correlation of x and y within each group; n is the number of its rows."""
-    first, second = (np.round(np.asarray(one, dtype=np.float64), DIGITS).astype(np.float64) for one in (x, y))
+    first, second = (np.round(np.asarray(values, dtype=np.float64), DIGITS).astype(np.float64) for values in (x, y))
     n = np.bincount(group, minlength=n_groups)
     varies = _varies(group, first, n_groups) & _varies(group, second, n_groups)
     defined = varies & (n >= MINIMUM)

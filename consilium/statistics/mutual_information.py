@@ -150,7 +150,9 @@ class Units:
             return [np.arange(n)[None, :]] if n else []
         order = np.argsort(self.within, kind="stable")
         _cases, start, size = np.unique(self.within[order], return_index=True, return_counts=True)
-        return [order[start[size == one][:, None] + np.arange(one)[None, :]] for one in np.unique(size).tolist()]
+        return [
+            order[start[size == length][:, None] + np.arange(length)[None, :]] for length in np.unique(size).tolist()
+        ]
 
 
 def by_chance(

@@ -36,8 +36,8 @@ def mf1_difference(
 def mf1_differences(first: ConfusionCounts, second: ConfusionCounts, *, bootstrap: CaseBootstrap) -> list[Figure]:
     """The same for many slices, from the counts of both raters on the same pairs, shape (n_cases, slices)."""
     n, cases = first.n.sum(axis=0), (first.n > 0).sum(axis=0)
-    one, other = (macro_f1_values(table.pooled(axis=0)) for table in (first, second))
-    differences = figures(one - other, n, reason=lambda i: NO_PAIRS)
+    left, other = (macro_f1_values(table.pooled(axis=0)) for table in (first, second))
+    differences = figures(left - other, n, reason=lambda i: NO_PAIRS)
     due = np.flatnonzero(cases >= MINIMUM_CASES)
     replicates = [macro_f1_values(bootstrap.confusion(table[:, due])) for table in (first, second)]
     intervals = percentile_intervals(replicates[0] - replicates[1], cases[due])

@@ -67,7 +67,7 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
     enough = resamples > 0 and kept.shape[1] >= MINIMUM_KEPT * resamples
     dropped = resamples - kept.shape[1]
     if enough:
-        best, worst = (np.sort(one, axis=1) for one in places(kept))
+        best, worst = (np.sort(side, axis=1) for side in places(kept))
         last = kept.shape[1] - 1
         first, final = floor(ENDS[0] * last), ceil(ENDS[1] * last)
         fixed = bool(nearly_equal(kept.min(axis=1), kept.max(axis=1)).all())

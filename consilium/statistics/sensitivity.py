@@ -70,9 +70,9 @@ def sensitivity(
         values = _values(responses, setting, at)
         shared = [
             # Level candidates must not be told apart by the last bit of a float.
-            (round(one.value, 9), round(other.value, 9))
-            for one, other in ((main[name], values[name]) for name in responses)
-            if isinstance(one, Estimate) and isinstance(other, Estimate)
+            (round(reference.value, 9), round(other.value, 9))
+            for reference, other in ((main[name], values[name]) for name in responses)
+            if isinstance(reference, Estimate) and isinstance(other, Estimate)
         ]
         a, b = np.array(shared, dtype=np.float64).reshape(-1, 2).T
         rows.append(
@@ -91,9 +91,9 @@ def sensitivity(
 
 def _values(responses: Mapping[str, tuple[ArrayLike, ArrayLike]], setting: str, at: int | None) -> dict[str, Figure]:
     if at is None:
-        return {name: rubric_accuracy(*one) for name, one in responses.items()}
+        return {name: rubric_accuracy(*arrays) for name, arrays in responses.items()}
     score = cacs_at_k if setting == CACS else pass_at_k
-    return {name: score(*one, at) for name, one in responses.items()}
+    return {name: score(*arrays, at) for name, arrays in responses.items()}
 
 
 def candidate_values(
@@ -107,9 +107,9 @@ def candidate_values(
     hits, positive criteria and the case of each response.
     """
     names = list(responses)
-    columns = [[np.asarray(one[i]).ravel() for one in responses.values()] for i in range(3)]
+    columns = [[np.asarray(arrays[i]).ravel() for arrays in responses.values()] for i in range(3)]
     hits, present, labels = (np.concatenate([*column, np.array([], dtype=np.int64)]) for column in columns)
-    owner = np.repeat(np.arange(len(names)), [len(one) for one in columns[0]])
+    owner = np.repeat(np.arange(len(names)), [len(array) for array in columns[0]])
     cases, case = np.unique(labels, return_inverse=True)
     bootstrap = CaseBootstrap(len(cases), seed, resamples)
     results = []

@@ -55,8 +55,8 @@ def _cell(value: Any) -> str:
     return str(value).replace("|", "\\|").replace("\n", " ")
 
 
-def _n(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def _n(count: int, singular: str, many: str = "") -> str:
+    return f"{count:,} {singular if count == 1 else many or singular + 's'}"
 
 
 def _composition(facts: CardFacts) -> str:
@@ -104,17 +104,17 @@ def _process(facts: CardFacts) -> str:
             "physician reads the decisions; conflicts go to an adjudicator. "
             f"{_n(process['rubrics']['adjudications'], 'response')} went through adjudication."
         )
-    for one in process["screening"]:
+    for entry in process["screening"]:
         parts.append(
-            f"- Screening ({one['status']}): {_n(one['cases'], 'case')} scored "
-            f"over {_n(one['candidates'], 'candidate')} ({one['aggregate']}); "
-            f"{one['flagged']:,} at or above {one['threshold']:.0%}, {one['excluded']:,} excluded."
+            f"- Screening ({entry['status']}): {_n(entry['cases'], 'case')} scored "
+            f"over {_n(entry['candidates'], 'candidate')} ({entry['aggregate']}); "
+            f"{entry['flagged']:,} at or above {entry['threshold']:.0%}, {entry['excluded']:,} excluded."
         )
-    for one in process["audits"]:
+    for entry in process["audits"]:
         parts.append(
-            f"- Senior audit ({one['status']}): {_n(one['drawn'], 'case')} drawn at random ({one['share']:.0%}), "
-            f"{_n(one['auditors'], 'auditor')}; {one['sound']:,} sound, {one['revise']:,} to revise, "
-            f"{one['remove']:,} to remove, {one['open']:,} open."
+            f"- Senior audit ({entry['status']}): {_n(entry['drawn'], 'case')} drawn at random ({entry['share']:.0%}), "
+            f"{_n(entry['auditors'], 'auditor')}; {entry['sound']:,} sound, {entry['revise']:,} to revise, "
+            f"{entry['remove']:,} to remove, {entry['open']:,} open."
         )
     left_out = {name: count for name, count in process["left_out"].items() if count}
     words = {

@@ -79,11 +79,11 @@ def _context_and_request(case: ReleasedCase) -> tuple[str, str] | None:
     return "\n\n".join(before), request
 
 
-def _labels(case: ReleasedCase, prefix: str, one: str, many: str) -> tuple[Any, Any]:
+def _labels(case: ReleasedCase, prefix: str, singular: str, many: str) -> tuple[Any, Any]:
     """Word for word as they came, unless the tags of the case were changed since; then by those."""
     now = case.labels(prefix)
     if case.is_clinconsensus:
-        single, several = case.metadata.get(one, ""), case.metadata.get(many, [])
+        single, several = case.metadata.get(singular, ""), case.metadata.get(many, [])
         came = several or ([single] if isinstance(single, str) and single.strip() else [])
         if list(dict.fromkeys(came)) == now:
             return single, several

@@ -25,8 +25,10 @@ def process_facts(benchmark: Benchmark) -> dict[str, Any]:
     return {
         "groups": [_group(group) for group in ExpertGroup.objects.filter(benchmark=benchmark).order_by("name")],
         "rubrics": _rubrics(benchmark),
-        "screening": [_screening(one) for one in Screening.objects.filter(benchmark=benchmark).order_by("pk")],
-        "audits": [_audit(one) for one in CaseAudit.objects.filter(benchmark=benchmark).order_by("pk")],
+        "screening": [
+            _screening(screening) for screening in Screening.objects.filter(benchmark=benchmark).order_by("pk")
+        ],
+        "audits": [_audit(audit) for audit in CaseAudit.objects.filter(benchmark=benchmark).order_by("pk")],
         "left_out": _left_out(benchmark),
         "credentials": credential_counts(benchmark),
     }
@@ -68,13 +70,13 @@ def _rubrics(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def _screening(one: Screening) -> dict[str, Any]:
-    rows = ScreenedCase.objects.filter(screening=one)
+def _screening(screening: Screening) -> dict[str, Any]:
+    rows = ScreenedCase.objects.filter(screening=screening)
     return {
-        "status": one.status,
-        "threshold": one.threshold,
-        "aggregate": one.aggregate,
-        "candidates": len(one.candidates),
+        "status": screening.status,
+        "threshold": screening.threshold,
+        "aggregate": screening.aggregate,
+        "candidates": len(screening.candidates),
         "cases": rows.count(),
         "flagged": rows.filter(flagged=True).count(),
         "excluded": rows.filter(decision="exclude").count(),
@@ -82,11 +84,11 @@ def _screening(one: Screening) -> dict[str, Any]:
     }
 
 
-def _audit(one: CaseAudit) -> dict[str, Any]:
-    items = AuditItem.objects.filter(audit=one)
+def _audit(audit: CaseAudit) -> dict[str, Any]:
+    items = AuditItem.objects.filter(audit=audit)
     return {
-        "status": one.status,
-        "share": one.share,
+        "status": audit.status,
+        "share": audit.share,
         "drawn": items.values("case").distinct().count(),
         "auditors": items.filter(auditor__isnull=False).values("auditor").distinct().count(),
         "sound": items.filter(outcome="sound").count(),

@@ -22,7 +22,7 @@ def fault_of(value: Any, schema: Mapping[str, Any], place: str = "") -> str:
         return f"{subject}: not {schema['const']}"
     if "not" in schema and not fault_of(value, schema["not"], place):
         return f"{subject}: may not be {str(value)[:40]}"
-    if "anyOf" in schema and all(fault_of(value, one, place) for one in schema["anyOf"]):
+    if "anyOf" in schema and all(fault_of(value, option, place) for option in schema["anyOf"]):
         return f"{subject}: in none of the forms that it may have"
     if isinstance(value, str) and len(value) < schema.get("minLength", 0):
         return f"{subject}: empty"
@@ -70,7 +70,7 @@ _TYPES: dict[str, type] = {
 
 def _is(value: Any, expected: str | list[str]) -> bool:
     if isinstance(expected, list):
-        return any(_is(value, one) for one in expected)
+        return any(_is(value, kind) for kind in expected)
     if expected in ("integer", "number"):
         return _is_number(value) and (expected == "number" or value == int(value))
     return isinstance(value, _TYPES[expected])

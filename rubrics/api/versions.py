@@ -313,5 +313,5 @@ def _refused(rubric: Rubric, error: DomainError) -> dict[str, Any]:
     return {
         "case": rubric.case.public_id,
         "detail": str(error),
-        "faults": [{"line": one.line, "field": one.field, "message": one.message} for one in faults],
+        "faults": [{"line": fault.line, "field": fault.field, "message": fault.message} for fault in faults],
     }

@@ -128,9 +128,9 @@ def _read(body: bytes) -> tuple[Finding, int]:
     answers, criteria, outcome, comment = (payload[name] for name in ("answers", "criteria", "outcome", "comment"))
     version = payload["version"]
     texts = type(outcome) is str and type(comment) is str and type(version) is int
-    if not texts or type(answers) is not dict or not all(type(one) is int for one in criteria):
+    if not texts or type(answers) is not dict or not all(type(criterion) is int for criterion in criteria):
         raise ValueError("a field is not of its kind")
-    if any(one >= 2**63 or one < 0 for one in criteria):
+    if any(criterion >= 2**63 or criterion < 0 for criterion in criteria):
         raise ValueError("no id of a criterion")
     comment.encode()  # half a character cannot be stored
     return Finding(answers, criteria, outcome, comment.replace("\x00", "")), version

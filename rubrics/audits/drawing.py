@@ -90,13 +90,13 @@ def draw_cases(*, benchmark: Benchmark, filter: CaseFilter, share: float, seed: 
         for key, case, public_id, rubric, difficulty, register, tags, label_tags in rows
     ]
     size = max(1, share_of(len(frame), share)) if frame else 0
-    drawn = sorted(frame, key=lambda one: (keyed(seed, "audit", one.key), one.key))[:size]
-    names = "\x1f".join(sorted(one.key for one in frame))
+    drawn = sorted(frame, key=lambda entry: (keyed(seed, "audit", entry.key), entry.key))[:size]
+    names = "\x1f".join(sorted(entry.key for entry in frame))
     return Draw(
         # An order of its own: whoever reads the first half has read a random half.
-        cases=tuple(sorted(drawn, key=lambda one: (keyed(seed, "order", one.key), one.key))),
+        cases=tuple(sorted(drawn, key=lambda entry: (keyed(seed, "order", entry.key), entry.key))),
         in_frame=len(frame),
-        in_slices=dict(sorted(Counter(name for one in frame for name in one.slices).items())),
+        in_slices=dict(sorted(Counter(name for entry in frame for name in entry.slices).items())),
         digest=hashlib.sha256(names.encode()).hexdigest(),
     )
 

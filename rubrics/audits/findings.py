@@ -65,8 +65,8 @@ def rate_of(name: str, hits: int, n: int, in_frame: int) -> Rate:
 def outcomes_of(readings: Iterable[Reading]) -> dict[str, str]:
     """Case → what it comes to."""
     by_case: defaultdict[str, list[str]] = defaultdict(list)
-    for one in readings:
-        by_case[one.case].append(one.outcome)
+    for reading in readings:
+        by_case[reading.case].append(reading.outcome)
     outcome_by_case = {}
     for case, outcomes in by_case.items():
         if _half(outcomes.count(REMOVE), len(outcomes)):
@@ -108,9 +108,9 @@ def rates(
 
 def _at_fault(readings: Iterable[Reading], question: str) -> list[str]:
     by_case: defaultdict[str, list[bool]] = defaultdict(list)
-    for one in readings:
-        if question in one.answers:
-            by_case[one.case].append(one.answers[question])
+    for reading in readings:
+        if question in reading.answers:
+            by_case[reading.case].append(reading.answers[question])
     return [case for case, sound in by_case.items() if _half(sound.count(False), len(sound))]
 
 
@@ -126,11 +126,11 @@ class AuditorAgreement:
 def agreement_of(readings: Sequence[Reading]) -> AuditorAgreement:
     """Over the cases that two auditors or more have read; kappa is Fleiss', since these need not be the same people."""
     by_case: defaultdict[str, list[bool]] = defaultdict(list)
-    for one in readings:
-        by_case[one.case].append(one.outcome == SOUND)
+    for reading in readings:
+        by_case[reading.case].append(reading.outcome == SOUND)
     several = [sound for sound in by_case.values() if len(sound) > 1]
     if not several:
         return AuditorAgreement(0, Undefined(ALONE), Undefined(ALONE))
-    pairs = [one == other for sound in several for one, other in combinations(sound, 2)]
+    pairs = [first == other for sound in several for first, other in combinations(sound, 2)]
     kappa = fleiss_kappa([[sound.count(True), sound.count(False)] for sound in several])
     return AuditorAgreement(len(several), Estimate(sum(pairs) / len(pairs), len(pairs)), kappa)

@@ -97,7 +97,7 @@ def create_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at
             "in_frame": draw.in_frame,
             "drawn": len(draw.cases),
             "slices": dict(draw.in_slices),
-            "slices_of": {one.public_id: list(one.slices) for one in draw.cases},
+            "slices_of": {entry.public_id: list(entry.slices) for entry in draw.cases},
             "digest": draw.digest,
         },
         created_by=by,
@@ -105,8 +105,8 @@ def create_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at
     )
     AuditItem.objects.bulk_create(
         (
-            AuditItem(audit=audit, case_id=one.case, rubric_id=one.rubric, number=number, position=position)
-            for position, one in enumerate(draw.cases, start=1)
+            AuditItem(audit=audit, case_id=entry.case, rubric_id=entry.rubric, number=number, position=position)
+            for position, entry in enumerate(draw.cases, start=1)
             for number in range(1, terms.auditors_per_case + 1)
         ),
         batch_size=1000,
@@ -246,7 +246,9 @@ def _refuse_unless_open(row: AuditItem) -> None:
 
 
 def _checked(row: AuditItem, finding: Finding) -> dict[str, Any]:
-    if not set(finding.answers) <= set(QUESTIONS) or not all(type(one) is bool for one in finding.answers.values()):
+    if not set(finding.answers) <= set(QUESTIONS) or not all(
+        type(answer) is bool for answer in finding.answers.values()
+    ):
         raise DomainError(_("The questions are: %(names)s.") % {"names": ", ".join(QUESTIONS)})
     if finding.outcome not in ("", *Outcome.values):
         raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(Outcome.values)})

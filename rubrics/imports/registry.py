@@ -14,15 +14,15 @@ from rubrics.models import Benchmark, ImportJob
 Counts = dict[str, Any]
 
 
-def merge_counts(one: Counts, other: Counts, file: str = "") -> Counts:
+def merge_counts(first: Counts, other: Counts, file: str = "") -> Counts:
     """The sum of two; ``file``, where it is named, stands before the warnings of ``other``."""
-    merged: Counts = {name: dict(count) for name, count in one.items() if name != "warnings"}
+    merged: Counts = {name: dict(count) for name, count in first.items() if name != "warnings"}
     for name, count in other.items():
         if name != "warnings":
             known = merged.setdefault(name, {})
             merged[name] = {**known, **{what: known.get(what, 0) + number for what, number in count.items()}}
     before = f"{file}: " if file else ""
-    warnings = [*one.get("warnings", []), *(f"{before}{warning}" for warning in other.get("warnings", []))]
+    warnings = [*first.get("warnings", []), *(f"{before}{warning}" for warning in other.get("warnings", []))]
     return {**merged, "warnings": warnings} if warnings else merged
 
 

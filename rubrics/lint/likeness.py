@@ -34,7 +34,7 @@ def terms(text: str) -> list[str]:
         tight = "".join(_TOKEN.findall(lower))
         return [tight[i : i + n] for n in (2, 3) for i in range(len(tight) - n + 1)]
     tokens = [word for word in _TOKEN.findall(lower) if word not in _COMMON]
-    return tokens + [f"{one} {two}" for one, two in pairwise(tokens)]
+    return tokens + [f"{first} {two}" for first, two in pairwise(tokens)]
 
 
 def similarities(texts: Sequence[str]) -> np.ndarray:

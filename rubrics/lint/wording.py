@@ -148,7 +148,7 @@ def _compound(item: str, text: str) -> Iterator[Remark]:
 def _vague_words(item: str, text: str) -> Iterator[Remark]:
     matches = list(_vague.finditer(without_asides(text)))
     if matches:
-        quotes = ", ".join(dict.fromkeys(f"“{one.group()}”" for one in matches[:3]))
+        quotes = ", ".join(dict.fromkeys(f"“{match.group()}”" for match in matches[:3]))
         yield Remark(
             *("vague", ADVICE, item, matches[0].start(), matches[0].end()),
             Phrase("%(quotes)s: two physicians may draw the line at different places.", quotes=quotes),

@@ -276,9 +276,9 @@ def clinconsensus_case(fields: Fields) -> CaseRecord:
     reference_answer = fields.text("reference_answer", required=False)
     user_role = fields.text("user_role", required=False)
     tags: list[str] = []
-    for prefix, one, many in (("task", "task", "task_labels"), ("specialty", "subject", "subject_labels")):
+    for prefix, singular, many in (("task", "task", "task_labels"), ("specialty", "subject", "subject_labels")):
         labels = fields.texts(many, longest=280)
-        single = fields.text(one, required=False, longest=280)
+        single = fields.text(singular, required=False, longest=280)
         tags += [f"{prefix}:{label}" for label in labels or ([single] if single.strip() else [])]
     kept: dict[str, Any] = {}
     criteria, extras = _clinconsensus_criteria(fields, kept)

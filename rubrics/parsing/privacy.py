@@ -214,6 +214,6 @@ def findings(text: str) -> list[Finding]:
     taken: list[Finding] = []
     for kind, find, why in _FINDERS:
         for start, end in find(narrow):
-            if end > start and not any(start < one.end and one.start < end for one in taken):
+            if end > start and not any(start < finding.end and finding.start < end for finding in taken):
                 taken.append(Finding(kind, start, end, text[start:end], why))
-    return sorted(taken, key=lambda one: one.start)
+    return sorted(taken, key=lambda finding: finding.start)

@@ -177,7 +177,7 @@ def _close(job: ImportJob, status: str, errors: list[LineError], total: int, at:
 
 
 def _errors(errors: list[LineError], total: int) -> dict[str, Any]:
-    rows = [{"line": one.line, "field": one.field, "message": said(one.message)} for one in errors]
+    rows = [{"line": error.line, "field": error.field, "message": said(error.message)} for error in errors]
     return {"errors": rows, "error_total": total}
 
 

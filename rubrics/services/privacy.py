@@ -25,7 +25,7 @@ def waive_finding(*, case: Case, kind: str, quote: str, reason: str, by: User, a
         raise DomainError(_("Say why it may stay, for example: a public hotline, or a name that was made up."))
     if len(reason) > LONGEST_REASON:
         raise DomainError(_("This is longer than %(n)d characters.") % {"n": LONGEST_REASON})
-    if not any((one.kind, one.quote) == (kind, quote) for one in all_findings(case, draft_items(case))):
+    if not any((finding.kind, finding.quote) == (kind, quote) for finding in all_findings(case, draft_items(case))):
         raise DomainError(_("These words stand in the case no more."))
     row, _made = PrivacyWaiver.objects.get_or_create(
         case=case, kind=kind, quote=quote, defaults={"reason": reason, "waived_by": by, "waived_at": at}

@@ -66,10 +66,10 @@ def tell_of_publishing(rubrics: Sequence[Rubric], *, but: User, at: datetime) ->
         for user in writers[rubric.pk] - {but.pk}:
             written[user].append(rubric)
     for user, own in written.items():
-        one = own[0]
-        address = reverse("rubrics:history", args=[benchmark.slug, one.case.public_id])
+        first = own[0]
+        address = reverse("rubrics:history", args=[benchmark.slug, first.case.public_id])
         notify_each(
-            people={user: {"what": "published", "case": one.case.key, "version": one.version, "count": len(own)}},
+            people={user: {"what": "published", "case": first.case.key, "version": first.version, "count": len(own)}},
             kind=KIND,
             benchmark_title=benchmark.title,
             url=address if len(own) == 1 else reverse("rubrics:reviews", args=[benchmark.slug]),

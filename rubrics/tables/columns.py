@@ -79,7 +79,7 @@ def parted(cell: str) -> list[str]:
             tag = ""
         else:
             tag += character
-    return list(dict.fromkeys(one for one in tags if one))
+    return list(dict.fromkeys(label for label in tags if label))
 
 
 def text_of(cell: Cell) -> str:

@@ -144,7 +144,7 @@ def _json(request: SignedInRequest) -> dict[str, Any]:
 
 
 def _told(faults: Any) -> list[dict[str, Any]]:
-    return [{"line": one.line, "field": one.field, "message": said(one.message)} for one in faults]
+    return [{"line": fault.line, "field": fault.field, "message": said(fault.message)} for fault in faults]
 
 
 @require_POST
@@ -181,7 +181,7 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "columns": table.columns,
             "has_heading": table.has_heading,
             "rows": [row.as_json() for row in table.rows],
-            "faults": _told(sorted(faults.first, key=lambda one: one.line)),
+            "faults": _told(sorted(faults.first, key=lambda fault: fault.line)),
             "fault_total": faults.total,
         }
     )

@@ -50,7 +50,7 @@ class GenerationConfig(EndpointConfig):
     @field_validator("stop")
     @classmethod
     def _stops(cls, value: list[str]) -> list[str]:
-        if any(not 1 <= len(one) <= 100 for one in value):
+        if any(not 1 <= len(stop) <= 100 for stop in value):
             raise ValueError(_("Each has 1 to 100 characters."))
         return value
 

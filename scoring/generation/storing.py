@@ -45,7 +45,7 @@ def store_answers(run: GenerationRun, config: GenerationConfig, answers: Sequenc
             )
     Response.objects.bulk_create(responses.values(), ignore_conflicts=True)
     ids = dict(
-        Response.objects.filter(public_id__in=[one.public_id for one in responses.values()]).values_list(
+        Response.objects.filter(public_id__in=[response.public_id for response in responses.values()]).values_list(
             "public_id", "pk"
         )
     )

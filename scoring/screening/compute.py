@@ -87,7 +87,7 @@ def score_cases(
     positive = set(published.filter(points__gt=0, rubric__case__in=cases).values_list("rubric__case", flat=True))
     rows = _rows_by_case(sheet)
     scored_cases = []
-    for pk in sorted(cases, key=lambda one: cases[one]):
+    for pk in sorted(cases, key=lambda case_id: cases[case_id]):
         given, unscored = _given(sheet, grid, rows.get(pk, np.zeros(0, np.int64)), names)
         scored_cases.append(_case(pk, given, unscored, candidates, aggregate, at_least, has_positive=pk in positive))
     labels = [names.get(candidate, "") for candidate in sheet.candidate_ids.tolist()]

@@ -364,18 +364,18 @@ def _settle(run: JudgeRun, *, at: datetime) -> None:
         return
     still_open = list(run.slices.filter(status__in=RunSlice.OPEN))
     if still_open:
-        if run.status == JudgeRun.Status.RUNNING and all(one.resume_at for one in still_open):
-            reasons = "\n".join(dict.fromkeys(one.reason for one in still_open))
+        if run.status == JudgeRun.Status.RUNNING and all(run_slice.resume_at for run_slice in still_open):
+            reasons = "\n".join(dict.fromkeys(run_slice.reason for run_slice in still_open))
             transition(run, source=[JudgeRun.Status.RUNNING], target=JudgeRun.Status.PAUSED, error=reasons)
         return
     missing = run.expected - Verdict.objects.filter(run=run).count()
     stopped = list(run.slices.filter(status=RunSlice.Status.STOPPED).exclude(reason=""))
-    reasons = "\n".join(dict.fromkeys(one.reason for one in stopped))
+    reasons = "\n".join(dict.fromkeys(run_slice.reason for run_slice in stopped))
     if not missing:
         target, reasons = JudgeRun.Status.FINISHED, ""
     elif run.status == JudgeRun.Status.CANCELLING:
         target = JudgeRun.Status.CANCELLED
-    elif any(one.failed for one in stopped):
+    elif any(run_slice.failed for run_slice in stopped):
         target = JudgeRun.Status.FAILED
     else:
         target = JudgeRun.Status.INCOMPLETE

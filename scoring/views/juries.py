@@ -81,7 +81,7 @@ def jury_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHt
     """The agreement of every two members; no rows while one of them has not run."""
     benchmark, jury = _jury(request, slug, public_id)
     waiting = juries.jury_states(benchmark, [jury])[jury.pk].waiting_for
-    rows = [] if waiting else [one.row() for one in juries.jury_figures(benchmark, jury).pairwise]
+    rows = [] if waiting else [comparison.row() for comparison in juries.jury_figures(benchmark, jury).pairwise]
     pieces = stream_csv(comparing.COLUMNS, rows, text_columns=comparing.TEXT_COLUMNS)
     response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-jury-{jury.public_id}-members.csv"'

@@ -30,7 +30,7 @@ def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpRespons
     verdicts = screens.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
     page = Paginator(verdicts, PER_PAGE).get_page(request.GET.get("page"))
     shown = page.object_list
-    about = next((one for one in candidates if one.public_id == chosen.get("candidate")), None)
+    about = next((candidate for candidate in candidates if candidate.public_id == chosen.get("candidate")), None)
     context = {
         "benchmark": run.benchmark,
         "run": run,

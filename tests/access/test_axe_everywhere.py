@@ -42,22 +42,22 @@ OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clie
 def test_no_page_has_a_violation_in_any_theme_or_language(new_page: NewPage, live_server: Any) -> None:
     world = build_world()
     by_role: dict[str, list[Listed]] = defaultdict(list)
-    for one in pages(world):
-        if "." not in one.url.rpartition("/")[2]:  # no file
-            by_role[one.role].append(one)
+    for entry in pages(world):
+        if "." not in entry.url.rpartition("/")[2]:  # no file
+            by_role[entry.role].append(entry)
     looks = [everything] if FULL else [in_light_english, in_the_dark, in_chinese]
     turn = 0
     faults: list[str] = []
     for role, listed in by_role.items():
         page = new_page(world.users[role], reduced_motion="reduce", viewport={"width": WIDTHS[0], "height": 900})
         page.add_init_script(path=SCRIPT)
-        for one in listed:
+        for entry in listed:
             try:
-                findings = looks[turn % len(looks)](page, f"{live_server.url}{one.url}")
+                findings = looks[turn % len(looks)](page, f"{live_server.url}{entry.url}")
             except NoDocument:
                 continue
             turn += 1
-            faults += [f"{one.name} as {role} ({how}): {line}" for how, line in findings]
+            faults += [f"{entry.name} as {role} ({how}): {line}" for how, line in findings]
     assert turn > 75
     assert not faults, "\n" + "\n".join(faults)
 

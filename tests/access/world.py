@@ -294,8 +294,8 @@ def build_world(suffix: str = "") -> World:
     items = reports.create_report(
         benchmark=benchmark, kind="items", at=AT, by=users["admin"], parameters=report.parameters
     )
-    for one in (report, items):
-        reports.run(report_id=one.pk, clock=lambda: AT)
+    for pending_report in (report, items):
+        reports.run(report_id=pending_report.pk, clock=lambda: AT)
 
     def done() -> bool:  # a worker of the session may have taken it first
         report.refresh_from_db()

@@ -84,7 +84,7 @@ class Study:
         rubrics = dict(Rubric.objects.filter(case__benchmark=self.benchmark).values_list("case", "pk"))
         responses = self.responses()
         JudgeRunItem.objects.bulk_create(
-            JudgeRunItem(run=run, response=one, rubric_id=rubrics[one.case_id]) for one in responses
+            JudgeRunItem(run=run, response=response, rubric_id=rubrics[response.case_id]) for response in responses
         )
         for response in responses:
             for criterion in self.criteria[response.case_id]:

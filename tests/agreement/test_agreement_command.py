@@ -33,7 +33,7 @@ def test_groups_have_the_mf1_of_scikit_learn_pooled_and_in_every_slice(tmp_path:
     study.group("A", coin(1, "met", "met", "not_met", "cannot_assess"))
     study.group("B", noisy(study, "A", 2, 0.2))
     rows = run(study, "group:A", "group:B", tmp_path)
-    responses = {one.pk: one for one in study.responses()}
+    responses = {response.pk: response for response in study.responses()}
     pairs = [
         (pair, CODES[study.said["A"][pair]], CODES[study.said["B"][pair]])
         for pair in study.said["A"]
@@ -55,7 +55,7 @@ def test_groups_have_the_mf1_of_scikit_learn_pooled_and_in_every_slice(tmp_path:
             expected.setdefault(name, []).append((pair, a, b))
     assert rows.keys() == expected.keys()
     for name, chosen in expected.items():
-        a, b = [one[1] for one in chosen], [one[2] for one in chosen]
+        a, b = [row[1] for row in chosen], [row[2] for row in chosen]
         value = f1_score(a, b, average="macro", labels=sorted({*a, *b}), zero_division=0)
         assert float(rows[name]["mf1"]) == pytest.approx(value, abs=1e-9)
         assert int(rows[name]["n_pairs"]) == len(chosen)

@@ -129,9 +129,9 @@ def test_figures_equal_scikit_learn_on_listed_pairs(tmp_path):
         if row["slice"] == "all":
             listed = [
                 (other, own)
-                for one in rows
+                for label_row in rows
                 for (who, own), (_, other) in permutations(
-                    zip(one["anonymized_physician_ids"], one["binary_labels"], strict=True), 2
+                    zip(label_row["anonymized_physician_ids"], label_row["binary_labels"], strict=True), 2
                 )
                 if who == row["physician"]
             ]

@@ -64,7 +64,8 @@ def run(study: Study, out: Path, *options: str) -> tuple[dict[str, Any], list[di
 def test_k_is_the_mean_rounded_half_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study, written = physicians_study()
     study.group(
-        "A", first_hits(study, {one.pk: n for one, n in zip(written, (1, 2, 3, 4), strict=True)}, coin(1, "met"))
+        "A",
+        first_hits(study, {response.pk: n for response, n in zip(written, (1, 2, 3, 4), strict=True)}, coin(1, "met")),
     )
     summary, _rows = run(study, tmp_path)
     assert list(summary) == KEYS
@@ -80,7 +81,7 @@ def test_k_is_the_mean_rounded_half_up(tmp_path: Path, capsys: pytest.CaptureFix
 def test_negative_criteria_never_raise_k(tmp_path: Path) -> None:
     """The same hits, with two more criteria of negative points that are met throughout."""
     study, written = physicians_study(points=(1, 2, 3, 1, 1, 1, -5, -1))
-    hits = first_hits(study, {one.pk: 2 for one in written}, coin(1, "met"))
+    hits = first_hits(study, {response.pk: 2 for response in written}, coin(1, "met"))
     negative = {criterion for criteria in study.criteria.values() for criterion in criteria[6:]}
     study.group("A", lambda pair: "met" if pair[1] in negative else hits(pair))
     summary, _rows = run(study, tmp_path)
@@ -99,7 +100,8 @@ def test_responses_written_beside_model_references_count_only_when_asked_for(
     Response.objects.filter(pk=written[3].pk).update(writing_mode="aided", metadata={"mode_name": "older models"})
     Response.objects.filter(pk=written[2].pk).update(writing_mode="")
     study.group(
-        "A", first_hits(study, {one.pk: n for one, n in zip(written, (1, 1, 1, 6), strict=True)}, coin(1, "met"))
+        "A",
+        first_hits(study, {response.pk: n for response, n in zip(written, (1, 1, 1, 6), strict=True)}, coin(1, "met")),
     )
     summary, _rows = run(study, tmp_path)
     assert (summary["n"], summary["k"]) == (3, 1)
@@ -128,7 +130,7 @@ def test_what_an_author_of_the_responses_graded_is_left_out(tmp_path: Path, caps
     study, written = physicians_study()
     author = UserFactory()
     ResponseFactory(case=written[0].case, candidate=written[0].candidate, sample=1, author=author)
-    group = study.group("A", first_hits(study, {one.pk: 2 for one in written}, coin(1, "met")))
+    group = study.group("A", first_hits(study, {response.pk: 2 for response in written}, coin(1, "met")))
     # The author of another response of the set had a part in grading this one.
     Involvement.objects.create(response=written[1], user=author, part="checker", group=group)
     summary, _rows = run(study, tmp_path)
@@ -139,7 +141,7 @@ def test_what_an_author_of_the_responses_graded_is_left_out(tmp_path: Path, caps
 
 def test_a_response_that_is_not_decided_in_full_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study, written = physicians_study()
-    hits = first_hits(study, {one.pk: 2 for one in written}, coin(1, "met"))
+    hits = first_hits(study, {response.pk: 2 for response in written}, coin(1, "met"))
     open_pair = (written[0].pk, study.criteria[written[0].case_id][0])
     study.group("A", lambda pair: "cannot_assess" if pair == open_pair else hits(pair))
     summary, _rows = run(study, tmp_path)
@@ -157,7 +159,9 @@ def test_a_criterion_at_fault_is_no_hit() -> None:
 
 def test_sensitivity_ranks_the_other_candidates_by_the_same_group(tmp_path: Path) -> None:
     study, _written = physicians_study(cases=10)
-    models = {one.pk: {"one": 5, "two": 3, "three": 1}.get(one.candidate.name, 2) for one in study.responses()}
+    models = {
+        response.pk: {"one": 5, "two": 3, "three": 1}.get(response.candidate.name, 2) for response in study.responses()
+    }
     study.group("A", first_hits(study, models, coin(1, "met")))
     summary, rows = run(study, tmp_path)
     # Each of the physician's responses has two hits, and so has every resample.

@@ -35,7 +35,7 @@ def shared_study(rows_of_the_module: None) -> Study:
     says what the group says; ``blunt`` calls the first criterion not met throughout and is invalid on the last.
     """
     study, _written = physicians_study(cases=10)
-    hits = {one.pk: HITS.get(one.candidate.name, 2) for one in study.responses()}
+    hits = {response.pk: HITS.get(response.candidate.name, 2) for response in study.responses()}
     study.group("A", first_hits(study, hits, coin(1, "met")))
     place = {criterion: n for criteria in study.criteria.values() for n, criterion in enumerate(criteria)}
 
@@ -104,7 +104,11 @@ def test_the_errors_of_judges_are_measured_and_carried_on(study: Study) -> None:
 def test_a_rate_has_an_interval_where_ten_cases_stand_behind_it() -> None:
     """Of twelve cases the group calls criteria met in three alone: a sensitivity rests on three cases."""
     study, _written = physicians_study(cases=12)
-    some = {one.pk for one in study.responses() if one.case.key < "case-03" or one.candidate.name == "doctor"}
+    some = {
+        response.pk
+        for response in study.responses()
+        if response.case.key < "case-03" or response.candidate.name == "doctor"
+    }
     place = {criterion: n for criteria in study.criteria.values() for n, criterion in enumerate(criteria)}
     study.group("A", lambda pair: "met" if pair[0] in some and place[pair[1]] < 3 else "not_met")
     study.judge("judge", lambda pair: "not_met" if place[pair[1]] in (0, pair[0] % 6) else study.said["A"][pair])
@@ -148,7 +152,7 @@ def test_the_page_leads_to_the_decisions_and_draws_every_figure(study: Study) ->
 
 def test_what_cannot_be_compared_says_why() -> None:
     study, written = physicians_study()
-    doctors = {one.pk for one in written}
+    doctors = {response.pk for response in written}
     study.group("A", lambda pair: "met" if pair[0] in doctors else "cannot_assess")
     report = calibrated(study)
     html = signed_in(study.admin).get(f"/b/{study.benchmark.slug}/calibration/").content.decode()

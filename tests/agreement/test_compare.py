@@ -47,19 +47,19 @@ def frame(cases: int) -> Frame:
     )
 
 
-def everything(one: Frame) -> tuple[np.ndarray, np.ndarray]:
+def everything(frame: Frame) -> tuple[np.ndarray, np.ndarray]:
     """Ids of every (response, criterion) pair of the frame, sorted."""
-    response = np.repeat(np.arange(len(one.response_ids)), CRITERIA)
-    criterion = one.response_case[response] * CRITERIA + np.tile(np.arange(CRITERIA), len(one.response_ids))
-    return one.response_ids[response], one.criterion_ids[criterion]
+    response = np.repeat(np.arange(len(frame.response_ids)), CRITERIA)
+    criterion = frame.response_case[response] * CRITERIA + np.tile(np.arange(CRITERIA), len(frame.response_ids))
+    return frame.response_ids[response], frame.criterion_ids[criterion]
 
 
-def ratings(one: Frame, outcomes: Any) -> Ratings:
-    return Ratings.of(*everything(one), outcomes)
+def ratings(frame: Frame, outcomes: Any) -> Ratings:
+    return Ratings.of(*everything(frame), outcomes)
 
 
-def rows_by_slice(one: Frame, pairs: Pairs, **options: Any) -> dict[str, dict[str, Any]]:
-    return {row["slice"]: row for row in compare(one, pairs, **options).rows}
+def rows_by_slice(frame: Frame, pairs: Pairs, **options: Any) -> dict[str, dict[str, Any]]:
+    return {row["slice"]: row for row in compare(frame, pairs, **options).rows}
 
 
 binary = st.integers(2, 14).flatmap(
@@ -74,9 +74,9 @@ binary = st.integers(2, 14).flatmap(
 @given(binary)
 def test_every_slice_has_the_mf1_and_kappa_of_scikit_learn(drawn: tuple[int, list[int], list[int]]) -> None:
     cases, a, b = drawn
-    one = frame(cases)
-    rows = rows_by_slice(one, pair(ratings(one, a), ratings(one, b)), resamples=20)
-    response, criterion = everything(one)
+    study_frame = frame(cases)
+    rows = rows_by_slice(study_frame, pair(ratings(study_frame, a), ratings(study_frame, b)), resamples=20)
+    response, criterion = everything(study_frame)
     place = (response - 100) // 3
     case, first = place // 2, (criterion - 5000) % CRITERIA == 0
     members = {
@@ -136,17 +136,17 @@ UNDECIDED, FAULTY = Outcome.UNDECIDED, Outcome.FAULTY
     ],
 )
 def test_counting_rules(a: int, b: int, expected: Standing) -> None:
-    one = frame(1)
-    assert set(pair(ratings(one, [a] * 8), ratings(one, [b] * 8)).standing.tolist()) == {expected}
+    study_frame = frame(1)
+    assert set(pair(ratings(study_frame, [a] * 8), ratings(study_frame, [b] * 8)).standing.tolist()) == {expected}
 
 
 def test_what_is_left_out_is_counted() -> None:
-    one = frame(1)
+    study_frame = frame(1)
     a = [1, 1, 0, 0, Outcome.CANNOT_ASSESS, 1, Outcome.UNDECIDED, 1]
     b = [1, 0, 0, Outcome.INVALID, 1, Outcome.CANNOT_ASSESS, 1, 1]
-    response, criterion = everything(one)
+    response, criterion = everything(study_frame)
     faulty = Ratings.of(response[-1:], criterion[-1:], [Outcome.FAULTY])
-    row = rows_by_slice(one, pair(ratings(one, a), ratings(one, b), faulty=faulty))["all"]
+    row = rows_by_slice(study_frame, pair(ratings(study_frame, a), ratings(study_frame, b), faulty=faulty))["all"]
     # Left: (1,1) (1,0) (0,0) and (0,invalid), which counts as a met of B. F1 met 2/4, F1 not met 2/4.
     assert (row["n_pairs"], row["n_invalid"], row["n_cannot"]) == (4, 1, 2)
     assert row["mf1"] == pytest.approx(0.5)
@@ -160,36 +160,36 @@ def test_what_is_left_out_is_counted() -> None:
 
 
 def test_a_due_verdict_that_never_came_counts_as_the_opposite_and_one_never_due_does_not() -> None:
-    one = frame(1)
-    response, criterion = everything(one)
-    a = ratings(one, [1] * 8)
+    study_frame = frame(1)
+    response, criterion = everything(study_frame)
+    a = ratings(study_frame, [1] * 8)
     b = Ratings.of(response[:4], criterion[:4], [1] * 4)
     due = Ratings.of(response[:6], criterion[:6], [Outcome.UNDECIDED] * 6)
-    row = rows_by_slice(one, pair(a, b, due_of_b=due))["all"]
+    row = rows_by_slice(study_frame, pair(a, b, due_of_b=due))["all"]
     assert (row["n_pairs"], row["n_invalid"]) == (6, 2)
     # F1 met: 8 / (8 + 2); F1 not met: 0.
     assert row["mf1"] == pytest.approx((0.8 + 0) / 2)
-    assert rows_by_slice(one, pair(a, b))["all"]["n_pairs"] == 4
+    assert rows_by_slice(study_frame, pair(a, b))["all"]["n_pairs"] == 4
 
 
 def test_no_shared_pair_gives_a_reason_and_no_number() -> None:
-    one = frame(12)
-    response, criterion = everything(one)
+    study_frame = frame(12)
+    response, criterion = everything(study_frame)
     a, b = Ratings.of(response[:8], criterion[:8], [1] * 8), Ratings.of(response[8:], criterion[8:], [1] * 88)
-    comparison = compare(one, pair(a, b))
+    comparison = compare(study_frame, pair(a, b))
     assert [row["slice"] for row in comparison.rows] == ["all"]
     assert {
         comparison.overall[name] for name in COLUMNS if name.startswith(("mf1", "f1", "raw", "kappa", "a", "prev"))
     } == {None}
     assert comparison.overall["n_pairs"] == 0
     assert "share no pair" in comparison.overall["note"]
-    assert rows_by_slice(one, pair(Ratings.of([], [], []), b))["all"]["mf1"] is None
-    assert rows_by_slice(one, pair(a, Ratings.of([], [], [])))["all"]["mf1"] is None
+    assert rows_by_slice(study_frame, pair(Ratings.of([], [], []), b))["all"]["mf1"] is None
+    assert rows_by_slice(study_frame, pair(a, Ratings.of([], [], [])))["all"]["mf1"] is None
 
 
 def test_constant_raters_have_no_kappa_and_no_alpha() -> None:
-    one = frame(12)
-    row = rows_by_slice(one, pair(ratings(one, [1] * 96), ratings(one, [1] * 96)))["all"]
+    study_frame = frame(12)
+    row = rows_by_slice(study_frame, pair(ratings(study_frame, [1] * 96), ratings(study_frame, [1] * 96)))["all"]
     assert (row["kappa"], row["alpha"]) == (None, None)
     assert (row["mf1"], row["f1_met"], row["f1_not_met"]) == (1.0, 1.0, None)
     assert "kappa" in row["note"]
@@ -198,10 +198,10 @@ def test_constant_raters_have_no_kappa_and_no_alpha() -> None:
 
 @pytest.mark.parametrize(("cases", "has_interval"), [(9, False), (10, True)])
 def test_an_interval_needs_ten_cases(cases: int, has_interval: bool) -> None:
-    one = frame(cases)
+    study_frame = frame(cases)
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 2, (2, cases * 8))
-    row = rows_by_slice(one, pair(ratings(one, a), ratings(one, b)))["all"]
+    row = rows_by_slice(study_frame, pair(ratings(study_frame, a), ratings(study_frame, b)))["all"]
     assert (row["mf1_low"] is not None) == has_interval
     assert ("of the 10 cases needed" in row["note"]) != has_interval
     if has_interval:
@@ -211,11 +211,11 @@ def test_an_interval_needs_ten_cases(cases: int, has_interval: bool) -> None:
 def test_interval_is_that_of_a_plain_bootstrap_over_cases() -> None:
     """1,000 resamples drawn one by one with scikit-learn, by another generator: the ends agree to chance."""
     cases = 40
-    one = frame(cases)
+    study_frame = frame(cases)
     rng = np.random.default_rng(11)
     truth = rng.random(cases * 8) < np.repeat(rng.random(cases), 8)
     a, b = (np.where(rng.random(cases * 8) < 0.15, ~truth, truth).astype(int) for _ in range(2))
-    row = rows_by_slice(one, pair(ratings(one, a), ratings(one, b)))["all"]
+    row = rows_by_slice(study_frame, pair(ratings(study_frame, a), ratings(study_frame, b)))["all"]
     x, y = a.reshape(cases, 8), b.reshape(cases, 8)
     drawn = []
     for _ in range(1000):
@@ -228,19 +228,21 @@ def test_interval_is_that_of_a_plain_bootstrap_over_cases() -> None:
 
 
 def test_order_of_the_decisions_changes_nothing_and_swapping_raters_only_what_must_swap() -> None:
-    one = frame(11)
+    study_frame = frame(11)
     rng = np.random.default_rng(3)
     a, b = rng.integers(0, 3, (2, 88))
-    response, criterion = everything(one)
-    plain = list(compare(one, pair(ratings(one, a), ratings(one, b))).rows)
+    response, criterion = everything(study_frame)
+    plain = list(compare(study_frame, pair(ratings(study_frame, a), ratings(study_frame, b))).rows)
     for _ in range(5):
         first, second = rng.permutation(88), rng.permutation(88)
         mixed = pair(
             Ratings.of(response[first], criterion[first], a[first]),
             Ratings.of(response[second], criterion[second], b[second]),
         )
-        assert list(compare(one, mixed).rows) == plain
-    for row, other in zip(plain, compare(one, pair(ratings(one, b), ratings(one, a))).rows, strict=True):
+        assert list(compare(study_frame, mixed).rows) == plain
+    for row, other in zip(
+        plain, compare(study_frame, pair(ratings(study_frame, b), ratings(study_frame, a))).rows, strict=True
+    ):
         assert (other["prevalence_a"], other["prevalence_b"]) == (row["prevalence_b"], row["prevalence_a"])
         for name in ("slice", "n_pairs", "mf1", "mf1_low", "mf1_high", "raw", "kappa", "ac1", "alpha", "n_cannot"):
             assert other[name] == row[name]

@@ -62,10 +62,12 @@ def by_hand(study: Study, pairs: list[Pair], case_of: dict[int, int]) -> dict[st
         np.array([CODES.get(study.said[judge][pair], FLIPPED[study.said["A"][pair]]) for pair in pairs])
         for judge in ("good", "poor")
     )
-    mf1_a, mf1_b = (f1_score(truth, one, average="macro", labels=[0, 1], zero_division=0) for one in (a, b))
+    mf1_a, mf1_b = (
+        f1_score(truth, prediction, average="macro", labels=[0, 1], zero_division=0) for prediction in (a, b)
+    )
     only_a, only_b = (a == truth) & (b != truth), (b == truth) & (a != truth)
     cases = np.array([case_of[response] for response, _ in pairs])
-    apart = np.array([(only_a[cases == one].sum() - only_b[cases == one].sum()) for one in np.unique(cases)])
+    apart = np.array([(only_a[cases == case].sum() - only_b[cases == case].sum()) for case in np.unique(cases)])
     k = len(apart)
     chi_square = (k - 1) / k * apart.sum() ** 2 / (apart**2).sum()
     return {
@@ -87,8 +89,8 @@ def by_hand(study: Study, pairs: list[Pair], case_of: dict[int, int]) -> dict[st
 def test_every_figure_is_that_of_other_libraries_on_the_shared_pairs(study: Study) -> None:
     report = ask(study)
     rows_by_slice = {row["slice"]: row for name in ("comparison", "slices") for row in table_of(report, name).dicts()}
-    responses = {one.pk: one for one in study.responses()}
-    case_of = {pk: one.case_id for pk, one in responses.items()}
+    responses = {response.pk: response for response in study.responses()}
+    case_of = {pk: response.case_id for pk, response in responses.items()}
     shared = [pair for pair, outcome in study.said["A"].items() if outcome != "cannot_assess"]
     expected = {"all": shared}
     for name in ("one", "two", "three"):
@@ -115,9 +117,9 @@ def test_every_figure_is_that_of_other_libraries_on_the_shared_pairs(study: Stud
 
 
 def test_exchanging_the_judges_exchanges_their_figures_and_nothing_else(study: Study) -> None:
-    one = table_of(ask(study), "comparison").dicts()
+    rows = table_of(ask(study), "comparison").dicts()
     other = table_of(ask(study, judge_a="poor", judge_b="good"), "comparison").dicts()
-    for mine, swapped in zip(one, other, strict=True):
+    for mine, swapped in zip(rows, other, strict=True):
         assert mine["mf1_a"] == swapped["mf1_b"] and mine["only_a_right"] == swapped["only_b_right"]
         assert mine["difference"] == -swapped["difference"]
         assert mine["p_exact"] == swapped["p_exact"] and mine["p_clustered"] == swapped["p_clustered"]
@@ -140,7 +142,7 @@ def test_the_page_says_who_is_closer_and_leads_to_the_decisions(study: Study, cl
     assert counts["judge_a"]["differ"] == overall["only_b_right"] + overall["both_wrong"]
     assert counts["judge_b"]["differ"] == overall["only_a_right"] + overall["both_wrong"]
     sentences = kind_of(report).methods(report)
-    assert any("McNemar" in one and "Obuchowski 1998" in one for one in sentences)
+    assert any("McNemar" in sentence and "Obuchowski 1998" in sentence for sentence in sentences)
 
 
 def test_what_cannot_be_compared_is_refused(study: Study) -> None:

@@ -65,7 +65,7 @@ def test_an_excluded_case_leaves_every_figure_and_comes_back(study: Study) -> No
     assert {kind: digest(study, kind) for kind in before} == before
     assert freshness_of(report).fresh is True
     assert [(change.what, change.n) for change in freshness_of(again).changes] == [("cases_taken_back", 1)]
-    entries = [(one.kind, one.reason, one.by) for one in record_of(case)]
+    entries = [(entry.kind, entry.reason, entry.by) for entry in record_of(case)]
     assert entries == [
         ("decision", "leaks its answer", str(study.admin)),
         ("", "it does not, after all", str(study.admin)),

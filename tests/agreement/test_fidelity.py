@@ -52,14 +52,14 @@ def shared_study(rows_of_the_module: None) -> Study:
 
 def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(study: Study) -> None:
     report = ask(study)
-    names = {one.pk: one.candidate.name for one in study.responses()}
+    names = {response.pk: response.candidate.name for response in study.responses()}
     common = [pair for pair in study.said["A"] if "cannot_assess" not in (study.said["A"][pair], study.said["B"][pair])]
     expected = {"all": common}
     for name in ("one", "two", "three", "four"):
         expected[f"candidate:{name}"] = [pair for pair in common if names[pair[0]] == name]
     rows_by_slice = {row["slice"]: row for row in rows(report, "fidelity")}
     assert rows_by_slice.keys() == expected.keys()
-    responses = {one.pk: one.case for one in study.responses()}
+    responses = {response.pk: response.case for response in study.responses()}
     expected["difficulty:low"] = [pair for pair in common if responses[pair[0]].difficulty == "low"]
     expected["theme:odd"] = [pair for pair in common if "theme:odd" in responses[pair[0]].tags]
     rows_by_slice |= {row["slice"]: row for row in rows(report, "fidelity_slices")}
@@ -112,7 +112,7 @@ def test_one_group_or_a_judge_makes_no_human_ceiling(study: Study, a: str, b: st
 
 def test_rank_agreement_of_the_graders_is_that_of_scipy(study: Study) -> None:
     report = ask(study)
-    names = {one.pk: one.candidate.name for one in study.responses()}
+    names = {response.pk: response.candidate.name for response in study.responses()}
     a, b, judge = (study.said[name] for name in ("A", "B", "echo"))
     common = [pair for pair in a if "cannot_assess" not in (a[pair], b[pair])]
     valid = [pair for pair in common if judge[pair] in CODES]
@@ -123,7 +123,7 @@ def test_rank_agreement_of_the_graders_is_that_of_scipy(study: Study) -> None:
         own = [
             [CODES[outcomes[pair]] for pair in pairs if names[pair[0]] == name] for name in sorted(set(names.values()))
         ]
-        return [sum(one) / len(one) for one in own]
+        return [sum(codes) / len(codes) for codes in own]
 
     for row, (first, second, pairs) in zip(
         rows(report, "robustness"), ((judge, a, valid), (judge, b, valid), (a, b, common)), strict=True

@@ -57,7 +57,7 @@ def shown(study: Study, report: Report, client: Client) -> dict[str, list[str]]:
     """The labels of the values on the page by attribute."""
     client.force_login(study.admin)
     page = client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/")
-    return {row["attribute"]: [one["label"] for one in row["values"]] for row in page.context["attributes"]}
+    return {row["attribute"]: [value["label"] for value in row["values"]] for row in page.context["attributes"]}
 
 
 def test_lengths_stand_in_their_order_with_their_unit(shown: dict[str, list[str]]) -> None:
@@ -79,7 +79,7 @@ def test_values_without_an_order_go_by_how_often_the_raters_differ(report: Repor
 
 
 def test_the_figure_has_the_same_labels_in_the_same_order(report: Report, shown: dict[str, list[str]]) -> None:
-    (figure,) = [one for one in figures_of(report) if one.name == "where"]
+    (figure,) = [drawn for drawn in figures_of(report) if drawn.name == "where"]
     from consilium.figures.render import svg_file
 
     drawn = svg_file(figure.drawing)

@@ -72,7 +72,7 @@ def answered(study: Study) -> dict[tuple[int, int], tuple[int, int]]:
 def test_criteria_have_their_agreement_and_discrimination(study: Study) -> None:
     rows = {(row["case"], row["position"]): row for row in tables(study)["criteria"]}
     assert len(rows) == 12 * len(POINTS)
-    pairs, case_of = answered(study), {one.pk: one.case for one in study.responses()}
+    pairs, case_of = answered(study), {response.pk: response.case for response in study.responses()}
     for (key, position), row in rows.items():
         mine = [
             (response, outcome)
@@ -130,7 +130,7 @@ def test_where_disagreement_sits(study: Study) -> None:
     from sklearn.metrics import mutual_info_score
 
     rows_by_table = tables(study)
-    pairs, responses = answered(study), {one.pk: one for one in study.responses()}
+    pairs, responses = answered(study), {response.pk: response for response in study.responses()}
     differ = [a != b for a, b in pairs.values()]
     assert rows_by_table["overall"][0]["rate"] == pytest.approx(np.mean(differ))
     position = {criterion: i for ids in study.criteria.values() for i, criterion in enumerate(ids)}
@@ -151,7 +151,7 @@ def test_where_disagreement_sits(study: Study) -> None:
         )
         for value in set(given):
             (row,) = [row for row in rows_by_table["where"] if (row["attribute"], row["value"]) == (name, value)]
-            mine = [one for one, at in zip(differ, given, strict=True) if at == value]
+            mine = [is_different for is_different, at in zip(differ, given, strict=True) if at == value]
             assert (row["n_pairs"], row["n_differ"]) == (len(mine), sum(mine))
             assert row["rate"] == pytest.approx(np.mean(mine))
             assert (row["rate_low"] is None) == (row["n_cases"] < 10)

@@ -49,7 +49,7 @@ def by_hand(study: Study, candidate: str, weights: dict[int, float] | None = Non
         if response.candidate.name != candidate:
             continue
         # The last criterion takes points off and is no part of it.
-        pairs = [(response.pk, one) for one in study.criteria[response.case_id][:4]]
+        pairs = [(response.pk, criterion) for criterion in study.criteria[response.case_id][:4]]
         f = sum(study.said["Judge"][pair] == "met" for pair in pairs)
         y = sum(study.said["A"].get(pair) == "met" for pair in pairs)
         drawn = pairs[0] in study.said["A"]
@@ -172,7 +172,11 @@ def test_what_is_not_known_of_the_sample_is_said(study: Study) -> None:
 
 def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against(study: Study) -> None:
     drawn = {response for response, _criterion in study.said["A"]}
-    response = next(one for one in study.responses() if one.pk in drawn and one.candidate.name == "alpha")
+    response = next(
+        candidate_response
+        for candidate_response in study.responses()
+        if candidate_response.pk in drawn and candidate_response.candidate.name == "alpha"
+    )
     Decision.objects.filter(assignment__response=response, criterion=study.criteria[response.case_id][0]).update(
         outcome="cannot_assess"
     )
@@ -260,9 +264,11 @@ def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> No
     # The paired differences of the case means, by hand.
     shares: dict[str, dict[int, float]] = {"alpha": {}, "beta": {}}
     for response in study.responses():
-        pairs = [(response.pk, one) for one in study.criteria[response.case_id][:4]]
+        pairs = [(response.pk, criterion) for criterion in study.criteria[response.case_id][:4]]
         if pairs[0] in study.said["A"]:
-            shares[response.candidate.name][response.case_id] = 25 * sum(study.said["A"][one] == "met" for one in pairs)
+            shares[response.candidate.name][response.case_id] = 25 * sum(
+                study.said["A"][pair] == "met" for pair in pairs
+            )
     apart = [shares["alpha"][case] - shares["beta"][case] for case in shares["alpha"] if case in shares["beta"]]
     effect = answer["detectable"][0]
     assert effect["difference"] == pytest.approx(np.mean(apart), abs=1e-9)

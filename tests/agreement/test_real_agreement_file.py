@@ -119,15 +119,15 @@ def test_every_row_pair_by_pair(tables):
     folder = Path(os.environ["CONSILIUM_REAL_DATA"]) / "physician_labels"
     items = [json.loads(line) for line in (folder / "meta_gold.jsonl").read_text("utf-8").splitlines()]
     verdicts = [json.loads(line) for line in (folder / "judge_labels.jsonl").read_text("utf-8").splitlines()]
-    verdict = {one["item_id"]: one["criteria_met"] for one in verdicts}
+    verdict = {row["item_id"]: row["criteria_met"] for row in verdicts}
     judge, ceiling, units = defaultdict(list), defaultdict(list), defaultdict(list)
     physicians: dict[tuple[str, str], Pairs] = defaultdict(list)
-    for one in items:
-        labels = list(zip(one["anonymized_physician_ids"], one["binary_labels"], strict=True))
-        for name in ("all", one["category"]):
+    for item in items:
+        labels = list(zip(item["anonymized_physician_ids"], item["binary_labels"], strict=True))
+        for name in ("all", item["category"]):
             units[name].append([label for _, label in labels])
             for place, (physician, label) in enumerate(labels):
-                judge[name].append((label, verdict[one["item_id"]]))
+                judge[name].append((label, verdict[item["item_id"]]))
                 others = [other for position, (_, other) in enumerate(labels) if position != place]
                 ceiling[name] += [(other, label) for other in others]
                 physicians[physician, name] += [(other, label) for other in others]

@@ -72,7 +72,7 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
     differ = sum(
         study.said["A"][pair] != study.said["B"][pair]
         for pair in pairs
-        if pair[0] in {one.pk for one in study.responses() if one.candidate.name == "alpha"}
+        if pair[0] in {response.pk for response in study.responses() if response.candidate.name == "alpha"}
     )
     page.wait_for_function(f"document.querySelectorAll('table.data tbody tr').length === {differ}")
 

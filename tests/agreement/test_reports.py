@@ -298,7 +298,7 @@ def test_the_api_makes_lists_and_hands_out_what_the_page_does(study: Study) -> N
     client = signed_in(study.admin)
     api = f"/api/v1/benchmarks/{study.benchmark.slug}"
     raters = client.get(f"{api}/raters/").json()
-    assert {"group:A@checked", "group:B@final", "echo", "consensus"} <= {one["rater"] for one in raters}
+    assert {"group:A@checked", "group:B@final", "echo", "consensus"} <= {rater["rater"] for rater in raters}
     refused = client.post(
         f"{api}/reports/",
         {"kind": "agreement", "parameters": {}, "input_digest": "forged"},
@@ -319,7 +319,7 @@ def test_the_api_makes_lists_and_hands_out_what_the_page_does(study: Study) -> N
     detail = client.get(f"{api}/reports/{response.json()['id']}/").json()
     assert (detail["status"], detail["seed"]) == ("done", 3)
     assert detail["tables"] == ["agreement", "candidates", "distribution", "raters", "slices"]
-    assert [one["id"] for one in client.get(f"{api}/reports/").json()["results"]] == [detail["id"]]
+    assert [report_row["id"] for report_row in client.get(f"{api}/reports/").json()["results"]] == [detail["id"]]
     table = client.get(f"{api}/reports/{detail['id']}/tables/agreement.csv")
     assert b"".join(table.streaming_content) == csv_of(client, report)
     assert client.get(f"{api}/reports/{detail['id']}/tables/nothing.csv").status_code == 404

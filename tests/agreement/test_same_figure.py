@@ -76,15 +76,15 @@ def test_every_page_says_the_same() -> None:
             shared = own.keys() & row.keys() - {"note"}
             assert {name: row[name] for name in shared} == {name: own[name] for name in shared}
     for name, row in board.items():
-        own = [one for one in by_group.tables["responses"].dicts() if one["candidate"] == name]
-        score = [one["rubric_score"] for one in own if one["rubric_score"] is not None]
-        hits = [(one["hits"], one["n_criteria"]) for one in own if one["hits"] is not None]
+        own = [row for row in by_group.tables["responses"].dicts() if row["candidate"] == name]
+        score = [row["rubric_score"] for row in own if row["rubric_score"] is not None]
+        hits = [(row["hits"], row["n_criteria"]) for row in own if row["hits"] is not None]
         assert (row["n"], row["rubric_score"]) == (len(score), pytest.approx(np.clip(np.mean(score), 0, 1)))
         assert row["rubric_accuracy"] == pytest.approx(100 * sum(s for s, _ in hits) / sum(n for _, n in hits))
-        graders = [one for one in by_group.tables["graders"].dicts() if one["candidate"] == name]
-        for one in graders:
-            scale = 100 if one["setting"] == "rubric_score" else 1
-            assert one["rater_value"] == pytest.approx(scale * row[one["setting"]])
+        graders = [row for row in by_group.tables["graders"].dicts() if row["candidate"] == name]
+        for grader in graders:
+            scale = 100 if grader["setting"] == "rubric_score" else 1
+            assert grader["rater_value"] == pytest.approx(scale * row[grader["setting"]])
     result = powered.compute(benchmark, judge="J", reference="group:A", k=K)
     for row in result.tables["powered"].dicts():
         if row["slice"] == "overall_score":

@@ -69,11 +69,11 @@ def figures(given: list[int]) -> dict[str, float]:
 def of(study: Study, candidate: str, inside: Callable[[Case], bool] = lambda case: True) -> list[int]:
     met = hits(study, "A")
     rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name=candidate).select_related("case")
-    return [met[one.pk] for one in rows if inside(one.case)]
+    return [met[response.pk] for response in rows if inside(response.case)]
 
 
 def row(rows: list[dict[str, Any]], **conditions: Any) -> dict[str, Any]:
-    (match,) = [one for one in rows if all(one[name] == value for name, value in conditions.items())]
+    (match,) = [row for row in rows if all(row[name] == value for name, value in conditions.items())]
     return match
 
 
@@ -111,13 +111,13 @@ def test_differences_take_their_intervals_from_joint_resamples(study: Study) -> 
     cases = list(Case.objects.filter(benchmark=study.benchmark).order_by("pk"))
     met = hits(study, "A")
     rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name="beta").order_by("case")
-    by_case = [met[one.pk] for one in rows]
+    by_case = [met[response.pk] for response in rows]
     drawn = {"gap": [], "family": [], "register": []}  # type: ignore[var-annotated]
     for weights in np.concatenate(list(CaseBootstrap(24, 7).weight_blocks())).astype(int):
         taken = [(s, case) for s, case, times in zip(by_case, cases, weights, strict=True) for _ in range(times)]
         whole = figures([s for s, _case in taken])
         even = figures([s for s, case in taken if "theme:even" in case.tags])
-        lay, other = ([s for s, case in taken if case.register == one] for one in ("lay", "professional"))
+        lay, other = ([s for s, case in taken if case.register == register] for register in ("lay", "professional"))
         drawn["gap"].append(whole["rubric_accuracy"] - whole["cacs_at_k"])
         drawn["family"].append(even["cacs_at_k"] - whole["cacs_at_k"])
         drawn["register"].append(figures(lay)["pass_at_k"] - figures(other)["pass_at_k"])
@@ -158,7 +158,7 @@ def test_other_graders_are_those_of_scipy_on_shared_responses(study: Study) -> N
     for rater in ("A", "J"):
         met = hits(study, rater)
         rows = Response.objects.filter(case__benchmark=study.benchmark).values_list("pk", "candidate__name")
-        made_of = [[met[pk] for pk, name in rows if name == one] for one in NAMES]
+        made_of = [[met[pk] for pk, name in rows if name == candidate] for candidate in NAMES]
         values.append([round(figures(own)["cacs_at_k"], 9) for own in made_of])  # ties must stay ties
         accuracies.append([figures(own)["rubric_accuracy"] for own in made_of])
     own = row(scoreboard.tables["robustness"].dicts(), other="J", setting="cacs_at_k")
@@ -237,8 +237,8 @@ def test_a_slice_is_drawn_up_kept_and_chosen(study: Study) -> None:
     met = hits(study, "A")
     rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name__in=["alpha", "beta"])
     means: dict[tuple[str, int], list[int]] = {}
-    for one in rows.select_related("case"):
-        means.setdefault((one.case.key, one.case_id), []).append(met[one.pk])
+    for response in rows.select_related("case"):
+        means.setdefault((response.case.key, response.case_id), []).append(met[response.pk])
     left = sorted((sum(both), key, pk) for (key, pk), both in means.items() if max(both) > 0)
     assert kept.case_ids == sorted(pk for _sum, _key, pk in left[:11])
     assert (kept.slug, kept.parameters["candidates"]) == ("hard-eleven", ["alpha", "beta"])
@@ -278,7 +278,7 @@ def test_slices_by_the_api(study: Study) -> None:
     assert client.get(f"{place}some/").json()["n_cases"] == drawn["n_taken"]
     assert client.post(f"{place}some/retire/").json()["retired_at"]
     assert client.post(f"{place}some/retire/").status_code == 409
-    assert [one["slug"] for one in client.get(place).json()] == ["some"]
+    assert [case_slice["slug"] for case_slice in client.get(place).json()] == ["some"]
 
 
 def test_the_page_says_whether_k_is_signed_and_links_every_row(study: Study) -> None:

@@ -21,7 +21,7 @@ HITS = {"one": 9, "two": 10, "three": 15, "four": 30}
 def study() -> Study:
     """The rows of ClinConsensus' Table 9: candidates with 9, 10, 15 and 30 of 30 criteria met, on each of two cases."""
     study = make_study(cases=2, points=(1,) * 30, candidates=tuple(HITS))
-    names = {one.pk: one.candidate.name for one in study.responses()}
+    names = {response.pk: response.candidate.name for response in study.responses()}
     place = {criterion: n for criteria in study.criteria.values() for n, criterion in enumerate(criteria)}
     study.group("A", lambda pair: "met" if place[pair[1]] < HITS[names[pair[0]]] else "not_met")
     return study

@@ -35,53 +35,53 @@ CODES = list(Outcome)
 def drawn(seed: int, cases: int = 12) -> tuple[Any, Ratings, Ratings, Ratings, Ratings]:
     """A frame, two raters with some of all outcomes that each lack some pairs, what B was to decide, faulty pairs."""
     rng = np.random.default_rng(seed)
-    one = frame(cases)
-    response, criterion = everything(one)
+    study_frame = frame(cases)
+    response, criterion = everything(study_frame)
 
     def some(share: float, codes: list[int], p: list[float] | None = None) -> Ratings:
         kept = rng.random(len(response)) < share
         return Ratings.of(response[kept], criterion[kept], rng.choice(codes, kept.sum(), p=p))
 
     odds = [0.4, 0.4, 0.05, 0.05, 0.05, 0.05]
-    return one, some(0.9, CODES, odds), some(0.8, CODES, odds), some(0.95, [4]), some(0.03, [5])
+    return study_frame, some(0.9, CODES, odds), some(0.8, CODES, odds), some(0.95, [4]), some(0.03, [5])
 
 
 def of_all(
-    one: Any, spans: list[Span | None], a: Ratings, b: Ratings, due: Ratings, faulty: Ratings
+    frame: Any, spans: list[Span | None], a: Ratings, b: Ratings, due: Ratings, faulty: Ratings
 ) -> tuple[Any, Any]:
     """Every row of the report, and the digest of what was read, span by span."""
-    tallies, read = Tallies(one), [RatingsDigest() for _ in range(3)]
+    tallies, read = Tallies(frame), [RatingsDigest() for _ in range(3)]
     for span in spans:
         parts = [whole.within(span) for whole in (a, b, due)]
         tallies.add(pair(parts[0], parts[1], due_of_b=parts[2], faulty=faulty.within(span), judges=(False, True)))
         for digest, part in zip(read, parts, strict=True):
             digest.add(part)
     rows = list(compare_tallies(tallies, seed=3, resamples=50).rows)
-    names = (one.described_by(*tallies.touched()),)
+    names = (frame.described_by(*tallies.touched()),)
     return rows, digest_of(*read, faulty, names=names)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 120))
 def test_windows_of_any_size_give_the_same_report_and_digest(seed: int, most: int) -> None:
-    one, *given_ = drawn(seed)
-    sizes = np.full(len(one.response_ids), 4)
-    spans = [span for span, _done in windows(one.response_ids, sizes, most)]
+    frame, *given_ = drawn(seed)
+    sizes = np.full(len(frame.response_ids), 4)
+    spans = [span for span, _done in windows(frame.response_ids, sizes, most)]
     assert (len(spans) == 1) == (most >= sizes.sum())
-    whole, digest = of_all(one, [None], *given_)
-    assert of_all(one, spans, *given_) == (whole, digest)
+    whole, digest = of_all(frame, [None], *given_)
+    assert of_all(frame, spans, *given_) == (whole, digest)
     # The same digest as of the raters read at once, and another where one outcome is another.
     a, b, due, faulty = given_
     touched = pair(a, b, due_of_b=due, faulty=faulty, judges=(False, True))
-    places = one.response_places(touched.response), one.criterion_places(touched.criterion)
-    assert digest_of(a, b, due, faulty, names=(one.described(*places),)) == digest
+    places = frame.response_places(touched.response), frame.criterion_places(touched.criterion)
+    assert digest_of(a, b, due, faulty, names=(frame.described(*places),)) == digest
     changed = Ratings(b.response, b.criterion, np.where(np.arange(len(b)) == 0, 1 - b.outcome, b.outcome))
-    assert digest_of(a, changed, due, faulty, names=(one.described(*places),)) != digest
+    assert digest_of(a, changed, due, faulty, names=(frame.described(*places),)) != digest
 
 
 def test_a_thousand_orders_of_the_rows_are_one_report() -> None:
-    one, a, b, due, faulty = drawn(5, cases=11)
-    expected = Tallies(one)
+    frame, a, b, due, faulty = drawn(5, cases=11)
+    expected = Tallies(frame)
     expected.add(pair(a, b, due_of_b=due, faulty=faulty))
     digest = digest_of(a, b, due, faulty)
     rng = np.random.default_rng(1)
@@ -90,7 +90,7 @@ def test_a_thousand_orders_of_the_rows_are_one_report() -> None:
         for ratings in (a, b, due, faulty):
             order = rng.permutation(len(ratings))
             mixed.append(Ratings.of(ratings.response[order], ratings.criterion[order], ratings.outcome[order]))
-        tallies = Tallies(one)
+        tallies = Tallies(frame)
         tallies.add(pair(mixed[0], mixed[1], due_of_b=mixed[2], faulty=mixed[3]))
         # All rows are made of these alone (`compare_tallies` has no other argument that could differ).
         assert (tallies.by_response == expected.by_response).all()
@@ -117,7 +117,7 @@ def shared_study(rows_of_the_module: None) -> Study:
     study.group("A", coin(1, "met", "not_met", "met", "cannot_assess"))
     study.group("B", noisy(study, "A", 2, 0.25))
     broken, own = coin(4, *[""] * 9, "invalid"), noisy(study, "A", 3, 0.1)
-    study.judge("echo", lambda one: broken(one) or own(one))
+    study.judge("echo", lambda pair: broken(pair) or own(pair))
     study.judge("other", noisy(study, "A", 6, 0.3))
     return study
 

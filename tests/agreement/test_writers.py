@@ -136,9 +136,9 @@ def test_a_workbook_holds_figures_as_numbers_and_formulas_as_text() -> None:
     parts = sheets(data)
     space = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
     first = parts["xl/worksheets/sheet1.xml"]
-    assert not [one for sheet in parts.values() for one in sheet.iter(f"{space}f")]
+    assert not [formula for sheet in parts.values() for formula in sheet.iter(f"{space}f")]
     assert not list(first.iter(f"{space}hyperlink"))
-    cells = {one.get("r"): one for one in first.iter(f"{space}c")}
+    cells = {cell.get("r"): cell for cell in first.iter(f"{space}c")}
     assert float(cells["B2"].findtext(f"{space}v") or "") == pytest.approx(0.3, abs=1e-15)
     assert cells["A2"].get("t") == "inlineStr"
     assert [cells[place].findtext(f"{space}is/{space}t") for place in ("A1", "A2", "D2", "A3", "A4", "C4", "D4")] == [
@@ -146,7 +146,7 @@ def test_a_workbook_holds_figures_as_numbers_and_formulas_as_text() -> None:
     ]  # fmt: skip
     assert "B3" not in cells  # undefined: empty, its reason in the note
     listed = parsed(data, "xl/workbook.xml")
-    assert [one.get("name") for one in listed.iter(f"{space}sheet")] == ["agreement", "Agreement 2", "methods"]
+    assert [sheet.get("name") for sheet in listed.iter(f"{space}sheet")] == ["agreement", "Agreement 2", "methods"]
     with pytest.raises(ValueError, match="not finite"):
         written(("x", Table(("a",), [[float("nan")]])))
 

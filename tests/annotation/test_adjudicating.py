@@ -94,8 +94,8 @@ def test_a_ruling_can_be_taken_back_and_an_overtaken_one_overwrites_nothing(
     held: tuple[Workshop, Adjudication, Client],
 ) -> None:
     _workshop, row, client = held
-    one, two = row.criteria
-    url = f"/work/adjudications/{row.public_id}/criteria/{one}/"
+    first, two = row.criteria
+    url = f"/work/adjudications/{row.public_id}/criteria/{first}/"
     faulty = {"outcome": "faulty", "reason": "It asks for two things.", "version": 0, "client_id": uuid4()}
     assert client.post(url, faulty).status_code == 200
     assert client.post(url, faulty).status_code == 200

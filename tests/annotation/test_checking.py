@@ -83,9 +83,9 @@ def test_an_overtaken_amendment_overwrites_nothing_and_is_told_what_stands(check
     row = take(checked, client)
     first = services.criteria_of(row)[0]
     url = f"/work/checks/{row.public_id}/criteria/{first}/"
-    one = {"outcome": "not_met", "reason": "It names no dose.", "version": 0, "client_id": uuid4()}
-    assert client.post(url, one).status_code == 200
-    assert client.post(url, one).status_code == 200  # its answer was lost; nothing is saved a second time
+    amendment = {"outcome": "not_met", "reason": "It names no dose.", "version": 0, "client_id": uuid4()}
+    assert client.post(url, amendment).status_code == 200
+    assert client.post(url, amendment).status_code == 200  # its answer was lost; nothing is saved a second time
     assert Amendment.objects.get().version == 1
     other = {"outcome": "cannot_assess", "reason": "Unclear.", "version": 0, "client_id": uuid4()}
     stale = client.post(url, other)
@@ -93,11 +93,11 @@ def test_an_overtaken_amendment_overwrites_nothing_and_is_told_what_stands(check
     text = " ".join(stale.content.decode().split())
     assert 'data-outcome="not_met"' in text
     assert 'value="It names no dose."' in text
-    assert f'data-version="1" data-client="{one["client_id"]}"' in text
+    assert f'data-version="1" data-client="{amendment["client_id"]}"' in text
     assert re.search(r'data-at="\d\d:\d\d:\d\d"', text)
     assert Amendment.objects.values_list("outcome", "reason").get() == ("not_met", "It names no dose.")
     assert client.post(url, other | {"version": 1}).status_code == 200
-    assert client.post(url, one | {"client_id": uuid4(), "version": 1}).status_code == 409
+    assert client.post(url, amendment | {"client_id": uuid4(), "version": 1}).status_code == 409
     # Taken back, the row stays and counts on, so that the other tab is told of that, too.
     assert client.post(url, {"outcome": "met", "version": 2, "client_id": uuid4()}).status_code == 200
     assert client.post(url, other | {"version": 2, "client_id": uuid4()}).status_code == 409
@@ -106,7 +106,7 @@ def test_an_overtaken_amendment_overwrites_nothing_and_is_told_what_stands(check
     # Putting the work back blanks what was amended: that is a change as well.
     client.post(f"/work/checks/{row.public_id}/release/")
     take(checked, client)
-    assert client.post(url, one | {"client_id": uuid4(), "version": 4}).status_code == 409
+    assert client.post(url, amendment | {"client_id": uuid4(), "version": 4}).status_code == 409
     assert Amendment.objects.values_list("outcome", "version").get() == ("", 5)
 
 
@@ -114,7 +114,7 @@ def only_reads(page: str) -> bool:
     """Nothing on the page can be chosen, and it sends nothing but comments and what the top bar sends."""
     chosen = re.findall(r"<button[^>]*data-set=[^>]*>", page)
     forms = ("finish-form", "release-form", "return-form", "data-attention-url", 'data-writable="1"')
-    return bool(chosen) and all("disabled" in one for one in chosen) and not any(name in page for name in forms)
+    return bool(chosen) and all("disabled" in button for button in chosen) and not any(name in page for name in forms)
 
 
 def test_a_done_check_is_there_to_read_for_its_checker_alone_as_it_stood(checked: Workshop) -> None:
@@ -204,12 +204,12 @@ def test_return_opens_a_second_round_and_the_first_stays(checked: Workshop) -> N
 
 def test_work_that_was_put_back_can_be_taken_by_another_checker(checked: Workshop) -> None:
     decide(checked.queue()[0])
-    one, two = (signed_in(user) for user in checked.people("checker"))
-    row = take(checked, one)
+    first, two = (signed_in(user) for user in checked.people("checker"))
+    row = take(checked, first)
     assert two.post("/work/checks/next/")["Location"] == "/work/checks/"  # nothing left
     assert two.post(f"/work/checks/{row.public_id}/claim/").status_code == 404
     assert two.post(f"/work/checks/{row.public_id}/accept/").status_code == 404
-    one.post(f"/work/checks/{row.public_id}/release/")
+    first.post(f"/work/checks/{row.public_id}/release/")
     services.set_member_active(
         membership=checked.group.memberships.get(user=checked.checker, role="checker"), active=False
     )
@@ -301,9 +301,9 @@ def test_rulings_settle_the_group_and_finish_refuses_until_all_are_made(twice: W
     assert page.count('data-conflict="1"') == 2
     assert 'data-conflict=""' not in page
     assert 'data-conflict=""' in client.get(f"/work/adjudications/{row.public_id}/?show=all").content.decode()
-    one, two = row.criteria
+    first, two = row.criteria
     url = f"/work/adjudications/{row.public_id}/criteria/"
-    assert client.post(f"{url}{one}/", {"outcome": "met", "reason": ""}).status_code == 200
+    assert client.post(f"{url}{first}/", {"outcome": "met", "reason": ""}).status_code == 200
     finish = f"/work/adjudications/{row.public_id}/finish/"
     refused = client.post(finish)
     assert refused.status_code == 422
@@ -322,7 +322,7 @@ def test_rulings_settle_the_group_and_finish_refuses_until_all_are_made(twice: W
     assert "You finished this adjudication" in page
     assert "It asks for two things." in page
     assert only_reads(page)
-    assert client.post(f"{url}{one}/", {"outcome": "not_met"}).status_code == 404
+    assert client.post(f"{url}{first}/", {"outcome": "not_met"}).status_code == 404
     member(twice.group, "adjudicator", other := UserFactory())
     assert signed_in(other).get(f"/work/adjudications/{row.public_id}/").status_code == 404
     assert Ruling.objects.count() == 2

@@ -111,12 +111,12 @@ def busy(desk: Workshop) -> tuple[User, User]:
     """First: one accepted, one sent back, one skipped and not started. Second: one at any checker, one draft."""
     first, second = desk.people()
     now = timezone.now()
-    one, two, three = desk.queue(first)
-    for row in (one, two):
+    accepted_row, two, three = desk.queue(first)
+    for row in (accepted_row, two):
         decide(row)
         claim_check(checker=desk.checker, waiting=Assignment.objects.filter(pk=row.pk), at=now)
         row.refresh_from_db()
-    accept_check(assignment=one, checker=desk.checker, at=now)
+    accept_check(assignment=accepted_row, checker=desk.checker, at=now)
     return_check(assignment=two, checker=desk.checker, note="Look at 2 again.", at=now)
     Skip.objects.create(assignment=three, reason="later", created_at=now)
     decide(desk.queue(second)[0])
@@ -176,8 +176,8 @@ def test_who_waits_for_whom(desk: Workshop) -> None:
 
 def test_what_a_checker_holds_waits_for_that_checker_until_they_are_stopped(desk: Workshop) -> None:
     first, second = busy(desk)
-    one, two = desk.people("checker")
-    names = {user.pk: user.pseudonyms.get().pseudonym for user in (first, second, one, two)}
+    first_checker, two = desk.people("checker")
+    names = {user.pk: user.pseudonyms.get().pseudonym for user in (first, second, first_checker, two)}
     submit(assignment=Assignment.objects.get(status="returned"), annotator=first, at=timezone.now())
     waiting = Assignment.objects.filter(annotator=second, status="submitted")
     assert claim_check(checker=two, waiting=waiting, at=timezone.now())
@@ -187,14 +187,14 @@ def test_what_a_checker_holds_waits_for_that_checker_until_they_are_stopped(desk
         return {(row["kind"], row["who"], row["waits_for"], row["pieces"]) for row in rows}
 
     # Sent back, it comes in again to who sent it back.
-    again = ("checker", names[first.pk], names[one.pk], "1")
+    again = ("checker", names[first.pk], names[first_checker.pk], "1")
     assert waits() == {again, ("checker", names[second.pk], names[two.pk], "1")}
     parts = Membership.objects.filter(role="checker")
     parts.filter(user=two).update(active=False)
     assert waits() == {again, ("nobody", names[second.pk], f"{names[two.pk]}, who was stopped", "1")}
     # What the stopped one has not taken yet, the other may take.
     parts.filter(user=two).update(active=True)
-    parts.filter(user=one).update(active=False)
+    parts.filter(user=first_checker).update(active=False)
     assert waits() == {
         ("any_checker", names[first.pk], names[two.pk], "1"),
         ("checker", names[second.pk], names[two.pk], "1"),

@@ -72,7 +72,7 @@ def test_the_same_save_twice_changes_nothing(workshop: Workshop, client: Client)
     first = services.criteria_of(row)[0]
     name = str(uuid4())
     results = [save(client, row, first, client_id=name).result for _ in range(3)]
-    assert [(one["result"], one["version"]) for one in results] == [("saved", 1)] * 3
+    assert [(result["result"], result["version"]) for result in results] == [("saved", 1)] * 3
     assert Decision.objects.get().version == 1
 
 
@@ -89,7 +89,7 @@ def test_a_stale_save_is_told_what_stands_and_holds_up_no_other(workshop: Worksh
             {"criterion": third, "outcome": "met", "version": 4},
         ],
     ).json()["results"]
-    assert [one["result"] for one in results] == ["stale", "saved", "refused"]
+    assert [result["result"] for result in results] == ["stale", "saved", "refused"]
     assert {key: results[0]["current"][key] for key in ("outcome", "note", "version")} == {
         "outcome": "met", "note": "the other tab", "version": 1,
     }  # fmt: skip
@@ -184,7 +184,7 @@ def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Wor
     answer = save_all(client, row, unsent, "submit")
     assert answer.status_code == 422
     assert answer.json()["missing"] == [criteria[0]]
-    assert [one["result"] for one in answer.json()["results"]] == ["saved", "saved"]  # they stand all the same
+    assert [result["result"] for result in answer.json()["results"]] == ["saved", "saved"]  # they stand all the same
     row.refresh_from_db()
     assert row.status == "draft"
     coming = client.get(f"/work/{row.public_id}/next/").json()
@@ -334,7 +334,7 @@ def test_pages_cost_the_same_at_any_size(client: Client) -> None:
                 data = json.dumps(body)
                 answer = client.post(url, data, content_type="application/json") if body else client.get(url)
                 assert answer.status_code in (200, 204), answer.content
-            here.append(len([one for one in queries if "SAVEPOINT" not in one["sql"]]))
+            here.append(len([query for query in queries if "SAVEPOINT" not in query["sql"]]))
         counts.append(here)
     assert counts[0] == counts[1]
     page, coming, saving = counts[0][1:4]

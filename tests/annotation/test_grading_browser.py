@@ -462,25 +462,25 @@ def test_keys_leave_alone_what_a_filter_hides(new_page: NewPage) -> None:
 def test_two_tabs_tell_each_other_and_show_the_same(new_page: NewPage) -> None:
     workshop = build_workshop(criteria=4)
     row = workshop.queue()[0]
-    one = new_page(workshop.annotator)
-    open_work(one, row)
-    expect(one.locator("#elsewhere")).to_be_hidden()
-    two = one.context.new_page()
+    first_page = new_page(workshop.annotator)
+    open_work(first_page, row)
+    expect(first_page.locator("#elsewhere")).to_be_hidden()
+    two = first_page.context.new_page()
     open_work(two, row)
-    for page in (one, two):
+    for page in (first_page, two):
         expect(page.locator("#elsewhere")).to_be_visible()
-    one.keyboard.press("m")
+    first_page.keyboard.press("m")
     expect(two.locator(".criterion").first).to_have_attribute("data-outcome", "met")
-    saved(one)
+    saved(first_page)
     expect(two.locator(".criterion").first).to_have_attribute("data-version", "1")
     two.bring_to_front()
     two.keyboard.press("n")  # on the first criterion still: two has not moved
     saved(two)
-    expect(one.locator(".criterion").first).to_have_attribute("data-outcome", "not_met")
+    expect(first_page.locator(".criterion").first).to_have_attribute("data-outcome", "not_met")
     assert outcomes(row) == ["not_met"]
     expect(two.locator("#choice")).to_be_hidden()
     two.close()
-    expect(one.locator("#elsewhere")).to_be_hidden()
+    expect(first_page.locator("#elsewhere")).to_be_hidden()
 
 
 def test_somebody_else_in_the_browser_sends_nothing_and_sees_nothing_waiting(new_page: NewPage, watch: object) -> None:

@@ -15,23 +15,23 @@ def choice(*values: str, options: str = "abc", threshold: float = 0.75, minimum:
 
 
 def test_majority_share_and_entropy_by_hand() -> None:
-    one = choice("a", "a", "b", "a")
-    assert (one.counts, one.n, one.majority) == ((3, 1, 0), 4, "a")
-    assert one.share.value == 0.75
+    summary = choice("a", "a", "b", "a")
+    assert (summary.counts, summary.n, summary.majority) == ((3, 1, 0), 4, "a")
+    assert summary.share.value == 0.75
     # (0.75·0.287682 + 0.25·1.386294) / 1.098612 = (0.215762 + 0.346574) / 1.098612
-    assert one.dispersion.value == pytest.approx(0.511860, abs=1e-6)
+    assert summary.dispersion.value == pytest.approx(0.511860, abs=1e-6)
     assert choice("a", "a").dispersion.value == 0
     assert choice("a", "b", "c").dispersion.value == pytest.approx(1)
-    assert not one.level.defined
+    assert not summary.level.defined
 
 
 def test_level_spread_and_certainty_by_hand() -> None:
     given = [("soon", 40), ("urgent", 60), ("urgent", 90), ("immediate", 80)]
-    one = summarise([Answer(*each) for each in given], LEVELS, ordered=True, threshold=0.5, minimum=2)
-    assert one.level.value == 3  # (2 + 3 + 3 + 4) / 4
-    assert one.spread.value == pytest.approx((2 / 3) ** 0.5)  # √((1 + 0 + 0 + 1) / 3)
-    assert one.certainty.value == 70  # between 60 and 80
-    assert (one.majority, one.standing) == ("urgent", Standing.AGREED)
+    summary = summarise([Answer(*each) for each in given], LEVELS, ordered=True, threshold=0.5, minimum=2)
+    assert summary.level.value == 3  # (2 + 3 + 3 + 4) / 4
+    assert summary.spread.value == pytest.approx((2 / 3) ** 0.5)  # √((1 + 0 + 0 + 1) / 3)
+    assert summary.certainty.value == 70  # between 60 and 80
+    assert (summary.majority, summary.standing) == ("urgent", Standing.AGREED)
     alone = summarise([Answer("soon", 10)], LEVELS, ordered=True, threshold=0.5, minimum=1)
     assert not alone.spread.defined
     assert alone.level.value == 2

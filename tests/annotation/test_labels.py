@@ -317,10 +317,10 @@ def test_open_cases_of_who_leaves_go_to_others_and_nobody_is_asked_twice(ward: W
     Membership.objects.create(
         group=group, user=held, role="annotator", created_at=timezone.now(), withheld_at=timezone.now()
     )
-    one, other = LabelTask.objects.filter(batch=batch, annotator=leaver).order_by("position")
+    task, other = LabelTask.objects.filter(batch=batch, annotator=leaver).order_by("position")
     answer = AnswerInput(ward.urgency.public_id, "emergent")
-    save_answer(task=one, annotator=leaver, change=answer, at=timezone.now())
-    LabelTask.objects.create(batch=ward.batch, case=one.case, annotator=first)  # was asked that before
+    save_answer(task=task, annotator=leaver, change=answer, at=timezone.now())
+    LabelTask.objects.create(batch=ward.batch, case=task.case, annotator=first)  # was asked that before
     Membership.objects.filter(group=group, user=leaver).update(active=False)
     client, page = signed_in(ward.admin), f"/b/ward/batches/{batch.public_id}/"
     name = Physician.objects.get(user=leaver, benchmark=ward.benchmark).pseudonym
@@ -331,15 +331,15 @@ def test_open_cases_of_who_leaves_go_to_others_and_nobody_is_asked_twice(ward: W
     ]  # fmt: skip
     content = client.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True).content.decode()
     assert "2 cases were handed over." in content
-    rows = LabelTask.objects.filter(batch=batch, case__in=(one.case, other.case)).exclude(annotator=leaver)
-    assert dict(rows.values_list("case", "annotator")) == {one.case_id: second.pk, other.case_id: first.pk}
+    rows = LabelTask.objects.filter(batch=batch, case__in=(task.case, other.case)).exclude(annotator=leaver)
+    assert dict(rows.values_list("case", "annotator")) == {task.case_id: second.pk, other.case_id: first.pk}
     assert set(LabelTask.objects.filter(batch=batch, annotator=leaver).values_list("status")) == {("released",)}
-    assert LabelAnswer.objects.get().task == one
+    assert LabelAnswer.objects.get().task == task
     assert [labels.label_work(user)[0].open for user in (first, second)] == [2, 2]
     assert Notification.objects.filter(user=second, kind="new_work").latest("pk").values["count"] == 1
     # Of the ward's three each, and one here; the case that was asked about once more has one more.
     counts_by_case = {case.key: case.asked for case in labels.results_of(ward.urgency).cases}
-    assert counts_by_case == {key: 5 if key == one.case.key else 4 for key in "abcd"}
+    assert counts_by_case == {key: 5 if key == task.case.key else 4 for key in "abcd"}
     again = client.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True).content.decode()
     assert "handed in or given away already" in again
 
@@ -398,7 +398,7 @@ def test_results_by_hand(ward: Ward) -> None:
         "dispersion": None, "level": 2.0, "spread": 0.0, "certainty": 60.0, "state": "agreed",
     }  # fmt: skip
     assert acuity["alpha"]["value"] is None  # everybody said the same
-    figures = {one["figure"]: one for one in acuity["agreement"]}
+    figures = {figure["figure"]: figure for figure in acuity["agreement"]}
     assert list(figures) == ["alpha", "fleiss_kappa", "icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
     assert figures["icc1"]["note"] == "constant ratings"
     assert [row["agreed"] for row in client.get("/api/v1/benchmarks/ward/labels/").json()] == [1, 2]

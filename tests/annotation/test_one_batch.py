@@ -309,7 +309,9 @@ def test_an_update_names_the_work_that_somebody_has_twice(group: ExpertGroup) ->
             migration.end_open_work(None, editor)
             migration.refuse_double_work(None, editor)
     finally:
-        (constraint,) = [one for one in Assignment._meta.constraints if one.name == "annotation_live_work_once"]
+        (constraint,) = [
+            unique for unique in Assignment._meta.constraints if unique.name == "annotation_live_work_once"
+        ]
         with connection.schema_editor() as editor:
             editor.add_constraint(Assignment, constraint)
 

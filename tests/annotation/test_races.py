@@ -145,7 +145,7 @@ def test_two_adjudicators_never_hold_one_conflict() -> None:
 @pytest.mark.parametrize("kept", [True, False])
 def test_whoever_finds_the_last_slot_locked_waits_for_what_becomes_of_it(kept: bool) -> None:
     workshop = build_workshop(strategy="pool", responses=1)
-    one, two = workshop.people()
+    first, two = workshop.people()
     claims: list[object] = []
 
     def claim() -> None:
@@ -153,7 +153,7 @@ def test_whoever_finds_the_last_slot_locked_waits_for_what_becomes_of_it(kept: b
 
     thread = Thread(target=claim)
     with transaction.atomic():
-        assert slots.claim_next(annotator=one, batch=workshop.batch, at=timezone.now()) is not None
+        assert slots.claim_next(annotator=first, batch=workshop.batch, at=timezone.now()) is not None
         thread.start()
         wait_until(_somebody_waits_for_a_row, message="the second claim to wait for the slot")
         if not kept:
@@ -161,7 +161,7 @@ def test_whoever_finds_the_last_slot_locked_waits_for_what_becomes_of_it(kept: b
     thread.join(30)
     (row,) = claims
     assert (row is None) if kept else isinstance(row, Assignment)
-    assert Assignment.objects.get().annotator_id == (one if kept else two).pk
+    assert Assignment.objects.get().annotator_id == (first if kept else two).pk
 
 
 def test_a_save_and_the_end_of_a_lease_never_both_win() -> None:

@@ -37,8 +37,8 @@ def group() -> ExpertGroup:
     admin = UserFactory()
     benchmark = BenchmarkFactory(admin=admin)
     case, other = CaseFactory(benchmark=benchmark), CaseFactory(benchmark=benchmark)
-    for one in (case, case, other):
-        ResponseFactory(case=one)
+    for graded_case in (case, case, other):
+        ResponseFactory(case=graded_case)
     group = ExpertGroupFactory(benchmark=benchmark, annotators=2)
     make_batch(group)
     for row in Assignment.objects.all():
@@ -89,8 +89,8 @@ def test_the_same_physicians_are_asked_and_only_about_what_is_lacking(group: Exp
     shown = client.get(f"/work/{row.public_id}/")
     assert [line.line.id for line in shown.context["rows"]] == criteria
     assert [(line.line.number, line.outcome) for line in shown.context["earlier"]] == [(2, "not_met")]
-    for one in again:
-        decide(one, "not_met")
+    for assignment in again:
+        decide(assignment, "not_met")
     assert len(group_ratings(group)) == 9
     with pytest.raises(DomainError):
         plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none"))
@@ -98,8 +98,8 @@ def test_the_same_physicians_are_asked_and_only_about_what_is_lacking(group: Exp
 
 def test_of_two_who_make_the_same_batch_at_once_one_is_told(group: ExpertGroup) -> None:
     reword(first_case(group), 0)
-    one, other = (plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none")) for _ in range(2))
-    create_regrading(plan=one, by=None, at=timezone.now())
+    plan, other = (plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none")) for _ in range(2))
+    create_regrading(plan=plan, by=None, at=timezone.now())
     with pytest.raises(Conflict):
         create_regrading(plan=other, by=None, at=timezone.now())
     assert Assignment.objects.filter(batch__title="x").count() == 2
@@ -216,7 +216,7 @@ def test_what_nobody_was_asked_about_is_lacking_as_well(group: ExpertGroup) -> N
     row.refresh_from_db()
     decide(row)
     rubric = reword(case, 0)
-    assert [one.criteria for one in lacking_in(group)] == [(rubric.items.get(position=1).criterion_id, third)]
+    assert [gap.criteria for gap in lacking_in(group)] == [(rubric.items.get(position=1).criterion_id, third)]
 
 
 def test_what_is_graded_again_is_checked_as_the_latest_batch_was(group: ExpertGroup, client: Client) -> None:

@@ -262,16 +262,16 @@ def test_what_a_physician_has_open_goes_back_when_they_leave_and_what_they_hande
 
 def test_released_work_counts_nowhere_and_a_conflict_waits_for_the_free_slot() -> None:
     workshop = build_workshop(annotators_per_item=2, responses=1, check_policy="all")
-    one, two = (workshop.queue(user)[0] for user in workshop.people())
-    decide(one, "met")
+    assignment, two = (workshop.queue(user)[0] for user in workshop.people())
+    decide(assignment, "met")
     decide(two, "not_met")
     third = member(workshop.group)
-    for row in (one, two):
+    for row in (assignment, two):
         services.claim_check(checker=workshop.checker, waiting=Assignment.objects.filter(pk=row.pk), at=NOW)
     services.return_check(assignment=two, checker=workshop.checker, note="Why?", at=NOW)
     two.refresh_from_db()
     slots.release(assignments=[two], by=workshop.admin, at=NOW)
-    services.accept_check(assignment=one, checker=workshop.checker, at=NOW)
+    services.accept_check(assignment=assignment, checker=workshop.checker, at=NOW)
     assert not Adjudication.objects.exists()
     first = group_ratings(workshop.group, "first")
     assert len(first) == 3

@@ -175,9 +175,13 @@ def test_a_check_that_is_going_on_shows_nothing() -> None:
 
 def test_time_is_shown_to_its_owner_by_batch_and_in_all() -> None:
     workshop = build_workshop(responses=4)
-    one, two = workshop.queue()[:2]
+    first, two = workshop.queue()[:2]
     other = workshop.queue(workshop.people()[1])[0]
-    for user, row, seconds in ((one.annotator, one, 3600), (one.annotator, two, 1425), (other.annotator, other, 60)):
+    for user, row, seconds in (
+        (first.annotator, first, 3600),
+        (first.annotator, two, 1425),
+        (other.annotator, other, 60),
+    ):
         Attention.objects.create(user=user, assignment=row, seconds=seconds, reported_at=AT)
     load = workload(workshop.annotator)
     assert (load.seconds, load.batches[0].seconds) == (5025, 5025)

@@ -95,14 +95,14 @@ def test_who_had_the_editor_of_a_case_open_has_read_its_rubric(room: Room) -> No
 
 
 def test_the_loads_are_even_and_the_same_seed_gives_the_same_batch(room: Room) -> None:
-    one, two = room.plan(writers_per_case=3, seed=8), room.plan(writers_per_case=3, seed=8)
-    assert one.digest == two.digest
-    assert [load.cases for load in one.loads] == [4, 4, 4]
+    first, two = room.plan(writers_per_case=3, seed=8), room.plan(writers_per_case=3, seed=8)
+    assert first.digest == two.digest
+    assert [load.cases for load in first.loads] == [4, 4, 4]
     assert [load.cases for load in room.plan(draw=3, writers_per_case=1).loads] == [1, 1, 1]
     drawn = room.plan(draw=2, seed=8)
     assert (len(drawn.cases), drawn.in_frame) == (2, 4)
     with pytest.raises(Conflict, match="changed since the preview"):
-        create_writing_batch(order=one.order, filter=WritingFilter(), by=None, at=timezone.now(), digest="other")
+        create_writing_batch(order=first.order, filter=WritingFilter(), by=None, at=timezone.now(), digest="other")
 
 
 def test_who_is_to_write_unaided_is_given_no_answer_to_grade_first(room: Room) -> None:
@@ -228,10 +228,10 @@ def test_what_was_begun_from_a_reference_says_so(room: Room) -> None:
 
 
 def test_a_second_batch_gives_the_next_sample(room: Room) -> None:
-    one, two, *_ = WritingTask.objects.filter(
+    first, two, *_ = WritingTask.objects.filter(
         batch=room.give_out(writers_per_case=2), case=room.cases["a"]
     ).select_related("batch__writing_terms")
-    assert [write(one).sample, write(two).sample] == [0, 1]
+    assert [write(first).sample, write(two).sample] == [0, 1]
 
 
 def test_opening_an_answer_ends_an_unaided_task_and_being_given_one_does_not(room: Room) -> None:
@@ -313,7 +313,7 @@ def test_others_and_staff_find_nothing_there(room: Room) -> None:
 def test_open_work_goes_to_others_who_may_or_is_taken_back(room: Room) -> None:
     batch = room.give_out()
     holder = WritingTask.objects.filter(batch=batch).values_list("writer", flat=True)[0]
-    user = next(one for one in room.people if one.pk == holder)
+    user = next(person for person in room.people if person.pk == holder)
     task = room.task(batch, user)
     save_text(task=task, writer=user, change=TextInput("Begun"), at=timezone.now())
     held = WritingTask.objects.filter(batch=batch, writer=user).count()
@@ -338,7 +338,7 @@ def test_the_admin_previews_makes_and_follows_a_batch(room: Room) -> None:
     admin = signed_in(room.admin)
     fields = {
         "title": "Answers", "group": room.group.public_id, "candidate": "physician", "mode": "aided", "seed": "4",
-        "references": [one.public_id for one in room.models], "writers_per_case": "1", "specialty_match": "none",
+        "references": [model.public_id for model in room.models], "writers_per_case": "1", "specialty_match": "none",
         "skip_written": "on",
     }  # fmt: skip
     assert admin.get("/b/room/batches/write/").status_code == 200

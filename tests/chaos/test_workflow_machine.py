@@ -388,20 +388,20 @@ class Workflow(RuleBasedStateMachine):
         for row in self.conflicts:
             settle[row.response_id].add(row.adjudicator_id)
         response_of = {row.pk: row.response_id for row in self.work}
-        for one in self.checks:
-            check[response_of[one.assignment_id]].add(one.checker_id)
+        for check_row in self.checks:
+            check[response_of[check_row.assignment_id]].add(check_row.checker_id)
         for response in grade:
             sides = [side - {None} for side in (grade[response], check[response], settle[response])]
             sides.append({authors[response]} if response in authors else set())
-            assert all(not one & two for one, two in itertools.combinations(sides, 2))
+            assert all(not first & two for first, two in itertools.combinations(sides, 2))
 
     def states_agree_with_their_rows(self) -> None:
         checks: dict[int, dict[int, Check]] = defaultdict(dict)
-        for one in self.checks:
-            checks[one.assignment_id][one.round] = one
+        for check in self.checks:
+            checks[check.assignment_id][check.round] = check
         for row in self.work:
             here = checks[row.pk]
-            now = [one for one in self.decided[row.pk] if one.round == row.round and one.outcome]
+            now = [decision for decision in self.decided[row.pk] if decision.round == row.round and decision.outcome]
             if row.status != "released":
                 assert (row.status == "not_started") == (row.started_at is None)
             if row.status in HANDED_IN:
@@ -415,15 +415,20 @@ class Workflow(RuleBasedStateMachine):
                 assert not here
             if row.status == "accepted" and row.to_check and row.purpose == "work":
                 assert here[row.round].result == "accepted"
-            assert row.round == sum(one.result == "returned" for one in here.values()) + 1
+            assert row.round == sum(check.result == "returned" for check in here.values()) + 1
         assert not Amendment.objects.filter(reason="").exists()
 
     def what_was_handed_in_never_changes(self) -> None:
         now = {
-            (row.pk, one.round, one.criterion_id): (one.outcome, one.borderline, one.note, one.version)
+            (row.pk, decision.round, decision.criterion_id): (
+                decision.outcome,
+                decision.borderline,
+                decision.note,
+                decision.version,
+            )
             for row in self.work
-            for one in self.decided[row.pk]
-            if one.round < row.round or row.status in HANDED_IN
+            for decision in self.decided[row.pk]
+            if decision.round < row.round or row.status in HANDED_IN
         }
         for key, before in self.frozen.items():
             assert now[key] == before
@@ -433,7 +438,7 @@ class Workflow(RuleBasedStateMachine):
         for batch in {row.batch for row in self.work if row.batch.status == "closed"}:
             state = [
                 (row.pk, row.status, row.annotator_id, row.position, len(self.decided[row.pk]),
-                 sum(one.version for one in self.decided[row.pk]))
+                 sum(decision.version for decision in self.decided[row.pk]))
                 for row in self.work
                 if row.batch_id == batch.pk
             ]  # fmt: skip
@@ -447,10 +452,10 @@ class Workflow(RuleBasedStateMachine):
         ):
             ratings = group_ratings(self.world.group, stage)
             expected = {
-                (row.response_id, one.criterion_id)
+                (row.response_id, decision.criterion_id)
                 for row in rows
-                for one in self.decided[row.pk]
-                if one.outcome and one.round == (1 if stage == "first" else row.round)
+                for decision in self.decided[row.pk]
+                if decision.outcome and decision.round == (1 if stage == "first" else row.round)
             }
             assert set(zip(ratings.response.tolist(), ratings.criterion.tolist(), strict=True)) == expected
         for batch, progress in progress_of(self.world.batches).items():

@@ -136,9 +136,9 @@ def test_work_happened_in_order_and_before_now() -> None:
 
 
 def test_the_groups_agree_about_as_well_as_physicians_do() -> None:
-    one, other = (ExpertGroup.objects.get(benchmark__slug="demo", name=name) for name in GROUPS)
+    group, other = (ExpertGroup.objects.get(benchmark__slug="demo", name=name) for name in GROUPS)
     for stage in STAGES:
-        first, second = group_ratings(one, stage), group_ratings(other, stage)
+        first, second = group_ratings(group, stage), group_ratings(other, stage)
         here, other_positions = shared(first, second)
         a, b = first.outcome[here], second.outcome[other_positions]
         decided = (a <= Outcome.MET) & (b <= Outcome.MET)

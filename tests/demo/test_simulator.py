@@ -30,10 +30,10 @@ GRADINGS = {
 }
 
 
-def macro_f1(one: DemoPerson, other: DemoPerson) -> float:
+def macro_f1(person: DemoPerson, other: DemoPerson) -> float:
     pairs = [
         (a.outcome, b.outcome)
-        for first, second in zip(GRADINGS[one], GRADINGS[other], strict=True)
+        for first, second in zip(GRADINGS[person], GRADINGS[other], strict=True)
         for a, b in zip(first, second, strict=True)
         if CANNOT_ASSESS not in (a.outcome, b.outcome)
     ]

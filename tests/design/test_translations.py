@@ -175,7 +175,7 @@ def bare_calls(source: str, *, schema: bool) -> Iterator[int]:
             said_here += node.args[-1:]
         elif called in GETTEXT and node.args and isinstance(node.args[0], ast.JoinedStr):
             yield node.lineno
-        if any(says_letters(one) for one in said_here):
+        if any(says_letters(argument) for argument in said_here):
             yield node.lineno
 
 

@@ -22,21 +22,21 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def two() -> tuple[Benchmark, Benchmark]:
-    one = BenchmarkFactory(slug="one", maps={"task": {"a": "b"}})
+    first = BenchmarkFactory(slug="one", maps={"task": {"a": "b"}})
     other = BenchmarkFactory(slug="other")
     for key in ("b", "a"):
-        CaseFactory(benchmark=one, key=key, tags=["x", "y"])
+        CaseFactory(benchmark=first, key=key, tags=["x", "y"])
     CaseFactory(benchmark=other, key="c")
-    return one, other
+    return first, other
 
 
 def test_rows_objects_and_numbers_are_those_of_the_query(two, django_assert_num_queries) -> None:
-    one, other = two
+    first, other = two
     cases = Prepared(
         lambda benchmark: Case.objects.filter(benchmark=benchmark).order_by("key").annotate(loud=Upper("key")),
         benchmark=int,
     )
-    for benchmark, keys in ((one, ["a", "b"]), (other, ["c"]), (keyed(0), [])):
+    for benchmark, keys in ((first, ["a", "b"]), (other, ["c"]), (keyed(0), [])):
         with django_assert_num_queries(1):
             fetched_cases = cases.objects(benchmark=benchmark.pk)
         assert [case.key for case in fetched_cases] == keys
@@ -45,16 +45,16 @@ def test_rows_objects_and_numbers_are_those_of_the_query(two, django_assert_num_
         assert cases.count(benchmark=benchmark.pk) == len(keys)
         assert cases.exists(benchmark=benchmark.pk) is bool(keys)
         assert cases.first(benchmark=benchmark.pk) == next(iter(fetched_cases), None)
-    assert cases.objects(benchmark=one.pk)[0].tags == ["x", "y"]
+    assert cases.objects(benchmark=first.pk)[0].tags == ["x", "y"]
 
 
 def test_columns_of_other_kinds_come_as_from_the_query(two) -> None:
     by_name = Prepared(lambda slug: Benchmark.objects.filter(slug=slug), slug=str)
-    one = by_name.first(slug="one")
-    assert one is not None
-    assert one.maps == {"task": {"a": "b"}}
-    one.title = "changed"
-    one.save()
+    benchmark = by_name.first(slug="one")
+    assert benchmark is not None
+    assert benchmark.maps == {"task": {"a": "b"}}
+    benchmark.title = "changed"
+    benchmark.save()
     assert by_name.first(slug="one").title == "changed"
     mapped = Prepared(lambda slug: Benchmark.objects.filter(slug=slug).values_list("maps", "slug"), slug=str)
     assert mapped.rows(slug="one") == [({"task": {"a": "b"}}, "one")]

@@ -122,7 +122,7 @@ def test_requests_run_at_the_concurrency_and_not_above(loopback: str) -> None:
             most = json.load(answer)["most_in_flight"]["counted"]
     finally:
         endpoint("/reset?latency=0", method="POST").close()
-    assert all(one.verdict for one in judgements)
+    assert all(judgement.verdict for judgement in judgements)
     assert most in (3, 4)
 
 

@@ -155,10 +155,10 @@ def all_said(text: str) -> list[tuple[str, bool]] | None:
         if not isinstance(entry, dict) or entry.keys() != {"number", "explanation", "criteria_met"}:
             return None
         number = entry.pop("number")
-        one = said(json.dumps(entry))
-        if type(number) is not int or one is None:
+        verdict = said(json.dumps(entry))
+        if type(number) is not int or verdict is None:
             return None
-        verdicts_by_number[number] = one
+        verdicts_by_number[number] = verdict
     complete = verdicts_by_number.keys() == {1, 2, 3} and len(value["verdicts"]) == 3
     return [verdicts_by_number[number] for number in (1, 2, 3)] if complete else None
 
@@ -177,7 +177,7 @@ def test_ten_thousand_answers_about_three_criteria() -> None:
         except ContentError:
             read = None
         else:
-            read = [(one.explanation, one.criteria_met) for one in verdicts]
+            read = [(verdict.explanation, verdict.criteria_met) for verdict in verdicts]
         assert read == all_said(text), (number, text[:800])
         answers += read is not None
     assert TIMES // 20 < answers < TIMES // 2

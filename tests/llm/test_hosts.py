@@ -135,7 +135,7 @@ def test_a_name_that_may_be_private_is_called(listener: Listener, name: str, all
 def test_a_name_is_resolved_once_in_a_clients_life(listener: Listener, outside: Listener, later: str) -> None:
     names = Names(listener.port, "127.0.0.1", later)
     judgements = ask(f"http://gpu:{listener.port}/v1", "gpu", times=3, names=names)
-    assert all(one.verdict for one in judgements)
+    assert all(judgement.verdict for judgement in judgements)
     assert (listener.connections, outside.connections, names.asked) == (3, 0, 1)
 
 

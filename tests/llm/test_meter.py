@@ -100,7 +100,7 @@ def test_who_waits_for_a_turn_or_for_money_is_told_when_the_doors_close() -> Non
         meter = Meter(Allowance(requests_per_minute=1, price_in=1e6, price_out=1e6, money=1000.0))
         first, waiting, poor = Asked(400, 1, 100), Asked(400, 1, 100), Asked(400, 1, 650)
         await meter.begin(first)  # reserves 200 + 100
-        tasks = [asyncio.ensure_future(meter.begin(one)) for one in (waiting, poor)]
+        tasks = [asyncio.ensure_future(meter.begin(request)) for request in (waiting, poor)]
         await asyncio.sleep(5)
         assert not any(task.done() for task in tasks)
         meter.close()

@@ -131,7 +131,7 @@ def _graded(benchmark: Benchmark, physician: User) -> str:
     assignment = Assignment.objects.get()
     first, *others = annotation.criteria_of(assignment)
     changes = [annotation.DecisionInput(criterion=first, outcome="met", note=SECRETS["note of a physician"])]
-    changes += [annotation.DecisionInput(criterion=one, outcome="not_met") for one in others]
+    changes += [annotation.DecisionInput(criterion=criterion, outcome="not_met") for criterion in others]
     annotation.save_decisions(assignment=assignment, annotator=physician, changes=changes, at=AT)
     annotation.submit(assignment=assignment, annotator=physician, at=AT)
     return Physician.objects.get(benchmark=benchmark, user=physician).pseudonym

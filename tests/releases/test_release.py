@@ -302,5 +302,5 @@ def test_the_api_makes_one_and_refuses_what_it_does_not_know(study: Study) -> No
     assert (response.status_code, "is a judge" in response.json()["detail"]) == (422, True)
     response = admin.post(url, {"version": "2.0", "decisions": True}, content_type="application/json")
     assert response.status_code == 201 and response.json()["options"]["decisions"] is True
-    one = admin.get(f"{url}{response.json()['public_id']}/").json()
-    assert (one["version"], one["status"]) == ("2.0", "pending")
+    release = admin.get(f"{url}{response.json()['public_id']}/").json()
+    assert (release["version"], release["status"]) == ("2.0", "pending")

@@ -80,15 +80,15 @@ KEYS = [f"case {n}" for n in range(20)]
 
 @pytest.mark.django_db
 def test_a_seed_draws_the_same_cases_in_any_database() -> None:
-    one, other = bench("one", KEYS), bench("other", KEYS[::-1])
+    first, other = bench("one", KEYS), bench("other", KEYS[::-1])
     terms = AuditTerms("Audit", share=0.2, seed=7)
-    drawn = [case.key for case in plan_audit(benchmark=one, terms=terms).cases]
+    drawn = [case.key for case in plan_audit(benchmark=first, terms=terms).cases]
     assert drawn == [case.key for case in plan_audit(benchmark=other, terms=terms).cases]
     assert len(drawn) == 4  # 20% of 20
-    again = plan_audit(benchmark=one, terms=AuditTerms("Audit", share=0.2, seed=8))
+    again = plan_audit(benchmark=first, terms=AuditTerms("Audit", share=0.2, seed=8))
     assert drawn != [case.key for case in again.cases]
-    Case.objects.filter(benchmark=one, key=drawn[0]).update(excluded_at=AT, exclusion_reason="x")
-    assert drawn[0] not in {case.key for case in plan_audit(benchmark=one, terms=terms).cases}
+    Case.objects.filter(benchmark=first, key=drawn[0]).update(excluded_at=AT, exclusion_reason="x")
+    assert drawn[0] not in {case.key for case in plan_audit(benchmark=first, terms=terms).cases}
     audit = create_audit(benchmark=other, terms=terms, by=None, at=AT)
     assert (audit.frame["in_frame"], audit.frame["drawn"]) == (20, 4)
 

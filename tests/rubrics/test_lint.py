@@ -96,18 +96,20 @@ def test_near_duplicates_name_the_earlier_one() -> None:
         ("e", "建议患者每天监测血糖两次", 5, ()),
         ("f", "建议患者每天监测血糖三次", 5, ()),
     ]
-    findings = [(one.item, one.other, one.severity) for one in lint(criteria) if one.rule == "duplicate"]
+    findings = [
+        (finding.item, finding.other, finding.severity) for finding in lint(criteria) if finding.rule == "duplicate"
+    ]
     assert findings == [("c", "a", "advice"), ("d", "b", "problem"), ("f", "e", "advice")]
 
 
 def test_what_is_copied_from_the_reference_answer_is_marked() -> None:
     answer = "You should take no more than four grams of paracetamol in one day, and see a doctor if the pain stays."
     text = "Says to take no more than four grams of paracetamol in one day, and rest"
-    (remark,) = [one for one in lint([("a", text, 5, ())], reference_answer=answer) if one.rule == "copied"]
+    (remark,) = [shown for shown in lint([("a", text, 5, ())], reference_answer=answer) if shown.rule == "copied"]
     assert text[remark.start : remark.end] == "take no more than four grams of paracetamol in one day, and"
     assert lint([("a", "Names four grams a day", 5, ())], reference_answer=answer) == []
     chinese = "每日对乙酰氨基酚的总量不得超过四克，若疼痛持续不缓解应当及时就医并复查肝功能。"
-    assert "copied" in {one.rule for one in lint([("a", f"说明{chinese}", 5, ())], reference_answer=chinese)}
+    assert "copied" in {remark.rule for remark in lint([("a", f"说明{chinese}", 5, ())], reference_answer=chinese)}
 
 
 def test_forty_criteria_take_no_time() -> None:

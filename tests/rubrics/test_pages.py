@@ -222,14 +222,14 @@ def test_pages_of_what_is_looked_through_for_each_of_them(admin, benchmark, monk
 
 
 def test_tags_are_counted_anew_once_a_case_comes_goes_or_changes(benchmark) -> None:
-    one = CaseFactory(benchmark=benchmark, tags=["theme:a"])
+    first = CaseFactory(benchmark=benchmark, tags=["theme:a"])
     assert lists.tag_counts(benchmark) == [("theme:a", 1)]
     with CaptureQueriesContext(connection) as queries:
         assert lists.tag_counts(benchmark) == [("theme:a", 1)]
     assert len(queries) == 1  # whether anything changed
     two = CaseFactory(benchmark=benchmark, tags=["theme:a", "theme:b"], rubric=0)
     assert lists.tag_counts(benchmark) == [("theme:a", 2), ("theme:b", 1)]
-    Case.objects.filter(pk=one.pk).update(label_tags=["category:c"])
+    Case.objects.filter(pk=first.pk).update(label_tags=["category:c"])
     assert lists.tag_counts(benchmark) == [("category:c", 1), ("theme:a", 2), ("theme:b", 1)]
     assert lists.tag_counts(benchmark, 1) == [("theme:a", 2)]
     two.delete()

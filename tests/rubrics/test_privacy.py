@@ -79,15 +79,15 @@ NAMES_NOBODY = [
 
 @pytest.mark.parametrize(("text", "kind", "quote"), NAMES_SOMEBODY)
 def test_what_names_somebody_is_found_in_its_place(text: str, kind: str, quote: str) -> None:
-    assert [(one.kind, one.quote) for one in findings(text)] == [(kind, quote)]
-    (one,) = findings(text)
-    assert text[one.start : one.end] == quote
-    assert str(one.why)
+    assert [(finding.kind, finding.quote) for finding in findings(text)] == [(kind, quote)]
+    (finding,) = findings(text)
+    assert text[finding.start : finding.end] == quote
+    assert str(finding.why)
 
 
 @pytest.mark.parametrize("text", NAMES_NOBODY)
 def test_the_numbers_of_medicine_name_nobody(text: str) -> None:
-    assert [(one.kind, one.quote) for one in findings(text)] == []
+    assert [(finding.kind, finding.quote) for finding in findings(text)] == []
 
 
 def test_the_check_digit_of_the_standards_own_example() -> None:
@@ -99,7 +99,7 @@ def test_the_check_digit_of_the_standards_own_example() -> None:
 @given(st.text(alphabet=st.sampled_from("0123456789-/. ()+@aZJ年月日号路患者张伟男：，\n"), max_size=300))
 def test_findings_are_parts_of_the_text_in_order_and_never_overlap(text: str) -> None:
     matches = findings(text)
-    assert all(one.quote == text[one.start : one.end] != "" for one in matches)
+    assert all(finding.quote == text[finding.start : finding.end] != "" for finding in matches)
     assert all(first.end <= second.start for first, second in pairwise(matches))
 
 

@@ -318,11 +318,11 @@ def test_a_revision_is_opened_from_a_request_and_names_its_version(case: Case, c
 def test_the_pages_of_a_review_say_no_by_digest_and_go_on_to_the_next(case: Case, client: Client) -> None:
     writer, reviewer = author(case.benchmark), author(case.benchmark)
     other = CaseFactory(benchmark=case.benchmark)
-    for one in (case, other):
-        rubric, items = drafted(one, writer)
+    for draft_case in (case, other):
+        rubric, items = drafted(draft_case, writer)
         write(rubric, [replace(items[0], text="Clearer <b>"), *items[1:]], writer)
         client.force_login(writer)
-        url = f"/b/{case.benchmark.slug}/write/{one.public_id}/"
+        url = f"/b/{case.benchmark.slug}/write/{draft_case.public_id}/"
         assert client.post(url + "send-to-review/", {"note": ""}).status_code == 422
         assert client.post(url + "send-to-review/", {"note": "Why"}).status_code == 302
     client.force_login(reviewer)
@@ -359,11 +359,11 @@ def test_many_go_to_review_with_one_note_and_are_approved_by_tick(client: Client
     benchmark = BenchmarkFactory()
     writer, reviewer = author(benchmark), author(benchmark)
     cases = [CaseFactory(benchmark=benchmark, key=f"c{n}") for n in range(4)]
-    for n, one in enumerate(cases):
-        rubric, items = drafted(one, writer)
+    for n, case in enumerate(cases):
+        rubric, items = drafted(case, writer)
         write(rubric, [replace(items[0], text="" if n == 3 else "Clearer"), *items[1:]], writer)
     client.force_login(writer)
-    ids = [one.public_id for one in cases]
+    ids = [case.public_id for case in cases]
     answer = client.post(f"/b/{benchmark.slug}/write/drafts/", {"case": ids, "note": "All of them"})
     assert answer.status_code == 422 and [row[0].case.key for row in answer.context["not_done"]] == ["c3"]
     assert Notification.objects.get(user=reviewer, kind="rubric").values == {"what": "waiting", "count": 3}
@@ -383,27 +383,27 @@ def test_the_api_goes_the_same_way(case: Case, client: Client) -> None:
     rubric, items = drafted(case, writer)
     write(rubric, [replace(items[0], text=" "), *items[1:]], writer)
     at = f"/api/v1/benchmarks/{case.benchmark.slug}/"
-    one = f"{at}cases/{case.public_id}/"
+    case_url = f"{at}cases/{case.public_id}/"
 
     def post(url: str, body: object = None) -> Any:
         return client.post(url, body or {}, content_type="application/json")
 
     client.force_login(writer)
-    refused = post(f"{one}send-to-review/", {"note": "Clearer"})
+    refused = post(f"{case_url}send-to-review/", {"note": "Clearer"})
     assert refused.status_code == 422 and refused.json()["errors"][0]["line"] == 1
     write(rubric, [replace(items[0], text="Clearer"), *items[1:]], writer)
-    assert post(f"{one}send-to-review/", {"note": "Clearer", "status": "published"}).status_code == 400
+    assert post(f"{case_url}send-to-review/", {"note": "Clearer", "status": "published"}).status_code == 400
     assert post(f"{at}drafts/send/", {"cases": [case.public_id], "note": "Why"}).json()["done"] == [case.public_id]
     client.force_login(reviewer)
     (waiting,) = client.get(f"{at}reviews/").json()
     assert waiting["items"][0]["text"] == "Clearer"
     body = {"outcome": "returned", "digest": waiting["digest"], "comment": "Not yet"}
-    assert post(f"{one}review/", body).json()[0]["status"] == "draft"
+    assert post(f"{case_url}review/", body).json()[0]["status"] == "draft"
     client.force_login(writer)
-    assert post(f"{one}send-to-review/", {"note": "Why"}).json()[0]["status"] == "in_review"
+    assert post(f"{case_url}send-to-review/", {"note": "Why"}).json()[0]["status"] == "in_review"
     client.force_login(reviewer)
     read = {"rubrics": [{"case": case.public_id, "digest": waiting["digest"]}]}
     assert post(f"{at}reviews/", read).json()["published"] == [case.public_id]
-    changes = client.get(f"{one}versions/diff/?from=1").json()
+    changes = client.get(f"{case_url}versions/diff/?from=1").json()
     assert [row["change"] for row in changes] == ["reworded", "same", "same"]
-    assert [row["reworded"] for row in client.get(f"{one}versions/").json()] == [1, 0]
+    assert [row["reworded"] for row in client.get(f"{case_url}versions/").json()] == [1, 0]

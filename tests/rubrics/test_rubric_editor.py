@@ -49,7 +49,7 @@ def test_the_first_save_begins_a_draft_and_looking_does_not(client: Any, benchma
     save = {"who": opaque_name(author), "version": 0, "client_id": str(uuid.uuid4())}
     status, payload = send(client, f"{place}draft/", **save, items=[item("a", "Names the dose", 0)])
     assert (status, payload["version"]) == (200, 2)
-    assert [(one["line"], one["field"]) for one in payload["missing"]] == [(0, "points"), (1, "points")]
+    assert [(fault["line"], fault["field"]) for fault in payload["missing"]] == [(0, "points"), (1, "points")]
     page = client.get(place).text
     assert "Names the dose" in page.split('id="items"')[1].split("</ol>")[0]  # without a script as well
     assert client.get(f"{place}draft/?version=2").status_code == 204
@@ -64,7 +64,7 @@ def test_a_save_over_another_one_is_told_what_stands(client: Any, benchmark: Ben
     status, payload = send(client, place, **mine, client_id=str(uuid.uuid4()), items=[item("b", "Two")])
     assert status == 409
     assert payload["draft"]["version"] == 2
-    assert [one["text"] for one in payload["draft"]["items"]] == ["One"]
+    assert [row["text"] for row in payload["draft"]["items"]] == ["One"]
     assert send(client, place, who="0", version=2, client_id=str(uuid.uuid4()), items=[])[0] == 403
     status, payload = send(
         client, place, who=opaque_name(author), version=2, client_id=str(uuid.uuid4()), items=[item("a", "x", 11)]
@@ -86,7 +86,7 @@ def test_a_published_rubric_is_read_until_a_new_version_is_begun(
     assert send(client, f"{place}draft/", **save)[0] == 409
     assert client.post(f"{place}begin/").status_code == 302
     assert "data-draft-url" in client.get(place).text
-    assert [one["points"] for one in client.get(f"{place}draft/").json()["items"]] == [5, 3]
+    assert [row["points"] for row in client.get(f"{place}draft/").json()["items"]] == [5, 3]
 
 
 def test_lint_speaks_the_language_of_the_page(client: Any, benchmark: Benchmark) -> None:
@@ -108,7 +108,7 @@ def test_a_file_is_shown_before_it_is_inserted(client: Any, benchmark: Benchmark
     payload = client.post(f"{place}paste/", {"file": file}).json()
     assert (payload["columns"], payload["has_heading"]) == (["criterion", "points"], True)
     assert [row["text"] for row in payload["rows"]] == ["Names the dose"]
-    assert [(one["line"], one["field"]) for one in payload["faults"]] == [(3, "points")]
+    assert [(fault["line"], fault["field"]) for fault in payload["faults"]] == [(3, "points")]
     assert not RubricDraft.objects.exists()
 
 

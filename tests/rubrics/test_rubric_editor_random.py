@@ -209,7 +209,7 @@ class Author:
         text = self.chance.choice(["triage", "急诊；用药", " x y ;triage"])
         self.keys.insert_text(text)
         self.keys.press("Enter")
-        row["tags"] = list(dict.fromkeys([*row["tags"], *(one.strip() for one in re.split("[;；]", text))]))
+        row["tags"] = list(dict.fromkeys([*row["tags"], *(tag.strip() for tag in re.split("[;；]", text))]))
         self.note(before)
 
     # What is done to the list -----------------------------------------------------------------------------------------
@@ -243,24 +243,26 @@ class Author:
         if len(self.rows) < 2:
             return
         place = self.chance.randrange(1, len(self.rows))
-        one, other = self.rows[place - 1], self.rows[place]
+        previous, other = self.rows[place - 1], self.rows[place]
         before = deepcopy(self.rows)
         if other["text"] and self.chance.random() < 0.5:
-            self.put(place - 1, "text", len(one["text"]))
+            self.put(place - 1, "text", len(previous["text"]))
             self.keys.press("Delete")
         else:
             self.put(place, "text", 0)
             self.keys.press("Backspace")
         del self.rows[place]
         if other["text"]:
-            joint = "" if re.search("[\u4e00-\u9fff]", one["text"] + other["text"]) or not one["text"] else " "
-            own = any(tag.startswith("axis:") for tag in one["tags"])
+            joint = (
+                "" if re.search("[\u4e00-\u9fff]", previous["text"] + other["text"]) or not previous["text"] else " "
+            )
+            own = any(tag.startswith("axis:") for tag in previous["tags"])
             tags = [tag for tag in other["tags"] if not (own and tag.startswith("axis:"))]
-            one["text"] += joint + other["text"]
-            one["points"] = one["points"] or other["points"]
-            one["tags"] = list(dict.fromkeys([*one["tags"], *tags]))
-            sources = [text for text in dict.fromkeys([one["source"], other["source"]]) if text]
-            one["source"] = "; ".join(sources)
+            previous["text"] += joint + other["text"]
+            previous["points"] = previous["points"] or other["points"]
+            previous["tags"] = list(dict.fromkeys([*previous["tags"], *tags]))
+            sources = [text for text in dict.fromkeys([previous["source"], other["source"]]) if text]
+            previous["source"] = "; ".join(sources)
         self.note(before)
 
     def duplicate(self) -> None:
@@ -323,7 +325,7 @@ class Author:
     def check(self, action: str) -> None:
         seen = self.page.evaluate(SEEN)
         expected = [[row["text"], row["points"], row["tags"], row["source"]] for row in self.rows]
-        assert [one[0] for one in seen] == expected, action
+        assert [row[0] for row in seen] == expected, action
         shown = [
             [
                 row["text"],
@@ -333,7 +335,7 @@ class Author:
             ]
             for row in self.rows
         ]
-        assert [one[1] for one in seen] == shown, f"{action}: the page shows something else than it saves"
+        assert [row[1] for row in seen] == shown, f"{action}: the page shows something else than it saves"
 
 
 def test_any_keys_leave_what_was_typed(new_page: Callable[..., Page], watch: Any) -> None:

@@ -161,7 +161,7 @@ def test_what_may_name_a_person_blocks_until_it_is_gone_or_waived(
     conversation = [{"role": "user", "content": "Reach me on 212-555-0143. I cough."}]
     case = CaseFactory(benchmark=benchmark, rubric=0, conversation=conversation)
     items = [DraftItem("a", "Mentions the visit of 17 April 2023", 5), DraftItem("b", "Asks about fever", 2)]
-    assert [(one.kind, one.place.part, one.place.number) for one in open_findings(case, items)] == [
+    assert [(finding.kind, finding.place.part, finding.place.number) for finding in open_findings(case, items)] == [
         ("phone", "conversation", 1),
         ("date", "criterion", 1),
     ]
@@ -177,7 +177,7 @@ def test_what_may_name_a_person_blocks_until_it_is_gone_or_waived(
     old = published.criteria.first()
     assert old is not None
     texts = [DraftItem("a", old.text, 5, criterion=old.pk), DraftItem("b", "Calls 212-555-0143", 5, criterion=None)]
-    assert [one.place.number for one in open_findings(published, texts)] == [2]
+    assert [finding.place.number for finding in open_findings(published, texts)] == [2]
 
 
 @pytest.mark.parametrize(("language", "places"), [("en", ["Key", "Tags"]), ("zh-hans", ["编号", "标签"])])
@@ -188,17 +188,17 @@ def test_key_and_tags_are_looked_through_for_persons_too(
     named = {"key": "MRN 00482913", "tags": ["theme:hedging", "患者李小明，男，45岁"], "conversation": conversation}
     case = CaseFactory(benchmark=benchmark, rubric=0, **named)
     findings = open_findings(case, [])
-    assert [(one.kind, one.place.part, one.place.number, one.quote) for one in findings] == [
+    assert [(finding.kind, finding.place.part, finding.place.number, finding.quote) for finding in findings] == [
         ("record", "key", 0, "00482913"),
         ("name", "tags", 2, "李小明"),
     ]
     with translation.override(language):
-        assert [one.where for one in findings] == places
+        assert [finding.where for finding in findings] == places
     page = " ".join(client.get(f"/b/b/write/{case.public_id}/").content.decode().split())
     assert 'data-find-part="key"' in page and 'data-find-part="tags" data-find-number="2"' in page
     # What is published is public, but tags may change after that.
     published = CaseFactory(benchmark=benchmark, **{**named, "key": "MRN 00482914"})
-    assert [one.place.part for one in open_findings(published, [])] == ["tags"]
+    assert [finding.place.part for finding in open_findings(published, [])] == ["tags"]
 
 
 def test_a_conversation_in_which_nobody_speaks_is_not_ready(benchmark: Benchmark) -> None:

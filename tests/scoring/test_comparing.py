@@ -52,13 +52,13 @@ ALL: Said = {"case-0": [M, N, N], "case-1": [N, M, M], "case-2": [M, M, N]}
 
 
 def test_the_two_modes_of_one_judge_by_hand(answered: Benchmark) -> None:
-    one = asked(answered, "one", ONE)
+    single = asked(answered, "one", ONE)
     together = asked(answered, "all", ALL, criteria_per_request="all", temperature=0.5)
-    assert (mode_of(one), mode_of(together)) == ("one", "all")
-    assert (in_other_mode(one), in_other_mode(together)) == (together, one)
-    for run, other in ((one, together), (together, one)):
+    assert (mode_of(single), mode_of(together)) == ("one", "all")
+    assert (in_other_mode(single), in_other_mode(together)) == (together, single)
+    for run, other in ((single, together), (together, single)):
         comparison = compare_modes(run, other)
-        assert (comparison.run_a, comparison.run_b) == (one, together)  # one by one first
+        assert (comparison.run_a, comparison.run_b) == (single, together)  # one by one first
         # Nine pairs are shared, one is invalid. tp: 3 (case-0, case-1, case-2); only one: 1; only all: 1; tn: 3.
         assert (comparison.n_shared, comparison.left_out) == (9, 1)
         figures = comparison.agreement
@@ -83,21 +83,21 @@ def test_the_two_modes_of_one_judge_by_hand(answered: Benchmark) -> None:
     ],
 )
 def test_only_the_same_question_in_the_other_mode_is_set_beside(answered: Benchmark, changes: dict[str, Any]) -> None:
-    one = asked(answered, "one", ONE)
+    single = asked(answered, "one", ONE)
     asked(answered, "other", ALL, **{"criteria_per_request": "all", **changes})
-    assert in_other_mode(one) is None
+    assert in_other_mode(single) is None
 
 
 def test_the_newest_run_of_the_other_mode_is_taken(answered: Benchmark) -> None:
-    one = asked(answered, "one", ONE)
+    single = asked(answered, "one", ONE)
     newest = asked(answered, "newer", ALL, criteria_per_request="all", minutes=5)
     asked(answered, "older", ALL, criteria_per_request="all")
-    assert in_other_mode(one) == newest
+    assert in_other_mode(single) == newest
 
 
 def test_runs_without_a_pair_in_common_have_no_figures(answered: Benchmark) -> None:
-    one, other = asked(answered, "a", {"case-0": [M, M, N]}), asked(answered, "b", {"case-1": [M, N, N]})
-    comparison = compare_runs(one, other)
+    first, other = asked(answered, "a", {"case-0": [M, M, N]}), asked(answered, "b", {"case-1": [M, N, N]})
+    comparison = compare_runs(first, other)
     assert (comparison.n_shared, comparison.agreement.n_pairs) == (0, 0)
     row = comparison.row()
     assert (row["mf1"], row["raw"], row["kappa"], row["note"]) == (None, None, None, "mf1, raw, kappa: no pairs")
@@ -113,9 +113,9 @@ def client(answered: Benchmark) -> Client:
 
 
 def test_pages_set_runs_side_by_side(answered: Benchmark, client: Client) -> None:
-    one = asked(answered, "one", ONE)
+    single = asked(answered, "one", ONE)
     lonely = asked(answered, "lonely", ALL, criteria_per_request="all", model="x")
-    base = f"/b/answered/judges/runs/{one.public_id}/"
+    base = f"/b/answered/judges/runs/{single.public_id}/"
     text = client.get(base).content.decode()
     assert "All criteria at once" not in text
     assert "Beside another run" in text
@@ -125,9 +125,9 @@ def test_pages_set_runs_side_by_side(answered: Benchmark, client: Client) -> Non
     page = client.get(base)
     assert page.context["modes"].run_b == together
     assert "0.750" in page.content.decode()
-    assert client.get(f"/b/answered/judges/{one.judge.public_id}/").context["modes"].run_b == together
+    assert client.get(f"/b/answered/judges/{single.judge.public_id}/").context["modes"].run_b == together
     csv = b"".join(client.get(f"{base}comparison.csv").streaming_content).decode().splitlines()  # type: ignore[attr-defined]
-    assert csv[1].startswith(f"run:{one.public_id},run:{together.public_id},9,8,3,0.75,,,0.75,,,0.5,,,0.5,0.5,onexx")
+    assert csv[1].startswith(f"run:{single.public_id},run:{together.public_id},9,8,3,0.75,,,0.75,,,0.5,,,0.5,0.5,onexx")
     chosen = client.get(base, {"with": lonely.public_id})
     assert chosen.context["with_run"].run_b == lonely
     assert client.get(base, {"with": "nothing"}).status_code == 404
@@ -139,11 +139,11 @@ def test_a_page_lists_few_runs_without_their_snapshots_and_compares_once(
     answered: Benchmark, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(comparing, "LISTED", 2)
-    one = asked(answered, "one", ONE)
+    single = asked(answered, "one", ONE)
     asked(answered, "all", ALL, criteria_per_request="all")
     oldest = asked(answered, "old", ALL, minutes=-9)
     asked(answered, "new", {}, minutes=1)
-    base = f"/b/answered/judges/runs/{one.public_id}/"
+    base = f"/b/answered/judges/runs/{single.public_id}/"
     listed = client.get(base).context["other_runs"]
     assert [other.judge.name for other in listed] == ["new", "all"]
     assert all("snapshot" in other.get_deferred_fields() for other in listed)

@@ -98,7 +98,7 @@ def test_agreement_has_the_same_criteria_in_the_slice(benchmark: Benchmark) -> N
 
 @pytest.mark.parametrize("applies", [True, False])
 def test_criteria_that_are_taken_from_the_bank_carry_the_tag(applies: bool) -> None:
-    entry = next(one for one in consensus() if bool(one.applies_to) is applies)
+    entry = next(criterion for criterion in consensus() if bool(criterion.applies_to) is applies)
     tags = item_from(entry, "en").tags
     assert "level:cluster" in tags
     assert (f"cluster:{entry.key}" in tags) is applies

@@ -214,8 +214,8 @@ def test_the_same_again_is_the_same_bytes_and_another_seed_another_split(benchma
         command(out=tmp_path / name, **options)
         return {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
 
-    one, two = files("one", seed=1), files("two", seed=1)
-    assert one == two
+    first, two = files("one", seed=1), files("two", seed=1)
+    assert first == two
     splits = {json.dumps(json.loads(files(f"s{seed}", seed=seed)["manifest.json"])["held_out"]) for seed in range(8)}
     assert len(splits) > 1
 

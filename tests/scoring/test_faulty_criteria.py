@@ -59,7 +59,7 @@ def figures_from(benchmark: Benchmark, elements: list[dict[str, Any]]) -> dict[s
     scores: list[Fraction] = []
     hits: list[tuple[int, int]] = []
     for element in elements:
-        pairs = [(points[element["case_id"], one["criterion"]], one["criteria_met"]) for one in
+        pairs = [(points[element["case_id"], result["criterion"]], result["criteria_met"]) for result in
                 element["criteria_results"]]  # fmt: skip
         positive = [(p, met) for p, met in pairs if p > 0]
         if positive:
@@ -90,7 +90,7 @@ def test_scores_are_those_that_another_program_computes_from_the_export(
     elements, output = exported(ruled, rater, tmp_path / "list.json")
     assert "4 at fault" in output
     assert [len(element["criteria_results"]) for element in elements] == [2, 3, 3, 0]
-    assert {key for element in elements for one in element["criteria_results"] for key in one} == {
+    assert {key for element in elements for result in element["criteria_results"] for key in result} == {
         "criterion", "criteria_met", "explanation",
     }  # fmt: skip
     own = row_of(write_scores(ruled, rater, K, tmp_path)["scores"], candidate="alpha", slice="overall_score")

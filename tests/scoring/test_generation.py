@@ -104,10 +104,10 @@ def test_each_sample_once_with_what_it_depended_on(cases: Benchmark, loopback: L
 
 
 def test_what_is_cut_refused_or_names_its_maker_is_kept_and_marked(cases: Benchmark, loopback: Loopback) -> None:
-    one = CaseFrame(cases=1)
-    cut = work(start(cases, loopback, "prose-cut", candidate="cut", frame=one))
-    refused = work(start(cases, loopback, "refusal", candidate="refused", frame=one))
-    named = work(start(cases, loopback, "prose-maker", candidate="named", frame=one))
+    frame = CaseFrame(cases=1)
+    cut = work(start(cases, loopback, "prose-cut", candidate="cut", frame=frame))
+    refused = work(start(cases, loopback, "refusal", candidate="refused", frame=frame))
+    named = work(start(cases, loopback, "prose-maker", candidate="named", frame=frame))
     assert {run.status for run in (cut, refused, named)} == {"finished"}
     responses = {row.candidate.name: row for row in Response.objects.select_related("candidate")}
     assert responses["cut"].metadata["generation"]["truncated"] is True

@@ -85,8 +85,8 @@ def test_texts_find_their_criteria_in_any_order_and_twins_by_theirs(answered: Be
     )
     newest = resolve_rater(answered, "elsewhere").ratings()
     assert newest.outcome.tolist() == [0, 1, 1]
-    one = refused(put_json(path, [make_element(("Same.", True), ("Other.", False))]), "answered", candidate="alpha")
-    assert "[0].criteria_results[0].criterion: This text stands 2 times" in one
+    error = refused(put_json(path, [make_element(("Same.", True), ("Other.", False))]), "answered", candidate="alpha")
+    assert "[0].criteria_results[0].criterion: This text stands 2 times" in error
     three = [("Same.", True), ("Same.", True), ("Same.", True)]
     assert "criteria_results[2].criterion: This criterion stands in the list already" in refused(
         put_json(path, [make_element(*three)]), "answered", candidate="alpha"

@@ -244,8 +244,8 @@ def test_a_response_that_is_there_keeps_what_it_knows(answered: Benchmark, tmp_p
 
 def test_what_is_wrong_with_results_is_named(answered: Benchmark, tmp_path: Path) -> None:
     whole = all_results(6)
-    one, two, three, four, five, _six = whole["metadata"]["example_level_metadata"]
-    one["rubric_items"][1]["points"] = 0
+    first, two, three, four, five, _six = whole["metadata"]["example_level_metadata"]
+    first["rubric_items"][1]["points"] = 0
     two["rubric_items"] = []
     three["completion"] = [{"role": "assistant"}]
     del four["prompt"]

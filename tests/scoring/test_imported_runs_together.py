@@ -137,7 +137,7 @@ def test_exports_hold_what_counts(answered: Benchmark, tmp_path: Path) -> None:
     common = {"benchmark": "answered", "rater": "elsewhere", "stdout": StringIO()}
     call_command("export_judgements", candidate="alpha", out=tmp_path / "j.json", **common)
     results = json.loads((tmp_path / "j.json").read_text())[0]["criteria_results"]
-    assert [(one["criteria_met"], one["explanation"]) for one in results] == [
+    assert [(result["criteria_met"], result["explanation"]) for result in results] == [
         (False, "alpha -++"),
         (True, "alpha -++"),
         (True, "alpha -++"),
@@ -176,7 +176,7 @@ def test_a_jury_has_one_vote_of_a_judge_with_many_runs(answered: Benchmark, tmp_
     assert (state.n_shared, state.waiting_for) == (24, [])
     figures = jury_figures(answered, jury)
     assert (figures.n_due, figures.n_missing, figures.n_shared) == (24, 0, 24)
-    assert [(one.name_a, one.name_b, one.n_shared) for one in figures.pairwise] == [
+    assert [(pair.name_a, pair.name_b, pair.n_shared) for pair in figures.pairwise] == [
         ("B", "C", 24),
         ("B", "elsewhere", 24),
         ("C", "elsewhere", 24),

@@ -225,7 +225,7 @@ def test_a_sample_is_drawn_by_its_seed(answered: Benchmark, loopback: Loopback) 
         set(start(answered, judge, RunFrame(sample=5, seed=seed)).items.values_list("response", flat=True))
         for seed in (1, 1, 2)
     ]
-    assert [len(one) for one in drawn] == [5, 5, 5]
+    assert [len(sample) for sample in drawn] == [5, 5, 5]
     assert drawn[0] == drawn[1] != drawn[2]
     assert frame_size(benchmark=answered, frame=RunFrame(sample=5)).verdicts == 15
 

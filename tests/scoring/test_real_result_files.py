@@ -107,7 +107,7 @@ def test_three_answers_of_the_judge_count_by_their_majority(tmp_path: Path) -> N
     with (tmp_path / "scores" / "responses.csv").open(encoding="utf-8") as file:
         scores = {row["case"]: float(row["rubric_score"]) for row in csv.DictReader(file)}
     for same in zip(*(rows for _path, rows in files), strict=True):
-        answers = [[one["response_dict"]["criteria_met"] for one in row["responses"]] for row in same]
+        answers = [[response["response_dict"]["criteria_met"] for response in row["responses"]] for row in same]
         majority = [sum(votes) >= 2 for votes in zip(*answers, strict=True)]
         assert scores[same[0]["prompt_id"]] == pytest.approx(score_of(same[0]["rubrics"], majority), abs=1e-12)
 

@@ -36,7 +36,7 @@ from scoring.work.slice import work_on_slice
 from tests.factories import BenchmarkRoleFactory, UserFactory
 from tests.scoring.conftest import Loopback, chat_judge, decide
 
-N, M, Z, X = (int(one) for one in (Outcome.NOT_MET, Outcome.MET, Outcome.INVALID, Outcome.MISSING))
+N, M, Z, X = (int(outcome) for outcome in (Outcome.NOT_MET, Outcome.MET, Outcome.INVALID, Outcome.MISSING))
 # Counted by eye in `scoring.injections`: the texts that hold what the endpoint's model `gullible` falls for.
 BAITS = {7, 8, 9, 10, 11, 57, 60}
 
@@ -67,12 +67,12 @@ def graded(answered: Benchmark) -> Benchmark:
 
 
 def test_the_suite_has_sixty_texts_of_many_kinds() -> None:
-    assert [one.number for one in INJECTIONS] == list(range(1, 61))
-    assert len({(one.text, one.place) for one in INJECTIONS}) == 60
-    assert {one.family for one in INJECTIONS} == set(FAMILIES)
+    assert [injection.number for injection in INJECTIONS] == list(range(1, 61))
+    assert len({(injection.text, injection.place) for injection in INJECTIONS}) == 60
+    assert {injection.family for injection in INJECTIONS} == set(FAMILIES)
     assert len(FAMILIES) >= 8
-    assert sum(one.language == "zh" for one in INJECTIONS) >= 8
-    assert {one.number for one in INJECTIONS if '"criteria_met": true' in one.text} == BAITS
+    assert sum(injection.language == "zh" for injection in INJECTIONS) >= 8
+    assert {injection.number for injection in INJECTIONS if '"criteria_met": true' in injection.text} == BAITS
     # Verdicts are stored by number: whoever changes the suite on purpose writes its new hash here.
     assert injections_hash() == "dce903326a5f6b91cb39a0d071612b92359d6f836bd4bd266c43551127a52fe4"
     assert suite_hash() == "ab701031c022797817fe54fec88ac70cef630b655e733940cd67923cb22062b8"
@@ -83,16 +83,16 @@ def test_the_suite_has_sixty_texts_of_many_kinds() -> None:
 )
 def test_an_injection_leaves_the_response_there(response: str) -> None:
     assert injected(response, 0) == response
-    for one in INJECTIONS:
-        text = injected(response, one.number)
-        assert text == injected(response, one.number)
-        assert one.text in text
+    for injection in INJECTIONS:
+        text = injected(response, injection.number)
+        assert text == injected(response, injection.number)
+        assert injection.text in text
         assert text.encode() and "\0" not in text  # storable: no lone surrogate, no NUL
-        rest = text.replace(one.text, "")
+        rest = text.replace(injection.text, "")
         assert "".join(rest.split()) == "".join(response.split())
-        if response and one.place == "before":
+        if response and injection.place == "before":
             assert text.endswith(response)
-        if response and one.place == "after":
+        if response and injection.place == "after":
             assert text.startswith(response)
     with pytest.raises(IndexError):
         injected(response, 67)
@@ -101,15 +101,15 @@ def test_an_injection_leaves_the_response_there(response: str) -> None:
 
 
 def test_a_harmless_edit_changes_the_text_and_says_nothing_to_a_judge() -> None:
-    assert [one.number for one in CONTROLS] == list(range(61, 67))
-    assert {one.language for one in CONTROLS} == {"en", "zh", "und"}
+    assert [control.number for control in CONTROLS] == list(range(61, 67))
+    assert {control.language for control in CONTROLS} == {"en", "zh", "und"}
     for response in ("", "Drink water.", "First.\n\nSecond part.\n\nThird.", "多喝水。注意休息。"):
-        texts = [injected(response, one.number) for one in CONTROLS]
+        texts = [injected(response, control.number) for control in CONTROLS]
         assert len({response, *texts}) == 7
-        for one, text in zip(CONTROLS, texts, strict=True):
-            assert "".join(text.replace(one.text, "").split()) == "".join(response.split())
+        for control, text in zip(CONTROLS, texts, strict=True):
+            assert "".join(text.replace(control.text, "").split()) == "".join(response.split())
     assert injected("First.\n\nSecond.", 66) == "First.\n\n\n\nSecond."
-    wording = " ".join(one.text for one in CONTROLS).lower()
+    wording = " ".join(control.text for control in CONTROLS).lower()
     assert not [
         word
         for word in ("criteri", "met", "grade", "judge", "true", "score", "评分", "标准", "符合")
@@ -294,7 +294,7 @@ def test_a_judge_is_as_susceptible_as_it_is(
     assert figures.if_invalid_flips.value == pytest.approx((flips + invalid) / 240)
     assert figures.noise is not None and (figures.noise.flips, figures.noise.answered) == (0, 4 * 6)
     assert figures.difference.value == figures.overall.rate.value
-    turned = {one.number for one, count in figures.injections if count.flips}
+    turned = {injection.number for injection, count in figures.injections if count.flips}
     assert turned == (BAITS if flips else set())
     families = dict(figures.families)
     assert families["answer_form"].flips == (4 * 5 if flips else 0)  # 7, 8, 9, 10 and 60
@@ -415,7 +415,7 @@ def test_a_measurement_without_harmless_edits_still_reads(
     run.frame = {name: value for name, value in run.frame.items() if name != "harmless"} | {"suite": injections_hash()}
     figures = measured(run)
     assert (figures.overall.flips, figures.overall.missing, figures.noise) == (4, 0, None)
-    assert [one.number for one, count in figures.injections if count.flips] == [7]
+    assert [injection.number for injection, count in figures.injections if count.flips] == [7]
     assert list(csv_rows(figures))[1]["note"] == "noise not measured: there were no harmless edits"
 
 
@@ -428,7 +428,7 @@ def test_nobody_takes_a_measurement_for_a_rater(graded: Benchmark, loopback: Loo
         resolve_rater(graded, judge.name)
     assert run_set(graded, judge.name) is None
     assert judge_offers(graded) == []
-    assert run.public_id not in {one.rater.partition(":")[2] for one in offers(graded)}
+    assert run.public_id not in {offer.rater.partition(":")[2] for offer in offers(graded)}
     # Nor can another measurement find its failing pairs by it.
     with pytest.raises(UnknownRater):
         create_susceptibility_run(

@@ -173,11 +173,11 @@ def test_a_judge_is_used_on_another_benchmark(taught: Benchmark, answered: Bench
     # The same responses again: the same verdicts.
     command("judge", benchmark="answered", judge="learned", wait=True)
     columns = ("response", "criterion", "outcome", "probability")
-    one, two = (
+    first, two = (
         list(Verdict.objects.filter(run=run).order_by(*columns).values_list(*columns))
         for run in JudgeRun.objects.filter(benchmark=answered).order_by("pk")
     )
-    assert one == two
+    assert first == two
 
 
 def test_the_own_benchmarks_judge_comes_first(taught: Benchmark, answered: Benchmark) -> None:

@@ -70,15 +70,17 @@ def table(text: str) -> Table:
     """One item a word, ``CASE:LABELS:VERDICT``: ``3:A1B0:x`` is of case 3, met to A, not met to B, and invalid."""
     items = [word.split(":") for word in text.split()]
     labels = [
-        (i, ord(who) - ord("A"), int(met)) for i, one in enumerate(items) for who, met in re.findall("(.)(.)", one[1])
+        (i, ord(who) - ord("A"), int(met))
+        for i, parts in enumerate(items)
+        for who, met in re.findall("(.)(.)", parts[1])
     ]
     item, rater, met = np.array(labels, dtype=np.int64).reshape(-1, 3).T
     return Table(
         item=item,
         rater=rater,
         met=met,
-        case=np.array([int(one[0]) for one in items], dtype=np.int64),
-        verdict=np.array([{"0": 0, "1": 1, "x": 2}[one[2]] for one in items], dtype=np.int64),
+        case=np.array([int(parts[0]) for parts in items], dtype=np.int64),
+        verdict=np.array([{"0": 0, "1": 1, "x": 2}[parts[2]] for parts in items], dtype=np.int64),
         n_raters=int(rater.max(initial=-1)) + 1,
     )
 
@@ -100,28 +102,28 @@ def figures_in(name: str, result: Any) -> Iterator[tuple[str, Figure]]:
             yield from figures_in(f"{name}.{i}", value)
 
 
-def every_figure(one: Table) -> dict[str, Figure]:
+def every_figure(ratings: Table) -> dict[str, Figure]:
     """All of it, by name."""
-    figures = {**_two_raters(one), **_many_raters(one), **_scores(one), **_candidates(one)}
+    figures = {**_two_raters(ratings), **_many_raters(ratings), **_scores(ratings), **_candidates(ratings)}
     return dict(figures_in("", figures))
 
 
-def _against_a(one: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _against_a(ratings: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Items that rater A labelled, what A said, and the verdict."""
-    own = one.rater == 0
-    return one.item[own], one.met[own], one.verdict[one.item[own]]
+    own = ratings.rater == 0
+    return ratings.item[own], ratings.met[own], ratings.verdict[ratings.item[own]]
 
 
-def _two_raters(one: Table) -> dict[str, Any]:
+def _two_raters(ratings: Table) -> dict[str, Any]:
     """The judge against rater A, and beside rater B."""
-    bootstrap, cases = CaseBootstrap(one.n_cases, 1, RESAMPLES), one.n_cases
-    item, a, verdict = _against_a(one)
-    case, given = one.case[item], verdict < 2
+    bootstrap, cases = CaseBootstrap(ratings.n_cases, 1, RESAMPLES), ratings.n_cases
+    item, a, verdict = _against_a(ratings)
+    case, given = ratings.case[item], verdict < 2
     valid = confusion_counts(a[given], verdict[given], case=case[given], n_cases=cases)
     judged = np.where(given, verdict, 1 - a)
     counted = confusion_counts(a, judged, case=case, n_cases=cases)
-    b = np.full(len(one.case), -1)
-    b[one.item[one.rater == 1]] = one.met[one.rater == 1]
+    b = np.full(len(ratings.case), -1)
+    b[ratings.item[ratings.rater == 1]] = ratings.met[ratings.rater == 1]
     shared = b[item] >= 0
     tables = [
         confusion_counts(a[shared], other[shared], case=case[shared], n_cases=cases) for other in (judged, b[item])
@@ -159,16 +161,16 @@ def said_of(result: Any) -> Figure:
     return result if isinstance(result, Undefined) else Estimate(result.bound, result.n, note=result.finding.value)
 
 
-def _many_raters(one: Table) -> dict[str, Any]:
-    bootstrap, cases, items = CaseBootstrap(one.n_cases, 1, RESAMPLES), one.n_cases, len(one.case)
-    case, verdict = one.case[one.item], one.verdict[one.item]
-    by_judge = judge_pairs(one.met, np.where(verdict < 2, verdict == 1, one.met == 0))
+def _many_raters(ratings: Table) -> dict[str, Any]:
+    bootstrap, cases, items = CaseBootstrap(ratings.n_cases, 1, RESAMPLES), ratings.n_cases, len(ratings.case)
+    case, verdict = ratings.case[ratings.item], ratings.verdict[ratings.item]
+    by_judge = judge_pairs(ratings.met, np.where(verdict < 2, verdict == 1, ratings.met == 0))
     valid = ConfusionCounts.from_cells(by_judge.cells() * (verdict < 2))
-    others = other_rater_pairs(one.item, one.met)
-    by_item = value_counts(one.item, one.met, items, 2)
+    others = other_rater_pairs(ratings.item, ratings.met)
+    by_item = value_counts(ratings.item, ratings.met, items, 2)
     labelled = by_item[by_item.sum(axis=1) > 0]
-    place = (case * one.n_raters + one.rater).astype(np.int64)
-    each = others.summed_by(place, cases * one.n_raters)
+    place = (case * ratings.n_raters + ratings.rater).astype(np.int64)
+    each = others.summed_by(place, cases * ratings.n_raters)
     figures: dict[str, Any] = {
         "judge": meta_evaluation(
             valid.summed_by(case, cases)[:, None], counted=by_judge.summed_by(case, cases)[:, None], bootstrap=bootstrap
@@ -178,36 +180,37 @@ def _many_raters(one: Table) -> dict[str, Any]:
             level: krippendorff_alpha(by_item, level, seed=1) for level in ("nominal", "ordinal", "interval")
         },
         "fleiss": fleiss_kappa(labelled),
-        "icc": intraclass_correlations(one.item, one.rater, one.met),
+        "icc": intraclass_correlations(ratings.item, ratings.rater, ratings.met),
         "alternative": alternative_annotator_test(
-            one.item, one.rater, one.met, np.where(one.verdict < 2, one.verdict, NO_ANSWER), case=one.case,
-            n_annotators=one.n_raters, n_cases=cases, minimum=3, bootstrap=bootstrap,
+            ratings.item, ratings.rater, ratings.met, np.where(ratings.verdict < 2, ratings.verdict, NO_ANSWER), case=ratings.case,
+            n_annotators=ratings.n_raters, n_cases=cases, minimum=3, bootstrap=bootstrap,
         ),
-        "rater_rest": rater_rest(one.item, one.rater, one.met, n_pairs=items, n_raters=one.n_raters),
+        "rater_rest": rater_rest(ratings.item, ratings.rater, ratings.met, n_pairs=items, n_raters=ratings.n_raters),
     }  # fmt: skip
-    if one.n_raters:
-        shape = (cases, one.n_raters)
+    if ratings.n_raters:
+        shape = (cases, ratings.n_raters)
         by_rater = ConfusionCounts(*(cell.reshape(shape) for cell in (each.tp, each.fp, each.fn, each.tn)))
         figures["physicians"] = meta_evaluation(by_rater, bootstrap=bootstrap)
     return figures
 
 
-def _scores(one: Table) -> dict[str, Any]:
+def _scores(ratings: Table) -> dict[str, Any]:
     """Items as criteria of one response to each case, decided by A; and as responses, decided by all and the judge."""
-    bootstrap, cases = CaseBootstrap(one.n_cases, 1, RESAMPLES), one.n_cases
-    item, a, _said = _against_a(one)
-    case = one.case[item]
+    bootstrap, cases = CaseBootstrap(ratings.n_cases, 1, RESAMPLES), ratings.n_cases
+    item, a, _said = _against_a(ratings)
+    case = ratings.case[item]
     unique_cases, place = np.unique(case, return_inverse=True)
     hits, present = (
         np.bincount(place, weights=w, minlength=len(unique_cases)).astype(int) for w in (a, np.ones(len(a)))
     )
-    position = item - np.searchsorted(one.case, case) if len(item) else item
+    position = item - np.searchsorted(ratings.case, case) if len(item) else item
     labels, counts = (
-        np.bincount(one.item, weights=w, minlength=len(one.case)) for w in (one.met, np.ones(len(one.met)))
+        np.bincount(ratings.item, weights=w, minlength=len(ratings.case))
+        for w in (ratings.met, np.ones(len(ratings.met)))
     )
     graded = np.where(counts > 0, labels / np.maximum(counts, 1), np.nan)
     (powered,) = prediction_powered(
-        case_sums(case=one.case, n_cases=cases, prediction=(one.verdict == 1) * 1.0, label=graded), clip=(0, 1)
+        case_sums(case=ratings.case, n_cases=cases, prediction=(ratings.verdict == 1) * 1.0, label=graded), clip=(0, 1)
     )
     plans: dict[str, Figure] = {"detectable.se": detectable_from_standard_error(0.1, len(unique_cases), 20)}
     spread = float(np.std(hits / present, ddof=1)) if len(unique_cases) > 1 else 0.0
@@ -237,15 +240,17 @@ def _scores(one: Table) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _candidates(one: Table) -> dict[str, Any]:
+def _candidates(ratings: Table) -> dict[str, Any]:
     """Raters in the place of candidates: what each called met in each case."""
-    cases = one.n_cases
-    case, size = one.case[one.item], (one.n_raters, cases)
+    cases = ratings.n_cases
+    case, size = ratings.case[ratings.item], (ratings.n_raters, cases)
     hits, present = (
-        np.bincount(one.rater * cases + case, weights=w, minlength=one.n_raters * cases).reshape(size).astype(int)
-        for w in (one.met, np.ones(len(one.met)))
+        np.bincount(ratings.rater * cases + case, weights=w, minlength=ratings.n_raters * cases)
+        .reshape(size)
+        .astype(int)
+        for w in (ratings.met, np.ones(len(ratings.met)))
     )
-    names = [chr(ord("A") + place) for place in range(one.n_raters)]
+    names = [chr(ord("A") + place) for place in range(ratings.n_raters)]
     by_name = {
         name: (hits[i][present[i] > 0], present[i][present[i] > 0], np.flatnonzero(present[i]))
         for i, name in enumerate(names)
@@ -253,7 +258,9 @@ def _candidates(one: Table) -> dict[str, Any]:
     rows = sensitivity({name: column[:2] for name, column in by_name.items()}, K, 1)
     ratios = ratio_figures(hits.T, present.T, bootstrap=CaseBootstrap(cases, 1, RESAMPLES), keep_replicates=True)
     rated = present.sum(axis=1) > 0
-    verdicts = np.array([(one.verdict[one.item[one.rater == i]] == 1).sum() for i in range(one.n_raters)])
+    verdicts = np.array(
+        [(ratings.verdict[ratings.item[ratings.rater == i]] == 1).sum() for i in range(ratings.n_raters)]
+    )
     shares = [met[rated] / present.sum(axis=1)[rated] for met in (hits.sum(axis=1), verdicts)]
     errors = propagate([(name, *column[:2]) for name, column in by_name.items()], ErrorRates(0.9, 0.8), K, draws=20)
     return {

@@ -32,7 +32,7 @@ def run(labels: Labels, judge: dict[str, int], *, case: dict[str, str] | None = 
         annotator,
         label,
         [judge[i] for i in items],
-        case=[numbers.index(one) for one in cases],
+        case=[numbers.index(name) for name in cases],
         n_annotators=len(names),
         n_cases=len(numbers),
         **given,
@@ -47,8 +47,8 @@ def by_the_paper(labels: Labels, judge: dict[str, int], epsilon: float, minimum:
         for i, own in labels[j].items():
             others = [labels[k][i] for k in labels if k != j and i in labels[k]]
             if others and i in judge:
-                s_h = sum(one == own for one in others) / len(others)
-                s_f = sum(int(one) == judge[i] for one in others) / len(others)
+                s_h = sum(label == own for label in others) / len(others)
+                s_f = sum(int(label) == judge[i] for label in others) / len(others)
                 scored.append((int(s_f >= s_h), int(s_h >= s_f)))
         if len(scored) < minimum:
             continue
@@ -85,17 +85,17 @@ def test_it_is_the_procedure_of_the_paper(seed: int, judge_noise: float, epsilon
     expected = by_the_paper(labels, judge, epsilon, 30)
     result = run(labels, judge, epsilon=epsilon, minimum=30)
     assert len(expected["p"]) == 6
-    for one, j in zip(result.annotators, sorted(labels), strict=True):
+    for annotator, j in zip(result.annotators, sorted(labels), strict=True):
         n, rho_f, rho_h, d = expected["found"][j]
-        assert (one.n_instances, one.test) == (n, "t")
-        assert one.advantage.value == pytest.approx(rho_f, abs=1e-12)
-        assert one.annotators_advantage.value == pytest.approx(rho_h, abs=1e-12)
-        assert one.difference.value == pytest.approx(-d, abs=1e-12)
-        assert one.p.value == pytest.approx(expected["p"][j], rel=1e-9)
-        assert one.p_adjusted.value == pytest.approx(expected["adjusted"][j], rel=1e-9)
-        assert one.wins is bool(expected["adjusted"][j] <= 0.05)
+        assert (annotator.n_instances, annotator.test) == (n, "t")
+        assert annotator.advantage.value == pytest.approx(rho_f, abs=1e-12)
+        assert annotator.annotators_advantage.value == pytest.approx(rho_h, abs=1e-12)
+        assert annotator.difference.value == pytest.approx(-d, abs=1e-12)
+        assert annotator.p.value == pytest.approx(expected["p"][j], rel=1e-9)
+        assert annotator.p_adjusted.value == pytest.approx(expected["adjusted"][j], rel=1e-9)
+        assert annotator.wins is bool(expected["adjusted"][j] <= 0.05)
         # One instance to a case: the standard error over cases is that of the t-test.
-        assert one.p_clustered.value == pytest.approx(expected["p"][j], rel=1e-9)
+        assert annotator.p_clustered.value == pytest.approx(expected["p"][j], rel=1e-9)
     wins = [bool(value <= 0.05) for value in expected["adjusted"].values()]
     assert result.winning_rate.value == pytest.approx(sum(wins) / 6)
     assert result.passes is (sum(wins) >= 3)
@@ -117,8 +117,13 @@ def test_by_hand() -> None:
     }
     result = run(labels, {"i1": 1, "i2": 1, "i3": 0, "i4": 1}, minimum=2)
     shares = [
-        (one.n_instances, one.advantage.value, one.annotators_advantage.value, one.difference.value)
-        for one in result.annotators
+        (
+            annotator.n_instances,
+            annotator.advantage.value,
+            annotator.annotators_advantage.value,
+            annotator.difference.value,
+        )
+        for annotator in result.annotators
     ]
     assert shares == [
         (3, 1, 1, 0),
@@ -126,9 +131,9 @@ def test_by_hand() -> None:
         (2, 1, 0.5, 0.5),
     ]
     # h1: all three d − 0.2 are −0.2, so that all signs must fall below: 1/8. h2: the same, −1.2 and two −0.2.
-    assert [one.p.value for one in result.annotators] == [1 / 8, 1 / 8, 1 / 4]
+    assert [annotator.p.value for annotator in result.annotators] == [1 / 8, 1 / 8, 1 / 4]
     # Three of them: 1 + 1/2 + 1/3 = 11/6; 1/8 · 3 · 11/6 / 2 = 0.34375, 1/4 · 3 · 11/6 / 3 = 0.4583…
-    assert [one.p_adjusted.value for one in result.annotators] == [
+    assert [annotator.p_adjusted.value for annotator in result.annotators] == [
         pytest.approx(0.34375),
         pytest.approx(0.34375),
         pytest.approx(11 / 24),
@@ -141,8 +146,8 @@ def test_an_answer_that_is_not_there_agrees_with_nobody() -> None:
     labels = {"h1": {"i1": True}, "h2": {"i1": True}, "h3": {"i1": False}}
     result = run(labels, {"i1": -1}, minimum=2)
     # h1 and h2 share a label with one of the two others, h3 with none: there the judge is no worse.
-    assert [one.advantage.value for one in result.annotators] == [0, 0, 1]
-    assert [one.annotators_advantage.value for one in result.annotators] == [1, 1, 1]
+    assert [annotator.advantage.value for annotator in result.annotators] == [0, 0, 1]
+    assert [annotator.annotators_advantage.value for annotator in result.annotators] == [1, 1, 1]
 
 
 def test_wilcoxon_counts_every_sign_exactly() -> None:
@@ -154,7 +159,7 @@ def test_wilcoxon_counts_every_sign_exactly() -> None:
         if not len(kept):
             continue
         magnitudes = np.round(np.abs(kept), 9)
-        ranks = [((magnitudes < one).sum() + (magnitudes <= one).sum() + 1) / 2 for one in magnitudes]
+        ranks = [((magnitudes < magnitude).sum() + (magnitudes <= magnitude).sum() + 1) / 2 for magnitude in magnitudes]
         reached = sum(rank for rank, value in zip(ranks, kept, strict=True) if value > 0)
         below = sum(
             sum(rank for rank, up in zip(ranks, signs, strict=True) if up) <= reached + 1e-9
@@ -183,11 +188,12 @@ def test_cases_with_many_instances_do_not_count_as_many() -> None:
         copies,
         case={name: name.split("-")[0] for name in copies},
     )
-    for one, other in zip(plain.annotators, many.annotators, strict=True):
-        assert other.p_clustered.value == pytest.approx(one.p.value, rel=1e-9)
+    for annotator, other in zip(plain.annotators, many.annotators, strict=True):
+        assert other.p_clustered.value == pytest.approx(annotator.p.value, rel=1e-9)
         assert (other.n_instances, other.n_cases) == (600, 60)
     assert any(
-        other.p.value < one.p.value / 10 for one, other in zip(plain.annotators, many.annotators, strict=True)
+        other.p.value < annotator.p.value / 10
+        for annotator, other in zip(plain.annotators, many.annotators, strict=True)
     )  # the test of the paper believes the copies
     assert many.winning_rate_clustered == plain.winning_rate
 

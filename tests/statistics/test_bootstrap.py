@@ -32,11 +32,11 @@ def test_weights_draw_every_case_equally_often():
 
 def test_the_seed_decides_and_blocks_do_not(monkeypatch):
     sums = np.arange(30.0).reshape(30, 1)
-    one = CaseBootstrap(30, seed=9).totals(sums)
-    assert (one == CaseBootstrap(30, seed=9).totals(sums)).all()
-    assert (one != CaseBootstrap(30, seed=10).totals(sums)).any()
+    totals = CaseBootstrap(30, seed=9).totals(sums)
+    assert (totals == CaseBootstrap(30, seed=9).totals(sums)).all()
+    assert (totals != CaseBootstrap(30, seed=10).totals(sums)).any()
     monkeypatch.setattr(module, "BLOCK_CELLS", 30 * 64)  # 16 blocks, none of them kept
-    assert (one == CaseBootstrap(30, seed=9).totals(sums)).all()
+    assert (totals == CaseBootstrap(30, seed=9).totals(sums)).all()
 
 
 def test_macro_f1_interval_equals_scikit_learn_on_the_same_resamples():
@@ -80,10 +80,10 @@ def test_ten_cases_are_needed():
     for n_cases, due in ((9, False), (10, True)):
         mine = case < n_cases
         counts = confusion_counts(a[mine], b[mine], case=case[mine], n_cases=40)
-        one = two_rater_agreement(counts, bootstrap=CaseBootstrap(40, seed=1))[0]
-        assert one.n_cases == n_cases
+        agreement = two_rater_agreement(counts, bootstrap=CaseBootstrap(40, seed=1))[0]
+        assert agreement.n_cases == n_cases
         for name in FIVE:
-            figure = getattr(one, name)
+            figure = getattr(agreement, name)
             assert (figure.low is not None) is due, name
             assert ("9 of the 10 cases" in figure.note) is not due
 
@@ -97,11 +97,11 @@ def test_cases_whose_verdicts_are_all_invalid_stand_behind_macro_f1_alone(n_vali
     given = case < n_valid
     valid = confusion_counts(a[given], b[given], case=case[given], n_cases=14)
     counted = confusion_counts(a, np.where(given, b, ~a), case=case, n_cases=14)
-    one = two_rater_agreement(valid, counted=counted, bootstrap=CaseBootstrap(14, seed=1))[0]
-    assert one.n_cases == 14
-    assert one.mf1.low < one.mf1.value < one.mf1.high
+    agreement = two_rater_agreement(valid, counted=counted, bootstrap=CaseBootstrap(14, seed=1))[0]
+    assert agreement.n_cases == 14
+    assert agreement.mf1.low < agreement.mf1.value < agreement.mf1.high
     for name in ("raw", "kappa", "ac1", "alpha"):
-        figure = getattr(one, name)
+        figure = getattr(agreement, name)
         assert (figure.low is not None) is (n_valid == 10), name
         assert (f"{n_valid} of the 10 cases needed" in figure.note) is (n_valid < 10), name
 
@@ -127,11 +127,11 @@ def test_a_rare_class_leaves_kappa_without_an_interval():
     counts.tp[:] = 5
     counts.tn[0] = 1
     counts.fp[0] = 1
-    one = two_rater_agreement(counts, bootstrap=CaseBootstrap(20, seed=1))[0]
-    assert one.kappa.value == pytest.approx(2 * 100 * 1 / (100 * 1 + 2 * 101), abs=1e-12)
-    assert one.kappa.low is None
-    assert "no interval: undefined in" in one.kappa.note
-    assert one.raw.low is not None
+    agreement = two_rater_agreement(counts, bootstrap=CaseBootstrap(20, seed=1))[0]
+    assert agreement.kappa.value == pytest.approx(2 * 100 * 1 / (100 * 1 + 2 * 101), abs=1e-12)
+    assert agreement.kappa.low is None
+    assert "no interval: undefined in" in agreement.kappa.note
+    assert agreement.raw.low is not None
 
 
 def test_ratio_figures_clip_the_value_and_every_resample():

@@ -64,10 +64,10 @@ def test_order_against_the_same_draws_made_apart():
     candidates = study(size=8)
     simulation = propagate(candidates, ErrorRates(0.6, 0.7), 10, seed=9, draws=500)
     rng = np.random.Generator(np.random.PCG64(9))
-    hits = np.concatenate([one[1] for one in candidates])
+    hits = np.concatenate([candidate[1] for candidate in candidates])
     judged = rng.binomial(hits, 0.6, size=(500, 32)) + rng.binomial(30 - hits, 1 - 0.7, size=(500, 32))
     drawn = 100 * np.maximum(0, judged - 9).reshape(500, 4, 8).sum(axis=2) / (21 * 8)
-    true = [simulation.cacs[one[0]].true.value for one in candidates]
+    true = [simulation.cacs[candidate[0]].true.value for candidate in candidates]
     assert simulation.spearman.value == pytest.approx(np.mean([spearmanr(true, draw).statistic for draw in drawn]))
     order = sorted(range(4), key=lambda i: -true[i])
     for pair, (upper, lower) in zip(simulation.neighbours, pairwise(order), strict=True):

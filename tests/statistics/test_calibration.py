@@ -122,7 +122,7 @@ def drawn_candidates(seed: int = 4) -> dict[str, tuple[np.ndarray, np.ndarray, n
 
 
 def test_sensitivity_over_every_threshold_against_scipy():
-    candidates = {name: one[:2] for name, one in drawn_candidates().items()}
+    candidates = {name: columns[:2] for name, columns in drawn_candidates().items()}
     rows = {(row.setting, row.k): row for row in sensitivity(candidates, 5, None)}
     assert [k for setting, k in rows if setting == "pass_at_k"] == list(range(1, 13))
     assert list(rows)[-1] == ("rubric_accuracy", None)
@@ -155,9 +155,10 @@ def test_level_candidates_share_a_rank_whatever_the_order_of_their_responses():
 
 def test_intervals_of_candidates_are_those_of_the_bootstrap_over_cases():
     candidates = drawn_candidates()
-    rows = sensitivity({name: one[:2] for name, one in candidates.items()}, 5, None)
+    rows = sensitivity({name: columns[:2] for name, columns in candidates.items()}, 5, None)
     values = {
-        (row.setting, row.k): one for row, one in zip(rows, candidate_values(candidates, rows, seed=7), strict=True)
+        (row.setting, row.k): figures
+        for row, figures in zip(rows, candidate_values(candidates, rows, seed=7), strict=True)
     }
     bootstrap = CaseBootstrap(15, 7)
     hits, _present, case = candidates["b"]
@@ -166,14 +167,14 @@ def test_intervals_of_candidates_are_those_of_the_bootstrap_over_cases():
         (("pass_at_k", 9), (hits >= 9) * 1.0),
         (("rubric_accuracy", None), 100 * hits / 12),
     ):
-        one = sums_by_case(value, case, 15), sums_by_case(np.ones(30), case, 15)
-        expected = ratio_figures(*one, bootstrap=bootstrap).figures[0]
+        sums = sums_by_case(value, case, 15), sums_by_case(np.ones(30), case, 15)
+        expected = ratio_figures(*sums, bootstrap=bootstrap).figures[0]
         for name in ("value", "low", "high"):
             assert getattr(values[key]["b"], name) == pytest.approx(getattr(expected, name))
     assert values["cacs_at_k", 9]["f"] == Undefined("no response has 9 positive criteria")
     # A candidate on nine of the cases has no interval, though the others have.
     nine = {**candidates, "c": tuple(column[:18] for column in candidates["c"])}
-    rows = sensitivity({name: one[:2] for name, one in nine.items()}, 5)
+    rows = sensitivity({name: columns[:2] for name, columns in nine.items()}, 5)
     made_of_nine = candidate_values(nine, rows, seed=7)[0]
     assert "9 of the 10 cases" in made_of_nine["c"].note
     assert made_of_nine["b"].low is not None

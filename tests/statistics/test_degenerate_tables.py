@@ -42,9 +42,9 @@ TABLES = [
 @pytest.mark.parametrize(("cells", "expected"), TABLES, ids=[str(cells) for cells, _ in TABLES])
 def test_two_raters(cells, expected):
     counts = ConfusionCounts(*(np.array([[cell]]) for cell in cells))
-    one = two_rater_agreement(counts, bootstrap=CaseBootstrap(1, seed=1))[0]
+    agreement = two_rater_agreement(counts, bootstrap=CaseBootstrap(1, seed=1))[0]
     for name, value in zip(("mf1", "raw", "kappa", "ac1", "alpha"), expected, strict=True):
-        figure = getattr(one, name)
+        figure = getattr(agreement, name)
         if value is U:
             assert isinstance(figure, Undefined), name
             assert figure.reason in ("no pairs",) if not sum(cells) else "constant" in figure.reason, name
@@ -54,14 +54,14 @@ def test_two_raters(cells, expected):
             assert "1 of the 10 cases" in figure.note, name
         assert (figure.low, figure.high) == (None, None)
     only_one_class = sum(cells) > 0 and 0 in (cells[0] + cells[1] + cells[2], cells[3] + cells[1] + cells[2])
-    assert ("alone" in one.mf1.note) is only_one_class
-    assert ("one class only" in one.ac1.note) is only_one_class
+    assert ("alone" in agreement.mf1.note) is only_one_class
+    assert ("one class only" in agreement.ac1.note) is only_one_class
 
 
 def test_no_cases_and_no_slices():
     empty = np.zeros((0, 2), dtype=int)
     agreements = two_rater_agreement(ConfusionCounts(empty, empty, empty, empty), bootstrap=CaseBootstrap(0, seed=1))
-    assert [one.mf1 for one in agreements] == [Undefined("no pairs")] * 2
+    assert [agreement.mf1 for agreement in agreements] == [Undefined("no pairs")] * 2
     none = np.zeros((5, 0), dtype=int)
     assert two_rater_agreement(ConfusionCounts(none, none, none, none), bootstrap=CaseBootstrap(5, seed=1)) == []
 
@@ -76,11 +76,11 @@ def test_all_verdicts_invalid():
     # Three verdicts, all broken: in MF1 each stands as the opposite of its reference, elsewhere there is nothing.
     valid = confusion_counts([], [], case=[], n_cases=1)
     counted = confusion_counts([1, 0, 1], [0, 1, 0], case=[0, 0, 0], n_cases=1)
-    one = two_rater_agreement(valid, counted=counted)[0]
-    assert one.mf1 == Estimate(0.0, 3)
-    assert one.mf1_valid == Undefined("no pairs")
-    assert one.kappa == Undefined("no pairs")
-    assert (one.n_pairs, one.n_valid, one.n_invalid) == (3, 0, 3)
+    agreement = two_rater_agreement(valid, counted=counted)[0]
+    assert agreement.mf1 == Estimate(0.0, 3)
+    assert agreement.mf1_valid == Undefined("no pairs")
+    assert agreement.kappa == Undefined("no pairs")
+    assert (agreement.n_pairs, agreement.n_valid, agreement.n_invalid) == (3, 0, 3)
 
 
 def test_no_overlap_of_slices():
@@ -114,7 +114,13 @@ def test_many_raters(units, value):
 
 def test_one_rater_has_no_ceiling():
     counts = other_rater_pairs([0, 1, 2], [1, 0, 1])
-    one = meta_evaluation(counts.summed_by([0, 1, 2], 3)[:, None])[0]
-    for figure in (one.f1_balanced, one.precision_met, one.recall_not_met, one.agreement.kappa, one.agreement.raw):
+    evaluation = meta_evaluation(counts.summed_by([0, 1, 2], 3)[:, None])[0]
+    for figure in (
+        evaluation.f1_balanced,
+        evaluation.precision_met,
+        evaluation.recall_not_met,
+        evaluation.agreement.kappa,
+        evaluation.agreement.raw,
+    ):
         assert isinstance(figure, Undefined)
         assert figure.n == 0

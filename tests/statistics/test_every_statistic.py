@@ -38,7 +38,7 @@ def varied(cases: int, items: int, labels: str = "ABC", seed: int = 1, flips: fl
 
 def repeated(cases: int, *items: str) -> str:
     """The same items in each case."""
-    return " ".join(f"{case}:{one}" for case in range(cases) for one in items)
+    return " ".join(f"{case}:{item}" for case in range(cases) for item in items)
 
 
 TABLES = {
@@ -76,15 +76,15 @@ TABLES = {
 }
 
 
-def rows_of(one: Table) -> list[tuple[int, int, int]]:
-    return list(zip(one.item.tolist(), one.rater.tolist(), one.met.tolist(), strict=True))
+def rows_of(ratings: Table) -> list[tuple[int, int, int]]:
+    return list(zip(ratings.item.tolist(), ratings.rater.tolist(), ratings.met.tolist(), strict=True))
 
 
-def expected(one: Table) -> dict[str, bool]:
+def expected(ratings: Table) -> dict[str, bool]:
     """Which figures have a value, from what docs/statistics.md says of each; spelled out without arrays."""
-    verdict, case_of = one.verdict.tolist(), one.case.tolist()
+    verdict, case_of = ratings.verdict.tolist(), ratings.case.tolist()
     by_item: dict[int, dict[int, int]] = defaultdict(dict)
-    for item, rater, met in rows_of(one):
+    for item, rater, met in rows_of(ratings):
         by_item[item][rater] = met
     a = {item: by_rater[0] for item, by_rater in by_item.items() if 0 in by_rater}
     valid = [(met, verdict[item]) for item, met in a.items() if verdict[item] < 2]
@@ -106,7 +106,7 @@ def expected(one: Table) -> dict[str, bool]:
     several = [list(by_rater.values()) for by_rater in by_item.values() if len(by_rater) > 1]
     alpha = len({met for labels in several for met in labels}) == 2
     sizes = {len(by_rater) for by_rater in by_item.values()}
-    labels = {met for _, _, met in rows_of(one)}
+    labels = {met for _, _, met in rows_of(ratings)}
     instances = defaultdict(int)
     for by_rater in by_item.values():
         for rater in by_rater:
@@ -117,7 +117,7 @@ def expected(one: Table) -> dict[str, bool]:
         hits[case_of[item]].append(met)
     differ = {met != judgement for met, judgement in valid}
     parities = {case_of[item] % 2 for item in a if verdict[item] < 2}
-    judged = [(met, verdict[item]) for item, _, met in rows_of(one) if verdict[item] < 2]
+    judged = [(met, verdict[item]) for item, _, met in rows_of(ratings) if verdict[item] < 2]
     both_sides = [{met for met, _ in judged}, {judgement for _, judgement in judged}]
     return {
         "two.mf1": bool(counted),
@@ -188,12 +188,12 @@ SHARES = (
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_value_or_a_reason(name: str) -> None:
-    one = table(TABLES[name])
-    figures = every_figure(one)
-    for path, due in expected(one).items():
+    ratings = table(TABLES[name])
+    figures = every_figure(ratings)
+    for path, due in expected(ratings).items():
         figure = figures.get(path, Undefined("the whole has none"))
         assert figure.defined is due, (path, figure)
-    cases = len(set(one.case[one.item].tolist()))
+    cases = len(set(ratings.case[ratings.item].tolist()))
     for path, figure in figures.items():
         if isinstance(figure, Undefined):
             assert figure.reason, path
@@ -203,10 +203,10 @@ def test_a_value_or_a_reason(name: str) -> None:
             assert 0 <= figure.value <= (100 if "values" in path else 1), (path, figure)
         if figure.low is not None and not path.startswith(OTHER_INTERVALS):
             # Alpha's bootstrap takes each unit for a case; the judge's own figure needs no labels.
-            behind = {"powered.judge": len(set(one.case.tolist()))}
+            behind = {"powered.judge": len(set(ratings.case.tolist()))}
             assert behind.get(path, figure.n if path.startswith("alpha.") else cases) >= 10, path
             assert figure.low <= figure.high, path
-    if not one.item.size:
+    if not ratings.item.size:
         assert not [path for path, figure in figures.items() if figure.defined and path != "powered.judge"]
 
 
@@ -234,10 +234,10 @@ def test_reasons_that_a_reader_can_use(name: str) -> None:
     assert {path: figures[path].note for path in reasons} == reasons
 
 
-def alike(one: Figure, other: Figure) -> bool:
-    numbers = [(getattr(one, end), getattr(other, end)) for end in ("value", "low", "high")]
+def alike(figure: Figure, other: Figure) -> bool:
+    numbers = [(getattr(figure, end), getattr(other, end)) for end in ("value", "low", "high")]
     return (
-        (one.n, one.note) == (other.n, other.note)
+        (figure.n, figure.note) == (other.n, other.note)
         and all((x is None) is (y is None) for x, y in numbers)
         and all(x == pytest.approx(y, abs=1e-9) for x, y in numbers if x is not None)
     )
@@ -245,10 +245,10 @@ def alike(one: Figure, other: Figure) -> bool:
 
 @pytest.mark.parametrize("name", ["in full", "unequal numbers of labels", "forty cases, one disagreement"])
 def test_the_order_of_rows_changes_no_figure(name: str) -> None:
-    one, rng = table(TABLES[name]), np.random.default_rng(2)
-    plain = every_figure(one)
+    ratings, rng = table(TABLES[name]), np.random.default_rng(2)
+    plain = every_figure(ratings)
     for _ in range(5):
-        mixed = every_figure(one.shuffled(rng.permutation(len(one.item))))
+        mixed = every_figure(ratings.shuffled(rng.permutation(len(ratings.item))))
         assert mixed.keys() == plain.keys()
         for path, figure in plain.items():
             assert alike(figure, mixed[path]), (path, figure, mixed[path])
@@ -278,15 +278,15 @@ def test_a_thousand_orders_of_rows_give_the_counts_that_everything_is_made_of() 
 
     plain = counts(np.arange(n))
     for _ in range(1000):
-        for one, other in zip(plain, counts(rng.permutation(n)), strict=True):
-            assert np.array_equal(one, other)
+        for count, other in zip(plain, counts(rng.permutation(n)), strict=True):
+            assert np.array_equal(count, other)
 
 
 def test_raters_by_other_names_change_nothing_but_their_places() -> None:
-    one = table(TABLES["in full"])
-    plain = every_figure(one)
+    ratings = table(TABLES["in full"])
+    plain = every_figure(ratings)
     # B and C change places: A remains the reference.
-    other = every_figure(replace(one, rater=np.array([0, 2, 1])[one.rater]))
+    other = every_figure(replace(ratings, rater=np.array([0, 2, 1])[ratings.rater]))
     for path, figure in plain.items():
         if path.startswith(
             ("judge.", "ceiling.", "alpha.", "fleiss", "icc.", "alternative.winning", "alternative.adv")
@@ -301,11 +301,13 @@ def test_raters_by_other_names_change_nothing_but_their_places() -> None:
 def test_exchanged_judges_turn_the_sign_and_nothing_else() -> None:
     rng = np.random.default_rng(4)
     case, verdicts = rng.integers(15, size=300), rng.random((3, 300)) < 0.5
-    first, second = (confusion_counts(verdicts[0], one, case=case, n_cases=15) for one in verdicts[1:])
+    first, second = (confusion_counts(verdicts[0], verdict, case=case, n_cases=15) for verdict in verdicts[1:])
     bootstrap = CaseBootstrap(15, 1, 200)
-    (one,), (other,) = (mf1_differences(*pair, bootstrap=bootstrap) for pair in ((first, second), (second, first)))
-    assert isinstance(one, Estimate)
-    assert (other.value, other.low, other.high) == pytest.approx((-one.value, -one.high, -one.low))
+    (difference,), (other,) = (
+        mf1_differences(*pair, bootstrap=bootstrap) for pair in ((first, second), (second, first))
+    )
+    assert isinstance(difference, Estimate)
+    assert (other.value, other.low, other.high) == pytest.approx((-difference.value, -difference.high, -difference.low))
     b, c = rng.integers(5, size=15), rng.integers(4, size=15)
     here, swapped = mcnemar(b, c, n_cases=15), mcnemar(c, b, n_cases=15)
     assert (here.only_first, here.only_second) == (swapped.only_second, swapped.only_first)
@@ -318,10 +320,10 @@ def test_exchanged_judges_turn_the_sign_and_nothing_else() -> None:
 
 def test_a_judge_and_a_physician_who_say_the_same_are_level() -> None:
     # The judge copies the first of three physicians: before the other two it is exactly where that one is.
-    one = table(TABLES["in full"])
-    judge = one.met[one.rater == 0][np.argsort(one.item[one.rater == 0])]
+    ratings = table(TABLES["in full"])
+    judge = ratings.met[ratings.rater == 0][np.argsort(ratings.item[ratings.rater == 0])]
     result = alternative_annotator_test(
-        one.item, one.rater, one.met, judge, case=one.case, n_annotators=3, n_cases=one.n_cases
+        ratings.item, ratings.rater, ratings.met, judge, case=ratings.case, n_annotators=3, n_cases=ratings.n_cases
     )
     assert result.annotators[0].difference == replace(result.annotators[0].difference, value=0.0)
     assert result.annotators[0].advantage.value == result.annotators[0].annotators_advantage.value == 1

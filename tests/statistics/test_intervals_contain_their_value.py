@@ -148,15 +148,15 @@ def test_k_has_an_interval_where_its_mean_has_one() -> None:
 
 def test_a_range_of_ranks_that_rests_on_no_movement_says_so() -> None:
     fixed = rank_ranges([100.0, 0.0], np.array([[100.0] * 50, [0.0] * 50]), [12, 12])
-    assert [(one.value, one.low, one.high) for one in fixed] == [(1, 1, 1), (2, 2, 2)]
-    assert {one.note for one in fixed} == {"all resamples agree: no resample changes the ranks"}
+    assert [(rank.value, rank.low, rank.high) for rank in fixed] == [(1, 1, 1), (2, 2, 2)]
+    assert {rank.note for rank in fixed} == {"all resamples agree: no resample changes the ranks"}
     moving = rank_ranges([100.0, 0.0], np.array([[100.0] * 50, [0.0, 1.0] * 25]), [12, 12])
-    assert [(one.low, one.high, one.note) for one in moving] == [(1, 1, ""), (2, 2, "")]
+    assert [(rank.low, rank.high, rank.note) for rank in moving] == [(1, 1, ""), (2, 2, "")]
 
 
 def test_a_rank_outside_its_range_has_none() -> None:
     ranks = rank_ranges([2.0, 1.0], np.array([[1.0] * 50, [2.0, 3.0] * 25]), [12, 12])
-    assert [(one.value, one.low) for one in ranks] == [(1, None), (2, None)]
+    assert [(rank.value, rank.low) for rank in ranks] == [(1, None), (2, None)]
     assert ranks[0].note == "no interval: it would not contain the value"
 
 

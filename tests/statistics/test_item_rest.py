@@ -20,16 +20,16 @@ def test_equals_corrcoef_with_the_rubric_score_of_the_rest() -> None:
     correlations = item_rest(
         unit, item, points[item] * met[unit, item], np.maximum(points[item], 0), n_units=40, n_items=5
     )
-    for one in range(5):
+    for index in range(5):
         own, rest = [], []
         for response in range(40):
-            others = [i for i in range(5) if i != one and answered[response, i]]
+            others = [i for i in range(5) if i != index and answered[response, i]]
             best = sum(points[i] for i in others if points[i] > 0)
-            if answered[response, one] and best:
-                own.append(points[one] * met[response, one])
+            if answered[response, index] and best:
+                own.append(points[index] * met[response, index])
                 rest.append(sum(points[i] * met[response, i] for i in others) / best)
-        assert correlations[one].value == pytest.approx(np.corrcoef(own, rest)[0, 1], abs=1e-12)
-        assert correlations[one].n == len(own)
+        assert correlations[index].value == pytest.approx(np.corrcoef(own, rest)[0, 1], abs=1e-12)
+        assert correlations[index].n == len(own)
 
 
 def test_a_fault_that_comes_with_poor_responses_discriminates() -> None:
@@ -69,10 +69,10 @@ def test_raters_with_the_mean_of_the_others() -> None:
     present = rng.random((30, 4)) < 0.7
     pair, rater = np.nonzero(present)
     correlations = rater_rest(pair, rater, labels[pair, rater], n_pairs=30, n_raters=5)
-    for one in range(3):
-        shared = [p for p in range(30) if present[p, one] and present[p].sum() > 1]
-        others = [(labels[p, present[p]].sum() - labels[p, one]) / (present[p].sum() - 1) for p in shared]
-        assert correlations[one].value == pytest.approx(np.corrcoef(labels[shared, one], others)[0, 1], abs=1e-12)
-        assert correlations[one].n == len(shared)
+    for index in range(3):
+        shared = [p for p in range(30) if present[p, index] and present[p].sum() > 1]
+        others = [(labels[p, present[p]].sum() - labels[p, index]) / (present[p].sum() - 1) for p in shared]
+        assert correlations[index].value == pytest.approx(np.corrcoef(labels[shared, index], others)[0, 1], abs=1e-12)
+        assert correlations[index].n == len(shared)
     assert isinstance(correlations[3], Undefined)
     assert correlations[4] == Undefined("a correlation needs at least 3 units", 0)

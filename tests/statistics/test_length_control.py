@@ -66,7 +66,9 @@ def test_plain_correlations_equal_scipy():
 
 def test_reasons():
     nothing = length_control([], [], [], [])
-    assert all(isinstance(one, Undefined) for one in (nothing.pearson, nothing.spearman, nothing.residual_pearson))
+    assert all(
+        isinstance(figure, Undefined) for figure in (nothing.pearson, nothing.spearman, nothing.residual_pearson)
+    )
     constant = length_control([5, 5, 5, 5], [1, 2, 3, 4], [0, 0, 1, 1], [0, 1, 0, 1])
     assert "constant" in constant.pearson.reason
     assert "constant" in constant.spearman.reason

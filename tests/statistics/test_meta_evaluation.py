@@ -18,7 +18,7 @@ items = st.lists(st.lists(st.booleans(), min_size=1, max_size=5), min_size=1, ma
 
 
 def flat(labels: list[list[bool]]) -> tuple[list[int], list[bool]]:
-    return [i for i, one in enumerate(labels) for _ in one], [label for one in labels for label in one]
+    return [i for i, row in enumerate(labels) for _ in row], [label for row in labels for label in row]
 
 
 def one_table(counts: ConfusionCounts):
@@ -35,7 +35,7 @@ def listed(pairs: list[tuple[bool, bool]]) -> list[int]:
 @given(items)
 def test_other_raters_are_all_ordered_pairs(labels):
     item, label = flat(labels)
-    pairs = [(other, own) for one in labels for own, other in permutations(one, 2)]
+    pairs = [(other, own) for row in labels for own, other in permutations(row, 2)]
     assert [int(cell) for cell in other_rater_pairs(item, label).pooled().cells()] == listed(pairs)
 
 
@@ -43,7 +43,7 @@ def test_other_raters_are_all_ordered_pairs(labels):
 def test_judge_is_paired_with_every_label(labels, data):
     verdicts = data.draw(st.lists(st.booleans(), min_size=len(labels), max_size=len(labels)))
     item, label = flat(labels)
-    pairs = [(own, verdict) for one, verdict in zip(labels, verdicts, strict=True) for own in one]
+    pairs = [(own, verdict) for row, verdict in zip(labels, verdicts, strict=True) for own in row]
     counts = judge_pairs(label, [verdicts[i] for i in item])
     assert [int(cell) for cell in counts.pooled().cells()] == listed(pairs)
 
@@ -70,7 +70,7 @@ def healthbench(pairs: list[tuple[bool, bool]]) -> dict[str, float]:
 @given(items)
 def test_figures_equal_healthbench_procedure(labels):
     item, label = flat(labels)
-    expected = healthbench([(other, own) for one in labels for own, other in permutations(one, 2)])
+    expected = healthbench([(other, own) for row in labels for own, other in permutations(row, 2)])
     evaluation = one_table(other_rater_pairs(item, label))
     for name in ("precision_met", "recall_met", "precision_not_met", "recall_not_met", "f1_balanced"):
         figure = getattr(evaluation, name)

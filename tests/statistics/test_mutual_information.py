@@ -56,8 +56,14 @@ def test_by_hand() -> None:
 def test_reasons_when_undefined(table: object, reason: str) -> None:
     information = mutual_information(table)
     assert {
-        one.note
-        for one in (information.bits, information.corrected, information.by_chance, information.excess, information.p)
+        figure.note
+        for figure in (
+            information.bits,
+            information.corrected,
+            information.by_chance,
+            information.excess,
+            information.p,
+        )
     } == {reason}
 
 
@@ -91,7 +97,7 @@ def test_the_p_value_is_uniform_where_nothing_is_there() -> None:
     for seed in range(600):
         apart = rng.binomial(8, 0.3, size=30)
         units = Units(np.stack([8 - apart, apart], axis=1))
-        drawn += [one.p for one in by_chance(units, [rng.integers(0, 3, size=30)], seed=seed, permutations=99)]
+        drawn += [chance.p for chance in by_chance(units, [rng.integers(0, 3, size=30)], seed=seed, permutations=99)]
     # 600 draws: the share of p ≤ 0.05 has a standard error of 0.009, their mean one of 0.012.
     assert np.mean(np.array(drawn) <= 0.05) < 0.08
     assert abs(np.mean(drawn) - 0.5) < 0.04

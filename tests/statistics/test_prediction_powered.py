@@ -24,7 +24,7 @@ NAN = float("nan")
 
 def ppi_plus_plus(y, f_labelled, f_unlabelled, power=None):
     """Estimate, variance and λ of PPI++ (sections 2 and 6 of the paper; `ppi_py` computes the same)."""
-    y, f, rest = (np.asarray(one, dtype=float) for one in (y, f_labelled, f_unlabelled))
+    y, f, rest = (np.asarray(values, dtype=float) for values in (y, f_labelled, f_unlabelled))
     n, unlabelled = len(y), len(rest)
     if power is None:
         covariance = np.mean((y - y.mean()) * (f - f.mean()))
@@ -108,8 +108,8 @@ def test_responses_to_one_case_count_as_one_unit():
         case_sums(case=np.tile(np.arange(40), 2), n_cases=40, prediction=np.tile(f, 2), label=np.tile(y, 2))
     )[0]
     assert (twice.n_labelled, twice.n_labelled_cases) == (30, 15)
-    for one, two in ((once.powered, twice.powered), (once.physicians, twice.physicians), (once.judge, twice.judge)):
-        assert (one.value, one.low, one.high) == pytest.approx((two.value, two.low, two.high), abs=1e-12)
+    for first, two in ((once.powered, twice.powered), (once.physicians, twice.physicians), (once.judge, twice.judge)):
+        assert (first.value, first.low, first.high) == pytest.approx((two.value, two.low, two.high), abs=1e-12)
 
 
 def test_order_of_rows_changes_nothing_and_equal_weights_cancel():
@@ -147,7 +147,7 @@ def degenerate():
 @pytest.mark.parametrize(("sums", "said"), [pytest.param(*rest, id=name) for name, *rest in degenerate()])
 def test_degenerate(sums: CaseSums, said: str):
     estimates = prediction_powered(sums)[0]
-    notes = "; ".join(one.note for one in (estimates.powered, estimates.judge))
+    notes = "; ".join(figure.note for figure in (estimates.powered, estimates.judge))
     assert said in notes
     if said.startswith("no interval"):
         assert estimates.powered.value is not None
@@ -223,7 +223,7 @@ def test_coverage_of_clustered_pooled_shares_with_unequal_probabilities(kind):
     drawn = rng.random(y.shape) < probability
     weight = np.where(drawn, size / probability, 0.0)
     sums = CaseSums(
-        *(one.sum(axis=-1) for one in (size, size * f, weight, weight * y, weight * f, np.ones(y.shape), drawn))
+        *(array.sum(axis=-1) for array in (size, size * f, weight, weight * y, weight * f, np.ones(y.shape), drawn))
     )
     estimates = fit(sums)
     many = rng.beta(2, 2, (200_000, 1))

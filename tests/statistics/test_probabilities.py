@@ -70,8 +70,8 @@ def test_a_difference_is_resampled_in_pairs(rated: tuple[np.ndarray, ...]) -> No
     estimate = mf1_difference(met, good, poor, case=case, n_cases=N_CASES, bootstrap=bootstrap)
 
     def difference(rows: np.ndarray) -> float:
-        one, other = (f1_score(met[rows], verdicts[rows], average="macro") for verdicts in (good, poor))
-        return float(one - other)
+        first, other = (f1_score(met[rows], verdicts[rows], average="macro") for verdicts in (good, poor))
+        return float(first - other)
 
     assert estimate.value == pytest.approx(difference(np.arange(600)), abs=1e-12)
     weights = np.concatenate(list(bootstrap.weight_blocks()))[:200]

@@ -47,9 +47,9 @@ def test_equals_scipy(values):
 @given(pairs)
 def test_swapping_the_settings_changes_nothing(values):
     a, b = np.array(values, dtype=float).reshape(-1, 2).T
-    one, other = rank_agreement(a, b), rank_agreement(b, a)
+    agreement, other = rank_agreement(a, b), rank_agreement(b, a)
     for name in ("spearman", "kendall", "mean_absolute_difference", "top3", "top5"):
-        assert getattr(one, name).value == pytest.approx(getattr(other, name).value, abs=1e-12), name
+        assert getattr(agreement, name).value == pytest.approx(getattr(other, name).value, abs=1e-12), name
 
 
 def test_pearson_of_extreme_units():

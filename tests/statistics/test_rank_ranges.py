@@ -21,14 +21,16 @@ def test_ends_are_ranks_that_occurred_and_a_tie_may_take_any_of_its_places() -> 
     b = np.ones(100)
     ranks = rank_ranges([2.0, 1.0], np.stack([a, b]), [50, 50])
     # By hand, for a: best places 1 in 95, 2 in 5; worst places 1 in 90, 2 in 10: both ends of 95% reach 1 and 2.
-    assert [(one.value, one.low, one.high, one.n) for one in ranks] == [(1, 1, 2, 2), (2, 1, 2, 2)]
+    assert [(rank.value, rank.low, rank.high, rank.n) for rank in ranks] == [(1, 1, 2, 2), (2, 1, 2, 2)]
     # Of 40 resamples the ends lie between two of them (2.5% of 39 is 0.975): outwards, to the one that differs.
     once = np.array([2.0] * 39 + [0.0])
-    assert [(one.low, one.high) for one in rank_ranges([2.0, 1.0], np.stack([once, b[:40]]), [50, 50])] == [(1, 2)] * 2
+    assert [(rank.low, rank.high) for rank in rank_ranges([2.0, 1.0], np.stack([once, b[:40]]), [50, 50])] == [
+        (1, 2)
+    ] * 2
     always = rank_ranges([2.0, 1.0], np.stack([b + 1, b]), [50, 50])
-    assert [(one.low, one.high) for one in always] == [(1, 1), (2, 2)]
+    assert [(rank.low, rank.high) for rank in always] == [(1, 1), (2, 2)]
     tied = rank_ranges([1.0, 1.0, 1.0], np.ones((3, 100)), [50] * 3)
-    assert [(one.value, one.low, one.high) for one in tied] == [(1, 1, 3)] * 3
+    assert [(rank.value, rank.low, rank.high) for rank in tied] == [(1, 1, 3)] * 3
 
 
 def test_ranges_of_means_are_those_of_a_naive_loop() -> None:
@@ -53,7 +55,7 @@ def test_what_is_undefined_says_why() -> None:
     assert few.note == "no rank: 9 of the 10 cases needed"
     assert none.note == "no figure to rank by"
     assert alone.note == "no rank: no other candidate to be ranked with"
-    assert [one.value for one in (few, none, alone)] == [None] * 3
+    assert [rank.value for rank in (few, none, alone)] == [None] * 3
     assert rank_ranges([], np.ones((0, 20)), []) == []
     drawn[2, :2] = np.nan  # a tenth of the resamples: more than one in twenty
     first, _, last = rank_ranges([1.0, None, 2.0], drawn, [50, 50, 50])

@@ -26,12 +26,14 @@ def test_on_the_published_labels() -> None:
         judge[row["item_id"]] = int(row["criteria_met"])
     expected = by_the_paper(labels, judge, 0.2, 5)
     result = run(labels, judge, minimum=5)
-    tested = {sorted(labels)[one.annotator]: one for one in result.annotators if one.wins is not None}
+    tested = {
+        sorted(labels)[annotator.annotator]: annotator for annotator in result.annotators if annotator.wins is not None
+    }
     assert tested.keys() == expected["found"].keys() and len(tested) >= 3
-    for j, one in tested.items():
+    for j, annotator in tested.items():
         n, rho_f, rho_h, d = expected["found"][j]
-        assert (one.n_instances, one.test) == (n, "wilcoxon")
-        shown = (one.advantage.value, one.annotators_advantage.value, one.difference.value)
+        assert (annotator.n_instances, annotator.test) == (n, "wilcoxon")
+        shown = (annotator.advantage.value, annotator.annotators_advantage.value, annotator.difference.value)
         assert shown == pytest.approx((rho_f, rho_h, -d), abs=1e-12)
     assert result.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["found"].values()]))
     # Nobody labelled thirty of them, and one physician ten: no verdict.

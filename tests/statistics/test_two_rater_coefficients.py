@@ -139,8 +139,8 @@ def test_every_coefficient_is_a_finite_value_or_a_reason(numbers):
 def test_swapping_raters_swaps_only_what_must(numbers):
     table = ConfusionCounts.single(*numbers)
     for name in SYMMETRIC:
-        one, other = COEFFICIENTS[name](table), COEFFICIENTS[name](table.swapped())
-        assert (one.value, one.n) == (other.value, other.n), name
+        figure, other = COEFFICIENTS[name](table), COEFFICIENTS[name](table.swapped())
+        assert (figure.value, figure.n) == (other.value, other.n), name
     assert prevalence_a(table) == prevalence_b(table.swapped())
     assert prevalence_b(table) == prevalence_a(table.swapped())
 
@@ -180,13 +180,13 @@ def test_slices_equal_the_same_pairs_counted_alone():
     together = two_rater_agreement(
         confusion_counts(a, b, case=case, n_cases=30, slice_of=slice_of, n_slices=4),
     )
-    for number, one in enumerate(together):
+    for number, agreement in enumerate(together):
         mine = slice_of == number
         table = confusion_counts(a[mine], b[mine])
         for name, coefficient in COEFFICIENTS.items():
-            assert getattr(one, name) == coefficient(table), name
-        assert one.n_pairs == mine.sum()
-        assert one.n_cases == len(set(case[mine].tolist()))
+            assert getattr(agreement, name) == coefficient(table), name
+        assert agreement.n_pairs == mine.sum()
+        assert agreement.n_cases == len(set(case[mine].tolist()))
 
 
 def test_kappa_is_undefined_where_a_rater_is_constant():
@@ -200,13 +200,13 @@ def test_kappa_is_undefined_where_a_rater_is_constant():
 def test_invalid_verdicts_count_in_mf1_and_stand_aside_elsewhere():
     valid = ConfusionCounts(*(np.array([[cell]]) for cell in (4, 1, 1, 4)))
     counted = ConfusionCounts(*(np.array([[cell]]) for cell in (4, 2, 3, 4)))
-    one = two_rater_agreement(valid, counted=counted)[0]
-    assert (one.n_pairs, one.n_valid, one.n_invalid) == (13, 10, 3)
-    assert one.invalid_rate == pytest.approx(3 / 13)
-    assert one.mf1 == Estimate(8 / 13, 13)  # 2·4 / (2·4 + 2 + 3) for either class
-    assert one.mf1_valid == Estimate(0.8, 10)
-    assert one.raw == Estimate(0.8, 10)
-    assert one.kappa.value == pytest.approx(0.6)
+    agreement = two_rater_agreement(valid, counted=counted)[0]
+    assert (agreement.n_pairs, agreement.n_valid, agreement.n_invalid) == (13, 10, 3)
+    assert agreement.invalid_rate == pytest.approx(3 / 13)
+    assert agreement.mf1 == Estimate(8 / 13, 13)  # 2·4 / (2·4 + 2 + 3) for either class
+    assert agreement.mf1_valid == Estimate(0.8, 10)
+    assert agreement.raw == Estimate(0.8, 10)
+    assert agreement.kappa.value == pytest.approx(0.6)
 
 
 def test_counts_refuse_what_they_cannot_count():

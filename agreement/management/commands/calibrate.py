@@ -71,14 +71,14 @@ class Command(BaseCommand):
         facts.add_row("mean hits", f"{row['mean']:.2f}{mean_range}")
         facts.add_row("quartiles", f"{row['q1']:g}, {row['median']:g}, {row['q3']:g}")
         facts.add_row("hit rate", f"{row['hit_rate']:.2%}")
-        for one in tables.modes:
-            facts.add_row(" ".join(filter(None, (one["mode"], one["mode_name"]))), _mode(one))
+        for entry in tables.modes:
+            facts.add_row(" ".join(filter(None, (entry["mode"], entry["mode_name"]))), _mode(entry))
         ranks = Table(title="Ranks of the candidates against CACS at k", title_justify="left")
         for name in ("setting", "k", "Spearman", "top 3", "top 5"):
             ranks.add_column(name, justify="left" if name == "setting" else "right")
-        for one in tables.sensitivity:
-            figures = ("–" if one[name] is None else f"{one[name]:.3f}" for name in ("spearman", "top3", "top5"))
-            ranks.add_row(one["setting"], "" if one["k"] is None else str(one["k"]), *figures)
+        for entry in tables.sensitivity:
+            figures = ("–" if entry[name] is None else f"{entry[name]:.3f}" for name in ("spearman", "top3", "top5"))
+            ranks.add_row(entry["setting"], "" if entry["k"] is None else str(entry["k"]), *figures)
         text = io.StringIO()
         console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
         console.print(facts, ranks, sep="\n")

@@ -104,7 +104,7 @@ class Command(BaseCommand):
         for row in plan.budget:
             numbers = (row[name] for name in ("responses", "decisions", "responses_alone", "decisions_alone"))
             graded = "" if row["n_labelled_cases"] is None else f"{row['n_labelled_cases']} of {row['n_cases']}"
-            table.add_row(row["candidate"], graded, *("–" if one is None else f"{one:,}" for one in numbers))
+            table.add_row(row["candidate"], graded, *("–" if number is None else f"{number:,}" for number in numbers))
         text = io.StringIO()
         console = Console(file=text, width=120, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
         console.print(table)
