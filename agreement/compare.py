@@ -198,9 +198,9 @@ def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
 def _summed(tallies: NDArray[Any], index: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """Rows of tallies added up into ``size`` groups."""
     summed = np.zeros((size, STANDINGS), np.int64)
-    for standing in np.flatnonzero(tallies.any(axis=0)).tolist():
-        sums = np.bincount(index, weights=tallies[:, standing], minlength=size)
-        summed[:, standing] = np.rint(sums)
+    for status in np.flatnonzero(tallies.any(axis=0)).tolist():
+        sums = np.bincount(index, weights=tallies[:, status], minlength=size)
+        summed[:, status] = np.rint(sums)
     return summed
 
 
@@ -311,11 +311,11 @@ def _left_out(agreement: TwoRaterAgreement, total: NDArray[np.int64], judged_by:
         mf1 = agreement.mf1_valid.value
         shown = "undefined" if mf1 is None else f"{mf1:.6f}"
         remarks.append(f"mf1 on the {agreement.n_valid} pairs with a valid verdict: {shown}")
-    for standing, why in (
+    for status, why in (
         (Standing.REFERENCE_INVALID, "invalid verdict of the reference"),
         (Standing.UNDECIDED, "undecided"),
         (Standing.UNDECIDED_BY_JUDGE, f"the {judged_by} was not of one mind"),
         (Standing.FAULTY, "criterion faulty"),
     ):
-        remarks += pairs_left_out(int(total[standing]), why)
+        remarks += pairs_left_out(int(total[status]), why)
     return remarks

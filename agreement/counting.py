@@ -54,11 +54,11 @@ class Tallies:
         return np.asarray(self.by_response.any(axis=1)), np.asarray(self.by_criterion.any(axis=1))
 
 
-def _count(into: Counts, place: Index, standing: NDArray[np.int8]) -> None:
+def _count(into: Counts, place: Index, status: NDArray[np.int8]) -> None:
     """Add up standings by place; only the stretch of places that the part covers is touched."""
     first, last = int(place.min()), int(place.max())
     size = last - first + 1
-    counts = np.bincount((place - first) * STANDINGS + standing, minlength=size * STANDINGS)
+    counts = np.bincount((place - first) * STANDINGS + status, minlength=size * STANDINGS)
     into[first : last + 1] += counts.reshape(size, STANDINGS).astype(np.int32)
 
 

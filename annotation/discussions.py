@@ -62,10 +62,10 @@ class Line:
     at: datetime
 
 
-def thread_of(assignment: Assignment, reader: User, voice: Comment.Voice) -> list[Line]:
+def thread_of(assignment: Assignment, reader: User, author_role: Comment.Voice) -> list[Line]:
     """All comments, the oldest first, in two queries at most. Admins see pseudonyms, physicians see parts."""
     rows = list(Comment.objects.filter(assignment=assignment))
-    names = pseudonyms(assignment.batch.group.benchmark, rows) if voice == Voice.ADMIN else {}
+    names = pseudonyms(assignment.batch.group.benchmark, rows) if author_role == Voice.ADMIN else {}
     return [Line(_who(row, reader, names), row.author_id == reader.pk, row.text, row.created_at) for row in rows]
 
 

@@ -134,8 +134,8 @@ def refuses_new_work(assignment: Assignment, *, at: datetime) -> Standing | None
     """The standing that keeps the annotator from beginning ``assignment``; None where they may, or have begun it."""
     if assignment.status != Assignment.Status.NOT_STARTED or assignment.purpose == Assignment.Purpose.QUALIFICATION:
         return None
-    standing = standings_of(assignment.batch.group, [assignment.annotator_id], at=at).get(assignment.annotator_id)
-    return standing if standing is not None and not standing.may_get_work else None
+    eligibility = standings_of(assignment.batch.group, [assignment.annotator_id], at=at).get(assignment.annotator_id)
+    return eligibility if eligibility is not None and not eligibility.may_get_work else None
 
 
 def seen_by(users: Collection[int], responses: Iterable[int]) -> set[tuple[int, int]]:

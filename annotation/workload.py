@@ -123,7 +123,7 @@ class Workload:
     @property
     def held_back(self) -> bool:
         """Whether some group gives no new work: not qualified, or held back."""
-        return any(not standing.may_get_work for standing in self.standings)
+        return any(not eligibility.may_get_work for eligibility in self.standings)
 
     @property
     def current(self) -> list[BatchWork]:
@@ -161,7 +161,7 @@ class Workload:
     @property
     def to_qualify(self) -> bool:
         """Whether the physician may begin or go on with a qualification."""
-        return any(standing.reason == QUALIFICATION for standing in self.standings)
+        return any(eligibility.reason == QUALIFICATION for eligibility in self.standings)
 
     @property
     def primary(self) -> str:
@@ -217,7 +217,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         pools = pools.filter(group__benchmark=benchmark)
     roles = frozenset(members.values_list("role", flat=True))
     annotates = Membership.Role.ANNOTATOR in roles
-    standings = own_standings(user, benchmark) if annotates else []
+    eligibilities = own_standings(user, benchmark) if annotates else []
     counts = (
         own.order_by()
         .values("batch")
@@ -249,7 +249,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
             pool=batch.is_pool,
         )
     if work:
-        _fill_in_next(own.exclude(_not_to_begin(standings)), work)
+        _fill_in_next(own.exclude(_not_to_begin(eligibilities)), work)
         _fill_in_returned(own, work)
     _fill_in_pools(user, [each for each in work.values() if each.pool and each.batch.status == Batch.Status.OPEN])
     written = writing_work(user, benchmark) if annotates else []
@@ -259,7 +259,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         checks_waiting=waiting.count(),
         held_checks=list(held.order_by("submitted_at", "pk").values_list("public_id", flat=True)),
         adjudications=conflicts.count(),
-        standings=standings,
+        standings=eligibilities,
         labels=label_work(user, benchmark) if annotates else [],
         writing=written,
         seconds=_fill_in_time(user, benchmark, work) + sum(row.seconds for row in written),
@@ -303,9 +303,9 @@ def _fill_in_pools(user: User, pools: list[BatchWork]) -> None:
         work.elsewhere = max(0, held - work.open)
 
 
-def _not_to_begin(standings: list[Standing]) -> Q:
+def _not_to_begin(eligibilities: list[Standing]) -> Q:
     """New work of groups that give none now; what is begun goes on, and so does the qualification."""
-    groups = [standing.group for standing in standings if not standing.may_get_work]
+    groups = [eligibility.group for eligibility in eligibilities if not eligibility.may_get_work]
     begun = ~Q(status=Assignment.Status.NOT_STARTED) | Q(purpose=Assignment.Purpose.QUALIFICATION)
     return Q(batch__group__in=groups) & ~begun
 

@@ -41,23 +41,25 @@ def main() -> None:
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     options = parser.parse_args()
     hostile_files.MANY_LINES = options.lines
-    doors = [door for door in DOORS if not options.door or any(word in door.name for word in options.door)]
+    importers = [
+        importer for importer in DOORS if not options.door or any(word in importer.name for word in options.door)
+    ]
     names = [name for name in HOSTILE if not options.file or any(word in name for word in options.file)]
     if options.inside:
-        inside(next(door for door in DOORS if door.name == options.inside), names, full=not options.small)
+        inside(next(importer for importer in DOORS if importer.name == options.inside), names, full=not options.small)
         return
     results: list[dict[str, Any]] = []
     with scratch_product():
         prepare()
-        for door in doors:
-            command = [sys.executable, __file__, "--inside", door.name, *(["--small"] if options.small else [])]
+        for importer in importers:
+            command = [sys.executable, __file__, "--inside", importer.name, *(["--small"] if options.small else [])]
             command += ["--lines", str(options.lines), "--file", *names]
             done = subprocess.run(command, env=os.environ, stdout=subprocess.PIPE, text=True, check=False)
             rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
             results += rows
-            report(door.name, rows)
+            report(importer.name, rows)
             if done.returncode:
-                print(f"{door.name}: the process ended with {done.returncode}", flush=True)
+                print(f"{importer.name}: the process ended with {done.returncode}", flush=True)
     summary(results)
 
 
@@ -87,21 +89,21 @@ def prepare(slug: str = SLUG) -> Any:
     return benchmark
 
 
-def inside(door: Door, names: list[str], *, full: bool) -> None:
+def inside(importer: Door, names: list[str], *, full: bool) -> None:
     """Send the files to one door and print a JSON line for each."""
     import django
 
     django.setup()
-    send(door, io.BytesIO(plain(door, door.row(0), door.row(1))))
+    send(importer, io.BytesIO(plain(importer, importer.row(0), importer.row(1))))
     for name in names:
-        sent = HOSTILE[name](door, full)
+        sent = HOSTILE[name](importer, full)
         if sent is None:
             continue
         before, began = resident(), time.perf_counter()
         forget_peak()
-        row: dict[str, Any] = {"door": door.name, "file": name}
+        row: dict[str, Any] = {"door": importer.name, "file": name}
         try:
-            row |= send(door, sent.file)
+            row |= send(importer, sent.file)
         except Exception as error:  # the table is what tells of it
             row |= {"outcome": "ERROR", "message": f"{type(error).__name__}: {error}"[:200]}
         row |= {"mib": round(peak() - before, 1), "seconds": round(time.perf_counter() - began, 2)}
@@ -115,7 +117,7 @@ def inside(door: Door, names: list[str], *, full: bool) -> None:
         print(json.dumps(row), flush=True)
 
 
-def send(door: Door, file: Any) -> dict[str, Any]:
+def send(importer: Door, file: Any) -> dict[str, Any]:
     """What becomes of a file; nothing of it stays."""
     from django.db import transaction
     from django.utils import timezone
@@ -127,18 +129,18 @@ def send(door: Door, file: Any) -> dict[str, Any]:
 
     benchmark, user = Benchmark.objects.get(slug=SLUG), User.objects.get(email=EMAIL)
     with transaction.atomic():
-        standing = row_counts()
+        before = row_counts()
         try:
             with transaction.atomic():
-                imports.find(door.kind).handler(
-                    benchmark=benchmark, file=file, options=door.options, by=user, at=timezone.now(),
+                imports.find(importer.kind).handler(
+                    benchmark=benchmark, file=file, options=importer.options, by=user, at=timezone.now(),
                     progress=lambda _read: None,
                 )  # fmt: skip
             return {"outcome": IMPORTED}
         except ImportRefused as refused:
             first = refused.errors[0]
             details = {"line": first.line, "field": first.field, "message": str(first.message)[:100]}
-            return {"outcome": REFUSED, **details, "left_behind": row_counts() != standing}
+            return {"outcome": REFUSED, **details, "left_behind": row_counts() != before}
         except DomainError as error:
             return {"outcome": REFUSED, "line": 0, "field": "", "message": str(error)[:100]}
         finally:
@@ -178,7 +180,7 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def report(door: str, rows: list[dict[str, Any]]) -> None:
+def report(importer: str, rows: list[dict[str, Any]]) -> None:
     """The table of one door."""
     table = [
         (
@@ -187,7 +189,7 @@ def report(door: str, rows: list[dict[str, Any]]) -> None:
         )
         for row in rows
     ]  # fmt: skip
-    show(door, ("file", "outcome", "line", "field", "message", "MiB", "s"), table)
+    show(importer, ("file", "outcome", "line", "field", "message", "MiB", "s"), table)
 
 
 def summary(rows: list[dict[str, Any]]) -> None:

@@ -41,28 +41,28 @@ def placed(row: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, 
     return cast("dict[str, Any]", copy)
 
 
-def encoded(door: Door, row: dict[str, Any], end: str = "\n") -> bytes:
+def encoded(importer: Door, row: dict[str, Any], end: str = "\n") -> bytes:
     """A row as a line; in a table without its header."""
-    if not door.columns:
+    if not importer.columns:
         return (json.dumps(row, ensure_ascii=False) + end).encode("utf-8", "surrogatepass")
     buffer = io.StringIO()
-    names = (*door.columns, *_others(door, row))
+    names = (*importer.columns, *_others(importer, row))
     csv.writer(buffer, lineterminator=end).writerow([row.get(name, "") for name in names])
     return buffer.getvalue().encode("utf-8", "surrogatepass")
 
 
-def _others(door: Door, row: dict[str, Any]) -> list[str]:
-    return [name for name in row if name not in door.columns]
+def _others(importer: Door, row: dict[str, Any]) -> list[str]:
+    return [name for name in row if name not in importer.columns]
 
 
-def header(door: Door, row: dict[str, Any] | None = None, end: str = "\n") -> bytes:
+def header(importer: Door, row: dict[str, Any] | None = None, end: str = "\n") -> bytes:
     """The first line of a table; nothing for JSONL."""
-    return (",".join((*door.columns, *_others(door, row or {}))) + end).encode() if door.columns else b""
+    return (",".join((*importer.columns, *_others(importer, row or {}))) + end).encode() if importer.columns else b""
 
 
-def plain(door: Door, *rows: dict[str, Any], end: str = "\n") -> bytes:
+def plain(importer: Door, *rows: dict[str, Any], end: str = "\n") -> bytes:
     """Rows as a whole file."""
-    return header(door, rows[0], end) + b"".join(encoded(door, row, end) for row in rows)
+    return header(importer, rows[0], end) + b"".join(encoded(importer, row, end) for row in rows)
 
 
 CONVERSATION = [{"role": "user", "content": "How long may a cough last?"}]

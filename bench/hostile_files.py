@@ -83,11 +83,11 @@ def made(make: Callable[[], Iterator[bytes]]) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(Pieces(make), 1 << 16))
 
 
-def second(door: Door, raw: bytes, path: tuple[Any, ...], *, quoted: bool = False) -> bytes:
+def second(importer: Door, raw: bytes, path: tuple[Any, ...], *, quoted: bool = False) -> bytes:
     """A sound row, then one with ``raw`` bytes at ``path``: instead of the whole JSON value, or within its quotes."""
-    bad = encoded(door, placed(door.row(1), path, MARK))
-    mark = MARK.encode() if quoted or door.columns else f'"{MARK}"'.encode()
-    return header(door) + encoded(door, door.row(0)) + bad.replace(mark, raw)
+    bad = encoded(importer, placed(importer.row(1), path, MARK))
+    mark = MARK.encode() if quoted or importer.columns else f'"{MARK}"'.encode()
+    return header(importer) + encoded(importer, importer.row(0)) + bad.replace(mark, raw)
 
 
 def bytes_file(data: bytes) -> BinaryIO:
@@ -113,78 +113,83 @@ class Sent:
 Maker = Callable[[Door, bool], Sent | None]
 
 
-def _bad_line(door: Door) -> int:
-    return 3 if door.columns else 2
+def _bad_line(importer: Door) -> int:
+    return 3 if importer.columns else 2
 
 
-def nested_brackets(door: Door, full: bool) -> Sent | None:
+def nested_brackets(importer: Door, full: bool) -> Sent | None:
     raw = b"[" * 100_000
-    if door.columns:  # a text like any other
-        return Sent(bytes_file(second(door, raw[:5_000], door.text)), IMPORTED)
-    return Sent(bytes_file(second(door, raw, door.text)), REFUSED, 2, True)
+    if importer.columns:  # a text like any other
+        return Sent(bytes_file(second(importer, raw[:5_000], importer.text)), IMPORTED)
+    return Sent(bytes_file(second(importer, raw, importer.text)), REFUSED, 2, True)
 
 
-def nul(door: Door, full: bool) -> Sent | None:
-    raw = b"a\x00b" if door.columns else rb"a\u0000b"
-    return Sent(bytes_file(second(door, raw, door.text, quoted=True)), REFUSED, _bad_line(door), True)
+def nul(importer: Door, full: bool) -> Sent | None:
+    raw = b"a\x00b" if importer.columns else rb"a\u0000b"
+    return Sent(bytes_file(second(importer, raw, importer.text, quoted=True)), REFUSED, _bad_line(importer), True)
 
 
-def lone_surrogate(door: Door, full: bool) -> Sent | None:
-    raw = b"\xed\xa0\xbd" if door.columns else rb"\ud83d"
-    return Sent(bytes_file(second(door, raw, door.text, quoted=True)), REFUSED, _bad_line(door), True)
+def lone_surrogate(importer: Door, full: bool) -> Sent | None:
+    raw = b"\xed\xa0\xbd" if importer.columns else rb"\ud83d"
+    return Sent(bytes_file(second(importer, raw, importer.text, quoted=True)), REFUSED, _bad_line(importer), True)
 
 
 def _number(raw: bytes) -> Maker:
-    def make(door: Door, full: bool) -> Sent | None:
-        if not door.number:
+    def make(importer: Door, full: bool) -> Sent | None:
+        if not importer.number:
             return None
-        return Sent(bytes_file(second(door, raw, door.number)), REFUSED, _bad_line(door), True)
+        return Sent(bytes_file(second(importer, raw, importer.number)), REFUSED, _bad_line(importer), True)
 
     return make
 
 
-def duplicate_keys(door: Door, full: bool) -> Sent | None:
-    if door.columns:
-        return Sent(bytes_file(header(door).replace(b"\n", f",{door.columns[0]}\n".encode())), REFUSED, 1, True)
-    twice = f'{{"{next(iter(door.row(1)))}": "x", '.encode()
-    bad = encoded(door, door.row(1)).replace(b"{", twice, 1)
-    return Sent(bytes_file(encoded(door, door.row(0)) + bad), REFUSED, 2, True)
+def duplicate_keys(importer: Door, full: bool) -> Sent | None:
+    if importer.columns:
+        return Sent(bytes_file(header(importer).replace(b"\n", f",{importer.columns[0]}\n".encode())), REFUSED, 1, True)
+    twice = f'{{"{next(iter(importer.row(1)))}": "x", '.encode()
+    bad = encoded(importer, importer.row(1)).replace(b"{", twice, 1)
+    return Sent(bytes_file(encoded(importer, importer.row(0)) + bad), REFUSED, 2, True)
 
 
-def duplicate_ids(door: Door, full: bool) -> Sent | None:
-    if not door.once:
+def duplicate_ids(importer: Door, full: bool) -> Sent | None:
+    if not importer.once:
         return None
-    return Sent(bytes_file(plain(door, door.row(0), placed(door.row(0), door.text, "Other."))), REFUSED, None, True)
+    return Sent(
+        bytes_file(plain(importer, importer.row(0), placed(importer.row(0), importer.text, "Other."))),
+        REFUSED,
+        None,
+        True,
+    )
 
 
-def twin_ids(door: Door, full: bool) -> Sent | None:
-    if not door.key:
+def twin_ids(importer: Door, full: bool) -> Sent | None:
+    if not importer.key:
         return None
-    rows = [placed(door.row(0), door.key, name) for name in (NFC, NFD)]
-    return Sent(bytes_file(plain(door, *rows)), REFUSED, None, True)
+    rows = [placed(importer.row(0), importer.key, name) for name in (NFC, NFD)]
+    return Sent(bytes_file(plain(importer, *rows)), REFUSED, None, True)
 
 
-def line_separators(door: Door, full: bool) -> Sent | None:
-    row = placed(door.row(0), door.text, "One\u2028line\u2029with\x85marks\x0b\x0c.")
-    return Sent(bytes_file(plain(door, row)), IMPORTED)
+def line_separators(importer: Door, full: bool) -> Sent | None:
+    row = placed(importer.row(0), importer.text, "One\u2028line\u2029with\x85marks\x0b\x0c.")
+    return Sent(bytes_file(plain(importer, row)), IMPORTED)
 
 
-def byte_order_mark(door: Door, full: bool) -> Sent | None:
-    data = b"\xef\xbb\xbf" + plain(door, door.row(0))
-    return Sent(bytes_file(data), IMPORTED) if door.columns else Sent(bytes_file(data), REFUSED, 1)
+def byte_order_mark(importer: Door, full: bool) -> Sent | None:
+    data = b"\xef\xbb\xbf" + plain(importer, importer.row(0))
+    return Sent(bytes_file(data), IMPORTED) if importer.columns else Sent(bytes_file(data), REFUSED, 1)
 
 
-def utf_16(door: Door, full: bool) -> Sent | None:
-    return Sent(bytes_file(plain(door, door.row(0)).decode().encode("utf-16")), REFUSED, 1)
+def utf_16(importer: Door, full: bool) -> Sent | None:
+    return Sent(bytes_file(plain(importer, importer.row(0)).decode().encode("utf-16")), REFUSED, 1)
 
 
-def crlf(door: Door, full: bool) -> Sent | None:
-    return Sent(bytes_file(plain(door, door.row(0), door.row(1), end="\r\n")), IMPORTED)
+def crlf(importer: Door, full: bool) -> Sent | None:
+    return Sent(bytes_file(plain(importer, importer.row(0), importer.row(1), end="\r\n")), IMPORTED)
 
 
-def long_line(door: Door, full: bool) -> Sent | None:
+def long_line(importer: Door, full: bool) -> Sent | None:
     size = (2 << 30) if full else (17 << 20)
-    start, _mark, rest = second(door, MARK.encode(), door.text, quoted=True).partition(MARK.encode())
+    start, _mark, rest = second(importer, MARK.encode(), importer.text, quoted=True).partition(MARK.encode())
 
     def pieces() -> Iterator[bytes]:
         yield start
@@ -192,7 +197,7 @@ def long_line(door: Door, full: bool) -> Sent | None:
             yield b"x" * (1 << 20)
         yield rest
 
-    return Sent(made(pieces), REFUSED, _bad_line(door), True)
+    return Sent(made(pieces), REFUSED, _bad_line(importer), True)
 
 
 @cache
@@ -204,7 +209,7 @@ def _gzip_bomb(size: int) -> bytes:
     return buffer.getvalue()
 
 
-def gzip_bomb(door: Door, full: bool) -> Sent | None:
+def gzip_bomb(importer: Door, full: bool) -> Sent | None:
     return Sent(bytes_file(_gzip_bomb(1024 if full else 8)), REFUSED)
 
 
@@ -231,17 +236,17 @@ def _zip_bomb(size: int) -> bytes:
     return _zipped(WORKBOOK, size, "xl/worksheets/sheet1.xml")
 
 
-def zip_bomb(door: Door, full: bool) -> Sent | None:
+def zip_bomb(importer: Door, full: bool) -> Sent | None:
     return Sent(bytes_file(_zip_bomb(1024 if full else 70)), REFUSED)  # MiB; a workbook may unpack to 64
 
 
-def path_traversal(door: Door, full: bool) -> Sent | None:
-    data = plain(door, door.row(0))
+def path_traversal(importer: Door, full: bool) -> Sent | None:
+    data = plain(importer, importer.row(0))
     names = ("../../../../etc/consilium-was-here", "/etc/consilium-was-here")
     return Sent(bytes_file(_zipped(dict.fromkeys(names, data))), REFUSED)
 
 
-def symlinks(door: Door, full: bool) -> Sent | None:
+def symlinks(importer: Door, full: bool) -> Sent | None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         link = tarfile.TarInfo("cases.jsonl")
@@ -250,51 +255,51 @@ def symlinks(door: Door, full: bool) -> Sent | None:
     return Sent(bytes_file(buffer.getvalue()), REFUSED)
 
 
-def empty_rubric(door: Door, full: bool) -> Sent | None:
-    if not door.criteria:
+def empty_rubric(importer: Door, full: bool) -> Sent | None:
+    if not importer.criteria:
         return Sent(bytes_file(b""), REFUSED)
-    empty: Any = [] if door.criteria == ("rubrics",) else ""
-    rows = [door.row(0), placed(door.row(1), door.criteria, empty)]
-    return Sent(bytes_file(plain(door, *rows)), REFUSED, _bad_line(door), True)
+    empty: Any = [] if importer.criteria == ("rubrics",) else ""
+    rows = [importer.row(0), placed(importer.row(1), importer.criteria, empty)]
+    return Sent(bytes_file(plain(importer, *rows)), REFUSED, _bad_line(importer), True)
 
 
-def only_negative(door: Door, full: bool) -> Sent | None:
-    if door.name != "healthbench":
+def only_negative(importer: Door, full: bool) -> Sent | None:
+    if importer.name != "healthbench":
         return None
-    return Sent(bytes_file(plain(door, placed(door.row(0), door.number, -5))), IMPORTED)
+    return Sent(bytes_file(plain(importer, placed(importer.row(0), importer.number, -5))), IMPORTED)
 
 
-def million_lines(door: Door, full: bool) -> Sent | None:
+def million_lines(importer: Door, full: bool) -> Sent | None:
     lines = MANY_LINES if full else 600
 
     def pieces() -> Iterator[bytes]:
-        yield header(door)
+        yield header(importer)
         for number in range(lines - 1):
-            yield encoded(door, door.row(number))
-        yield b'"broken' if door.columns else b'{"broken": '
+            yield encoded(importer, importer.row(number))
+        yield b'"broken' if importer.columns else b'{"broken": '
 
     # Some doors have had enough before the end: a rubric has 500 criteria, a bank 10,000, a verdict stands once.
-    enough = door.kind in ("rubrics", "bank") or door.name == "verdicts"
-    return Sent(made(pieces), REFUSED, None if enough else lines + bool(door.columns), True)
+    enough = importer.kind in ("rubrics", "bank") or importer.name == "verdicts"
+    return Sent(made(pieces), REFUSED, None if enough else lines + bool(importer.columns), True)
 
 
 def _texts(value: str) -> Maker:
-    def make(door: Door, full: bool) -> Sent | None:
-        return Sent(bytes_file(plain(door, placed(door.row(0), door.text, value))), IMPORTED)
+    def make(importer: Door, full: bool) -> Sent | None:
+        return Sent(bytes_file(plain(importer, placed(importer.row(0), importer.text, value))), IMPORTED)
 
     return make
 
 
-def formulas(door: Door, full: bool) -> Sent | None:
-    row = placed(door.row(0), door.text, FORMULA)
-    for number, path in enumerate(door.texts):
+def formulas(importer: Door, full: bool) -> Sent | None:
+    row = placed(importer.row(0), importer.text, FORMULA)
+    for number, path in enumerate(importer.texts):
         row = placed(row, path, f"{FORMULA}&{number}")
-    return Sent(bytes_file(plain(door, row)), IMPORTED)
+    return Sent(bytes_file(plain(importer, row)), IMPORTED)
 
 
-def privileged_keys(door: Door, full: bool) -> Sent | None:
-    row = {**door.row(0), **PRIVILEGED}
-    return Sent(bytes_file(plain(door, row)), *((REFUSED, None, True) if door.strict else (EITHER,)))
+def privileged_keys(importer: Door, full: bool) -> Sent | None:
+    row = {**importer.row(0), **PRIVILEGED}
+    return Sent(bytes_file(plain(importer, row)), *((REFUSED, None, True) if importer.strict else (EITHER,)))
 
 
 HOSTILE: dict[str, Maker] = {

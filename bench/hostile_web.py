@@ -44,19 +44,19 @@ def main() -> None:
     parser.add_argument("--file", nargs="*", default=[], help="only files with these words in their name")
     parser.add_argument("--full", action="store_true", help="at full size")
     options = parser.parse_args()
-    doors = [door for door in DOORS if door.name in options.door]
+    importers = [importer for importer in DOORS if importer.name in options.door]
     names = [name for name in HOSTILE if not options.file or any(word in name for word in options.file)]
     results: list[dict[str, Any]] = []
     with scratch_product() as home, web_server(PORT) as web, worker(home) as pid:
         cookie = sign_in()
-        for door in doors:
-            hear(upload(door, hostile_files.bytes_file(plain(door, door.row(0), door.row(1))), cookie))
+        for importer in importers:
+            hear(upload(importer, hostile_files.bytes_file(plain(importer, importer.row(0), importer.row(1))), cookie))
             rows = [
                 row
                 for name in names
-                if (row := tried(door, name, cookie, [web.pid, pid], full=options.full)) is not None
+                if (row := tried(importer, name, cookie, [web.pid, pid], full=options.full)) is not None
             ]
-            hostile.report(door.name, rows)
+            hostile.report(importer.name, rows)
             results += rows
     hostile.summary(results)
 
@@ -85,9 +85,9 @@ def sign_in() -> str:
     return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}; csrftoken={'c' * 32}"
 
 
-def tried(door: Door, name: str, cookie: str, pids: list[int], *, full: bool) -> dict[str, Any] | None:
+def tried(importer: Door, name: str, cookie: str, pids: list[int], *, full: bool) -> dict[str, Any] | None:
     """What becomes of one file; None where the door has no such file."""
-    sent = HOSTILE[name](door, full)
+    sent = HOSTILE[name](importer, full)
     if sent is None:
         return None
     processes = [member for pid in pids for member in family(pid)]
@@ -95,7 +95,7 @@ def tried(door: Door, name: str, cookie: str, pids: list[int], *, full: bool) ->
     for pid in processes:
         Path(f"/proc/{pid}/clear_refs").write_text("5")
     began = time.perf_counter()
-    row = {"door": door.name, "file": name, **hear(upload(door, sent.file, cookie))}
+    row = {"door": importer.name, "file": name, **hear(upload(importer, sent.file, cookie))}
     row["seconds"] = round(time.perf_counter() - began, 2)
     row["mib"] = round(max(_status(pid, "VmHWM") - before[pid] for pid in processes), 1)
     row["right"] = _is_right(row, sent)
@@ -109,7 +109,7 @@ def _is_right(row: dict[str, Any], sent: Sent) -> bool:
     return row["outcome"] == REFUSED and sent.outcome in (REFUSED, EITHER) and placed and not row["left_behind"]
 
 
-def upload(door: Door, file: Any, cookie: str) -> dict[str, Any]:
+def upload(importer: Door, file: Any, cookie: str) -> dict[str, Any]:
     """Send a file to the page of a new benchmark, as a browser does; what the page answered."""
     from accounts.models import User
     from rubrics.services import grant_role
@@ -117,9 +117,9 @@ def upload(door: Door, file: Any, cookie: str) -> dict[str, Any]:
     slug = f"h-{uuid4().hex[:12]}"
     benchmark = hostile.prepare(slug)
     grant_role(benchmark=benchmark, user=User.objects.get(email=hostile.EMAIL), role="admin")
-    standing = work_in(benchmark)
+    before = work_in(benchmark)
     boundary = uuid4().hex
-    fields = {"kind": door.kind, **door.options}
+    fields = {"kind": importer.kind, **importer.options}
     head = "".join(
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
         for name, value in fields.items()
@@ -149,7 +149,7 @@ def upload(door: Door, file: Any, cookie: str) -> dict[str, Any]:
     connection.close()
     match = re.search(r"/imports/([^/]+)/", answer.headers.get("Location", ""))
     job = match[1] if match else ""
-    return {"benchmark": benchmark, "standing": standing, "status": answer.status, "page": page, "job": job}
+    return {"benchmark": benchmark, "standing": before, "status": answer.status, "page": page, "job": job}
 
 
 def hear(answer: dict[str, Any]) -> dict[str, Any]:

@@ -78,10 +78,12 @@ def collect(folder: Path) -> None:
     rater = again(world)
     changed_json = []
     clients: dict[str, Client] = {}
-    for name, door in DOORS.items():
-        if door.framework or door.writes_only:
+    for name, endpoint in DOORS.items():
+        if endpoint.framework or endpoint.writes_only:
             continue
-        role = next((role for role in ("admin", "researcher", "author", *sorted(door.roles)) if role in door.roles), "")
+        role = next(
+            (role for role in ("admin", "researcher", "author", *sorted(endpoint.roles)) if role in endpoint.roles), ""
+        )
         user = world.users.get(role)
         if user is None:
             continue
@@ -89,7 +91,7 @@ def collect(folder: Path) -> None:
             clients[role] = Client(raise_request_exception=False)
             user.refresh_from_db()
             clients[role].force_login(user)
-        arguments = door.arguments(world) if door.arguments else {}
+        arguments = endpoint.arguments(world) if endpoint.arguments else {}
         endings = [{place: "xlsx"} for place, value in arguments.items() if value == "csv"]
         for other in ({}, *endings):
             url = reverse(name, kwargs={**arguments, **other})

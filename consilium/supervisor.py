@@ -52,12 +52,12 @@ class Supervisor:
     """Starts processes, informs the guard, and keeps them running. ``say`` takes lines for whoever watches."""
 
     def __init__(
-        self, *, logs: Path, cwd: Path, environment: Mapping[str, str], guard: IO[bytes], say: Callable[[str], None]
+        self, *, logs: Path, cwd: Path, environment: Mapping[str, str], reaper: IO[bytes], say: Callable[[str], None]
     ) -> None:
         self.logs = logs
         self.cwd = cwd
         self.environment = environment
-        self.guard = guard
+        self.guard = reaper
         self.say = say
         self.watch = HeartbeatWatch()
         self._states: dict[Process, _State] = {}

@@ -121,8 +121,8 @@ def restart_release(*, release: Release, at: datetime) -> None:
     from releases.tasks import run_release
 
     Benchmark.objects.select_for_update().get(pk=release.benchmark_id)  # two releases of one version come in turn
-    standing = Release.objects.filter(benchmark=release.benchmark, version=release.version, status__in=STANDING)
-    if standing.exists():
+    existing = Release.objects.filter(benchmark=release.benchmark, version=release.version, status__in=STANDING)
+    if existing.exists():
         raise Conflict(
             _("There is a version %(version)s already; a release never changes.") % {"version": release.version}
         )

@@ -84,7 +84,7 @@ def content_of(case: Case) -> CaseContent:
     )
 
 
-def read_content(value: Any, *, standing: CaseContent) -> Reading:
+def read_content(value: Any, *, stored: CaseContent) -> Reading:
     """Fields from JSON, strictly: what is not named stays as it stands, what is not known is refused."""
     reading = Reading()
     if not isinstance(value, Mapping):
@@ -97,11 +97,11 @@ def read_content(value: Any, *, standing: CaseContent) -> Reading:
         if name in value:
             _READERS[name](value[name], reading)
         else:
-            reading.values[name] = getattr(standing, name)
+            reading.values[name] = getattr(stored, name)
     return reading
 
 
-def read_form(data: QueryDict, *, standing: CaseContent) -> Reading:
+def read_form(data: QueryDict, *, stored: CaseContent) -> Reading:
     """Fields from the form as a browser without scripts sends it; fields that it does not show stay as they stand."""
     value: dict[str, Any] = {
         name: data[name] for name in FIELDS if name in data and name not in ("conversation", "tags")
@@ -114,7 +114,7 @@ def read_form(data: QueryDict, *, standing: CaseContent) -> Reading:
         value["conversation"] = [{"role": role, "content": text.replace("\r\n", "\n")} for role, text in pairs]
     tags = [f"{before}{tag.strip()}" for name, before in TAG_KINDS.items() for tag in data.getlist(name) if tag.strip()]
     value["tags"] = [*tags, *(tag.strip() for tag in data.getlist("others") if tag.strip())]
-    return read_content(value, standing=standing)
+    return read_content(value, stored=stored)
 
 
 def tags_by_kind(tags: Sequence[str]) -> dict[str, list[str]]:

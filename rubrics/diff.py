@@ -53,9 +53,9 @@ class Line:
     @property
     def item(self) -> DraftItem:
         """The criterion as it stands now, or as it last stood."""
-        standing = self.new or self.old
-        assert standing is not None
-        return standing
+        item = self.new or self.old
+        assert item is not None
+        return item
 
     @property
     def added_tags(self) -> list[str]:

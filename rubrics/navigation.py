@@ -128,14 +128,14 @@ def _auditors_card(user: User, role: AuthoringRole) -> navigation.HomeCard:
     from rubrics.audits.report import desk_of
 
     benchmark = role.benchmark
-    url, desk = reverse("rubrics:audit-desk", args=[benchmark.slug]), desk_of(user, benchmark)
+    url, dashboard = reverse("rubrics:audit-desk", args=[benchmark.slug]), desk_of(user, benchmark)
     return navigation.HomeCard(
         key=benchmark.slug,
         title=benchmark.title,
         url=url,
         role=role.get_role_display(),
-        figures=[navigation.HomeFigure(_("Cases to audit"), desk.waiting + (desk.at is not None), url)],
-        action=(_("Go on auditing"), url) if desk.at or desk.waiting else None,
+        figures=[navigation.HomeFigure(_("Cases to audit"), dashboard.waiting + (dashboard.at is not None), url)],
+        action=(_("Go on auditing"), url) if dashboard.at or dashboard.waiting else None,
         made_up=benchmark.is_demo,
     )
 

@@ -56,21 +56,21 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         remarks.setdefault(remark.item, []).append(remark)
     rows = []
     for line in diff.lines:
-        standing = line.new
+        new_item = line.new
         rows.append(
             Row(
                 line=line,
                 evidence=evidence.get(line.item.criterion or 0, []),
-                remarks=remarks.get(standing.id, []) if standing else [],
-                comment=comments.get(standing.id, "") if standing else "",
+                remarks=remarks.get(new_item.id, []) if new_item else [],
+                comment=comments.get(new_item.id, "") if new_item else "",
                 earlier=[
-                    (review, review.item_comments[standing.id])
+                    (review, review.item_comments[new_item.id])
                     for review in reviews
-                    if standing.id in review.item_comments
+                    if new_item.id in review.item_comments
                 ]
-                if standing
+                if new_item
                 else [],
-                since=since.get(standing.id, "") if standing else "",
+                since=since.get(new_item.id, "") if new_item else "",
             )
         )
     wrote = draft.saved_by_id == user.pk or any(row.user_id == user.pk for row in rubric.contributors.all())

@@ -124,10 +124,10 @@ def reviewable_by(user: User, benchmark: Benchmark) -> QuerySet[Rubric]:
     approved = RubricReview.objects.filter(reviewer=user.pk, outcome=RubricReview.Outcome.APPROVED)
     done = [
         rubric
-        for rubric, digest, standing in approved.filter(
+        for rubric, digest, status in approved.filter(
             rubric__case__benchmark=benchmark, rubric__status=Status.IN_REVIEW
         ).values_list("rubric", "digest", "rubric__draft__digest")
-        if digest == standing
+        if digest == status
     ]
     return rows.exclude(pk__in=done)
 

@@ -43,8 +43,8 @@ def profile(request: SignedInRequest) -> HttpResponse:
     person = User.objects.get(pk=request.user.pk)
     posted = request.POST if request.method == "POST" else None
     form = ProfileForm(posted, instance=person)
-    standing = PhysicianProfile.objects.filter(user=person).first() or PhysicianProfile(user=person)
-    physician = CredentialsForm(posted, instance=standing)
+    stored = PhysicianProfile.objects.filter(user=person).first() or PhysicianProfile(user=person)
+    physician = CredentialsForm(posted, instance=stored)
     if posted is not None and form.is_valid() and physician.is_valid():
         services.update_profile(user=request.user, credentials=physician.cleaned_data, **form.cleaned_data)
         messages.success(request, _("Your profile was saved."))

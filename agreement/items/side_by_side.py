@@ -122,14 +122,14 @@ def _said(benchmark: Benchmark, raters: tuple[Rater, Rater], shown: Sequence[Res
     for response in shown:
         mine = pairs_of(benchmark, *raters, Span(response.pk, response.pk))
         for i, criterion in enumerate(mine.criterion.tolist()):
-            standing = int(mine.standing[i])
+            status = int(mine.standing[i])
             answers[response.pk, criterion] = Said(
                 a=WORDS[int(mine.a[i])],
                 b=WORDS[int(mine.b[i])],
                 standing="agree"
-                if standing in _AGREE
+                if status in _AGREE
                 else "differ"
-                if standing <= Standing.MISSING_ON_NOT_MET
+                if status <= Standing.MISSING_ON_NOT_MET
                 else "left_out",
             )
     return answers

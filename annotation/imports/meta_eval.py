@@ -76,8 +76,8 @@ def import_meta_eval(
         ids = _write_cases(benchmark, chunk, case_writer, faults, at)
         responses = _write_responses(chunk, ids, candidate, response_writer)
         faults.refuse_if_any()
-        standing = _standing_rubrics(ids)
-        rubrics = {key: _rubric_for(ids[key], each, standing.get(ids[key], []), at) for key, each in chunk.items()}
+        stored = _standing_rubrics(ids)
+        rubrics = {key: _rubric_for(ids[key], each, stored.get(ids[key], []), at) for key, each in chunk.items()}
         for key, (rubric, criteria) in rubrics.items():
             for line, completion, criterion, label, physician in labels[key]:
                 votes.add(
@@ -169,17 +169,17 @@ def _write_responses(
     chunk: dict[str, Gathered], ids: dict[str, int], candidate: Candidate, writer: ResponseWriter
 ) -> dict[tuple[str, str], int]:
     """One response for each completion, its sample the next free number of the case; ids by (case, completion)."""
-    standing: dict[int, dict[str, int]] = {}
+    stored: dict[int, dict[str, int]] = {}
     for case, sample, external_id in Response.objects.filter(
         case__in=ids.values(), candidate=candidate, setting="chat"
     ).values_list("case_id", "sample", "external_id"):
-        standing.setdefault(case, {})[external_id] = sample
+        stored.setdefault(case, {})[external_id] = sample
     rows: list[NewResponse] = []
     names: list[tuple[str, str]] = []
     for key, each in chunk.items():
         if key not in ids:
             continue
-        samples = standing.get(ids[key], {})
+        samples = stored.get(ids[key], {})
         following = max(samples.values(), default=-1) + 1
         for completion_id, (line, text) in each.completions.items():
             if completion_id not in samples:
@@ -217,14 +217,14 @@ def _rubric_for(
     The gold rubric where it has them; else the next version of the track beside it, which keeps the rows of known
     criteria, so that their decisions stand.
     """
-    standing: dict[tuple[str, str], Any] = {}
+    stored: dict[tuple[str, str], Any] = {}
     beside: list[RubricItem] = []
     for rubric in rubrics:
         items = list(rubric.items.all())
         ids_by_criterion = {(item.criterion.text, tag): item.criterion_id for item in items for tag in item.tags}
         if all(criterion in ids_by_criterion for criterion in gathered.criteria):
             return rubric.pk, {criterion: ids_by_criterion[criterion] for criterion in gathered.criteria}
-        standing = {**ids_by_criterion, **standing}
+        stored = {**ids_by_criterion, **stored}
         if rubric.track == TRACK:
             beside = items
     version = Rubric.objects.filter(case=case, track=TRACK).aggregate(last=Max("version"))["last"] or 0
@@ -235,7 +235,7 @@ def _rubric_for(
     criteria = dict.fromkeys([*((item.criterion.text, item.tags[0]) for item in beside), *gathered.criteria])
     ids = {}
     for position, (text, category) in enumerate(criteria, start=1):
-        criterion = standing.get((text, category)) or Criterion.objects.create(case_id=case, text=text).pk
+        criterion = stored.get((text, category)) or Criterion.objects.create(case_id=case, text=text).pk
         ids[text, category] = criterion
         RubricItem.objects.create(rubric=rubric, criterion_id=criterion, position=position, points=1, tags=[category])
     Rubric.objects.filter(pk=rubric.pk).update(status=Rubric.Status.PUBLISHED, published_at=at)

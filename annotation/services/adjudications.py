@@ -92,13 +92,13 @@ def _ask_for_a_revision(row: Adjudication, ruling: Ruling, *, by: User, at: date
     RubricItem.objects.select_for_update(no_key=True).filter(
         rubric=row.rubric_id, criterion=ruling.criterion_id
     ).first()
-    standing = Ruling.objects.filter(
+    stored = Ruling.objects.filter(
         adjudication__response=row.response_id,
         adjudication__rubric=row.rubric_id,
         criterion=ruling.criterion_id,
         outcome=RulingOutcome.FAULTY,
     )
-    reasons = list(dict.fromkeys(standing.order_by("created_at", "pk").values_list("reason", flat=True)))
+    reasons = list(dict.fromkeys(stored.order_by("created_at", "pk").values_list("reason", flat=True)))
     if reasons:
         request_revision(
             rubric=row.rubric,

@@ -18,7 +18,7 @@ from rubrics.models import BenchmarkRole
 
 
 @transaction.atomic
-def add_comment(*, assignment: Assignment, author: User, voice: str, text: str, at: datetime) -> Comment:
+def add_comment(*, assignment: Assignment, author: User, author_role: str, text: str, at: datetime) -> Comment:
     """Add ``text``; who else takes part is told that there is a comment and by which part, not what it says."""
     cleaned_text = text.replace("\x00", "").replace("\r\n", "\n").strip()
     if not cleaned_text:
@@ -31,7 +31,7 @@ def add_comment(*, assignment: Assignment, author: User, voice: str, text: str, 
     if Batch.objects.filter(pk=assignment.batch_id, status=Batch.Status.CLOSED).exists():
         raise Conflict(_("This batch is closed: its comments can be read, and no more are added."))
     comment = Comment.objects.create(
-        assignment=assignment, author=author, voice=voice, text=cleaned_text, created_at=at
+        assignment=assignment, author=author, voice=author_role, text=cleaned_text, created_at=at
     )
     _tell(comment, at)
     return comment
@@ -43,7 +43,7 @@ def _tell(comment: Comment, at: datetime) -> None:
     benchmark = batch.group.benchmark
     members = Membership.objects.filter(group=batch.group_id, active=True)
     work = reverse("annotation:comments", args=[assignment.public_id])
-    desk = reverse("annotation:comments-of", args=[benchmark.slug, assignment.public_id])
+    admin_url = reverse("annotation:comments-of", args=[benchmark.slug, assignment.public_id])
     urls_by_user: dict[int, str] = {}
     theirs = assignment.status != Assignment.Status.RELEASED
     if theirs and members.filter(user=assignment.annotator_id, role=Membership.Role.ANNOTATOR).exists():
@@ -51,7 +51,7 @@ def _tell(comment: Comment, at: datetime) -> None:
     if members.filter(user=assignment.checker_id, role=Membership.Role.CHECKER).exists():
         urls_by_user[assignment.checker_id or 0] = work
     admins = BenchmarkRole.objects.filter(benchmark=benchmark, role=BenchmarkRole.Role.ADMIN, active=True)
-    urls_by_user |= dict.fromkeys(admins.values_list("user_id", flat=True), desk)
+    urls_by_user |= dict.fromkeys(admins.values_list("user_id", flat=True), admin_url)
     urls_by_user.pop(comment.author_id, None)
     for user in User.objects.filter(pk__in=urls_by_user, is_active=True):
         notify_of_thread(

@@ -156,7 +156,7 @@ def record_decisions(
     for wave in _waves(possible):
         written = _write(assignment.pk, row.round, [(change, evidence) for _place, change, evidence in wave], at)
         left = [change.criterion for _place, change, _evidence in wave if change.criterion not in written]
-        standing = (
+        stored = (
             {
                 decision.criterion_id: decision
                 for decision in Decision.objects.filter(assignment=assignment.pk, round=row.round, criterion__in=left)
@@ -168,7 +168,7 @@ def record_decisions(
             results[place] = (
                 Saved(change.criterion, written[change.criterion], at)
                 if change.criterion in written
-                else _not_written(change, standing.get(change.criterion))
+                else _not_written(change, stored.get(change.criterion))
             )
     if row.status == Assignment.Status.NOT_STARTED and any(isinstance(result, Saved) for result in results):
         transition(assignment, source=[Assignment.Status.NOT_STARTED], target=Assignment.Status.DRAFT, started_at=at)
@@ -181,10 +181,10 @@ def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> l
     """Answers to saves that stand already; the `Conflict` under way goes on where one of them does not."""
     criteria = [change.criterion for change in changes]
     rows = Decision.objects.filter(assignment=assignment.pk, round=assignment.round, criterion__in=criteria)
-    standing = {row.criterion_id: row for row in rows}
+    stored = {row.criterion_id: row for row in rows}
     results: list[Told] = []
     for change in changes:
-        row = standing.get(change.criterion)
+        row = stored.get(change.criterion)
         if row is None or change.client_id is None or row.client_id != change.client_id:
             raise  # called while the Conflict is handled
         results.append(Saved(change.criterion, row.version, row.updated_at))
@@ -282,12 +282,12 @@ def _write(
         return dict(cursor.fetchall())
 
 
-def _not_written(change: DecisionInput, standing: Decision | None) -> Told:
-    if standing is None:
+def _not_written(change: DecisionInput, stored: Decision | None) -> Told:
+    if stored is None:
         return Refused(change.criterion, _("There is no decision of this version."))
-    if change.client_id and standing.client_id == change.client_id:  # the answer to it was lost on the way
-        return Saved(change.criterion, standing.version, standing.updated_at)
-    return Stale(change.criterion, standing)
+    if change.client_id and stored.client_id == change.client_id:  # the answer to it was lost on the way
+        return Saved(change.criterion, stored.version, stored.updated_at)
+    return Stale(change.criterion, stored)
 
 
 @transaction.atomic

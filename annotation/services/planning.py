@@ -311,7 +311,7 @@ def _allocate(
     ]
     annotators = [person_at[user] for user in able]
     checkers = [person_at[user] for user in team.checkers]
-    bars = {(response_at[response], person_at[user]) for response, user in barred}
+    excluded = {(response_at[response], person_at[user]) for response, user in barred}
     pairs = None if matches is None else {(case_at[case], person_at[user]) for case, user in matches}
     required = terms.specialty_match == Batch.SpecialtyMatch.REQUIRED
     if terms.pool:
@@ -322,7 +322,7 @@ def _allocate(
             seed=terms.seed,
             checkers=checkers,
             check_fraction=terms.fraction,
-            barred=bars,
+            barred=excluded,
             matches=pairs if required else None,
         )
         return Allocation(()), {people[person]: number for person, number in pool_counts.items()}
@@ -342,7 +342,7 @@ def _allocate(
         check_fraction=terms.fraction,
         by_case=terms.order == Batch.Order.BY_CASE,
         existing_load={person_at[user]: load for user, load in work.items()},
-        barred=bars,
+        barred=excluded,
         capacity={person_at[user]: most for user, most in room.items()},
         matches=pairs,
         match_required=required,

@@ -35,22 +35,22 @@ from consilium.statistics.estimate import Estimate
 from rubrics.models import Benchmark
 
 
-def why_no_new_work(standing: Standing) -> str:
+def why_no_new_work(eligibility: Standing) -> str:
     """The sentence for a physician who may not begin anything new. What held them back stays between admins."""
     return {
         "qualification": _("Pass the qualification first; you find it under “My work”."),
         "waiting": _("Pass the qualification first. You may try again later; “My work” says when."),
         "failed": _("The qualification was not passed and no attempt is left. The admin of the benchmark was told."),
         "withheld": _("You get no new work for now. Finish what you have begun, or ask the admin of the benchmark."),
-    }.get(standing.reason, "")
+    }.get(eligibility.reason, "")
 
 
 def refuse_new_work(*, assignment: Assignment, at: datetime) -> None:
     """`Conflict` where the annotator would begin new work and may not."""
     row = Assignment.objects.select_related("batch__group").get(pk=assignment.pk)
-    standing = refuses_new_work(row, at=at)
-    if standing is not None:
-        raise Conflict(why_no_new_work(standing))
+    eligibility = refuses_new_work(row, at=at)
+    if eligibility is not None:
+        raise Conflict(why_no_new_work(eligibility))
 
 
 def where_it_ends(assignment: Assignment) -> str:
@@ -84,11 +84,11 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
     )
     if member.first() is None:
         raise DomainError(_("Only annotators of the group qualify."))
-    standing = standing_of(user, group, at=at)
-    if standing.under_way is not None:
-        return standing.under_way
-    if standing.reason != QUALIFICATION:
-        raise Conflict(why_no_new_work(standing) or _("You are qualified already."))
+    eligibility = standing_of(user, group, at=at)
+    if eligibility.under_way is not None:
+        return eligibility.under_way
+    if eligibility.reason != QUALIFICATION:
+        raise Conflict(why_no_new_work(eligibility) or _("You are qualified already."))
     keys = qualification_set(group.benchmark, user)
     comparable = KeyedDecision.objects.filter(keyed__in=keys).exclude(outcome=Outcome.CANNOT_ASSESS)
     if not comparable.exists():
@@ -96,7 +96,7 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
             _("There is nothing for you to qualify on: you know these responses already. Ask the admin to add others.")
         )
     rule = QualificationRule.objects.get(benchmark=group.benchmark_id)
-    number = len(standing.attempts) + 1
+    number = len(eligibility.attempts) + 1
     seed = secrets.randbelow(2**53) if seed is None else seed
     batch = Batch.objects.create(
         group=group,
@@ -164,13 +164,13 @@ def _finish(batch: Batch, at: datetime) -> None:
     transition(batch, source=[Batch.Status.OPEN, Batch.Status.PAUSED], target=Batch.Status.CLOSED, closed_at=at)
     if passed:
         return
-    standing = standing_of(attempt.user, attempt.group, at=at)
-    if standing.reason == "failed":
+    eligibility = standing_of(attempt.user, attempt.group, at=at)
+    if eligibility.reason == "failed":
         member = Membership.objects.select_related("user").get(
             group=attempt.group, user=attempt.user, role=Membership.Role.ANNOTATOR
         )
         with translation.override(settings.LANGUAGE_CODE):  # handed in by a physician, read by admins of any language
-            reason = _("Qualification not passed in %(n)d attempts.") % {"n": len(standing.attempts)}
+            reason = _("Qualification not passed in %(n)d attempts.") % {"n": len(eligibility.attempts)}
         tell_admins(benchmark=attempt.group.benchmark, about=member, reason=reason, at=at)
 
 

@@ -29,14 +29,14 @@ COLUMNS = ("batch", "case", "annotator", "state", "voice", "author", "written", 
 @signed_in
 def comments(request: SignedInRequest, public_id: str) -> HttpResponse:
     """What annotator, checker and admin said of this work; POST adds to it."""
-    assignment, voice = discussions.get_discussed(request.user, public_id)
+    assignment, author_role = discussions.get_discussed(request.user, public_id)
     work = ""
-    if voice == Comment.Voice.ANNOTATOR:
+    if author_role == Comment.Voice.ANNOTATOR:
         work = reverse("annotation:grade", args=[public_id])
     elif access.held_checks(request.user).filter(pk=assignment.pk).exists():
         work = reverse("annotation:check", args=[public_id])
     here = reverse("annotation:comments", args=[public_id])
-    return _thread(request, assignment, voice, here, {"work": work})
+    return _thread(request, assignment, author_role, here, {"work": work})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -52,13 +52,15 @@ def comments_of(request: SignedInRequest, slug: str, public_id: str) -> HttpResp
 
 
 def _thread(
-    request: SignedInRequest, assignment: Assignment, voice: Comment.Voice, here: str, more: dict[str, Any]
+    request: SignedInRequest, assignment: Assignment, author_role: Comment.Voice, here: str, more: dict[str, Any]
 ) -> HttpResponse:
     refused, text = None, ""
     if request.method == "POST":
         text = request.POST.get("text", "")[: 5 * discussions.LONGEST]
         try:
-            add_comment(assignment=assignment, author=request.user, voice=voice, text=text, at=timezone.now())
+            add_comment(
+                assignment=assignment, author=request.user, author_role=author_role, text=text, at=timezone.now()
+            )
         except DomainError as error:
             refused = error
         else:
@@ -69,7 +71,7 @@ def _thread(
         "benchmark": assignment.batch.group.benchmark,
         "batch": assignment.batch,
         "assignment": assignment,
-        "lines": discussions.thread_of(assignment, request.user, voice),
+        "lines": discussions.thread_of(assignment, request.user, author_role),
         "writable": discussions.writable(assignment),
         "longest": discussions.LONGEST,
         "here": here,

@@ -102,9 +102,9 @@ def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) ->
     for user, _response in seen_by(users, active):
         known[user] = known.get(user, 0) + 1
     for group in ExpertGroup.objects.filter(benchmark=benchmark):
-        for user, standing in standings(group).items():
+        for user, eligibility in standings(group).items():
             name = str(users[user]) if names else pseudonyms.get(user, "")
-            rows.append({"name": name, "pseudonym": pseudonyms.get(user, ""), "standing": standing,
+            rows.append({"name": name, "pseudonym": pseudonyms.get(user, ""), "standing": eligibility,
                           "known": known.get(user, 0), "set": len(active)})  # fmt: skip
     return sorted(rows, key=lambda row: (natural(row["standing"].group.name), natural(row["name"])))
 

@@ -71,12 +71,12 @@ def _with_figures(benchmark: Benchmark, *, names: bool) -> tuple[list[Person], l
     annotators, checkers = (_people(benchmark, role, names=names) for role in (ANNOTATOR, CHECKER))
     of_annotators = annotator_figures(benchmark, [person.membership.user_id for person in annotators])
     of_checkers = checker_figures(benchmark, [person.membership.user_id for person in checkers])
-    standing: dict[int, Standing] = {}
+    eligibility: dict[int, Standing] = {}
     for group in ExpertGroup.objects.filter(benchmark=benchmark):
-        standing |= standings(group)
+        eligibility |= standings(group)
     for person in annotators:
         person.annotator = of_annotators[person.membership.user_id]
-        person.standing = standing.get(person.membership.user_id)
+        person.standing = eligibility.get(person.membership.user_id)
     for person in checkers:
         person.checker = of_checkers[person.membership.user_id]
     return annotators, checkers

@@ -32,7 +32,7 @@ def barred_writers(
 
     Beside references (aided) only a second response of the same candidate is barred: the writer reads answers anyhow.
     """
-    pairs_by_bar: dict[Bar, set[Pair]] = {bar: set() for bar in Bar}
+    pairs_by_bar: dict[Bar, set[Pair]] = {reason: set() for reason in Bar}
     tasks = WritingTask.objects.filter(case__in=cases, writer__in=people).exclude(status=WritingTask.Status.RELEASED)
     if mode == "unaided":
         pairs_by_bar[Bar.READ] = _given_an_answer(cases, people)

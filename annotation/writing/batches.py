@@ -120,9 +120,9 @@ def takers_of(*, batch: Batch, tasks: Sequence[WritingTask]) -> dict[int, list[W
     people, _held_back = able_annotators(batch.group)
     cases = [task.case_id for task in tasks]
     terms = batch.writing_terms
-    bars = barred_writers(mode=terms.mode, candidate=terms.candidate, cases=cases, people=people)
+    exclusions = barred_writers(mode=terms.mode, candidate=terms.candidate, cases=cases, people=people)
     had = WritingTask.objects.filter(batch=batch, case__in=cases).values_list("case_id", "writer_id")
-    return fitting_tasks(tasks, people, set(had).union(*bars.values()))
+    return fitting_tasks(tasks, people, set(had).union(*exclusions.values()))
 
 
 def open_in(batch: Batch) -> dict[int, int]:

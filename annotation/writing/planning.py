@@ -130,11 +130,13 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
             % {"asked": order.writers_per_case, "people": len(people)}
         )
     matches = _matches(order, {pk: case_specialty(tags) for pk, tags in matched}, people)
-    bars = barred_writers(mode=order.mode, candidate=order.known_candidate(), cases=with_references, people=people)
-    barred = set().union(*bars.values())
+    exclusions = barred_writers(
+        mode=order.mode, candidate=order.known_candidate(), cases=with_references, people=people
+    )
+    barred = set().union(*exclusions.values())
     eligible = _may_be_written(order, with_references, people, barred, matches)
     if not eligible:
-        raise DomainError(" ".join([_("No case is left that enough physicians may write to."), *_in_words(bars)]))
+        raise DomainError(" ".join([_("No case is left that enough physicians may write to."), *_in_words(exclusions)]))
     drawn = _drawn(eligible, filter.draw, order.seed)
     allocation = _allocated(order, drawn, people, barred, matches)
     parts = (order.group.pk, order.mode, order.candidate.strip(), sorted(shown.items()), allocation.slots)
@@ -149,7 +151,7 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
         shown={case: shown.get(case, ()) for case in drawn},
         allocation=allocation,
         loads=_loads(order.group, people, allocation, {pair for pair in barred if pair[0] in set(drawn)}),
-        left_out=tuple(_in_words(bars)),
+        left_out=tuple(_in_words(exclusions)),
         warnings=tuple(_warnings(order, held_back, len(drawn), filter.draw)),
         digest=sha256(repr(parts).encode()).hexdigest(),
     )
@@ -263,7 +265,7 @@ def _loads(
     )
 
 
-def _in_words(bars: Mapping[Bar, Collection[Pair]]) -> list[str]:
+def _in_words(exclusions: Mapping[Bar, Collection[Pair]]) -> list[str]:
     """How many physicians are kept from how many cases, and why: a sentence for each reason."""
     sentences = {
         Bar.READ: _("Kept from %(cases)s: %(people)s who were given an answer to the case before."),
@@ -271,11 +273,11 @@ def _in_words(bars: Mapping[Bar, Collection[Pair]]) -> list[str]:
         Bar.WROTE: _("Kept from %(cases)s: %(people)s who have written to the case, or are to."),
     }
     lines = []
-    for bar, pairs in bars.items():
+    for reason, pairs in exclusions.items():
         cases, people = len({case for case, _user in pairs}), len({user for _case, user in pairs})
         if pairs:
             lines.append(
-                sentences[bar]
+                sentences[reason]
                 % {
                     "cases": ngettext("%(number)d case", "%(number)d cases", cases) % {"number": cases},
                     "people": ngettext("%(number)d physician", "%(number)d physicians", people) % {"number": people},

@@ -62,11 +62,11 @@ def load_demo(*, at: datetime) -> bool:
     people = _people()
     demo = _benchmark(people, cases, responses, calendar.days_ago(56))
     groups = _groups(demo, people)
-    desk = Desk(demo, people, cases, responses, Simulator(SEED), calendar)
+    work = Desk(demo, people, cases, responses, Simulator(SEED), calendar)
     for number, group in enumerate(groups):
-        _calibration_batch(desk, group, SEED + 10 * number)
-        _closed_batch(desk, group, SEED + 10 * number + 1)
-        _open_batch(desk, group, SEED + 10 * number + 2)
+        _calibration_batch(work, group, SEED + 10 * number)
+        _closed_batch(work, group, SEED + 10 * number + 1)
+        _open_batch(work, group, SEED + 10 * number + 2)
     _writing_batch(groups[0], calendar.days_ago(1))
     _drafts(demo, people, calendar)
     refresh_statistics()
@@ -182,28 +182,28 @@ def _run(events: list[tuple[datetime, Callable[[], None]]]) -> None:
 
 
 def _make_batch(
-    desk: Desk, group: ExpertGroup, terms: work.BatchTerms, response_filter: work.ResponseFilter, at: datetime
+    simulation: Desk, group: ExpertGroup, terms: work.BatchTerms, response_filter: work.ResponseFilter, at: datetime
 ) -> Batch:
     plan = work.plan_batch(group=group, terms=terms, filter=response_filter)
-    return work.create_batch(plan=plan, by=desk.users["admin@example.org"], at=at)
+    return work.create_batch(plan=plan, by=simulation.users["admin@example.org"], at=at)
 
 
 def _keys(numbers: Sequence[str]) -> list[str]:
     return [case.key for case in read_cases() if case.key.removeprefix("demo-")[:2] in numbers]
 
 
-def _calibration_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
+def _calibration_batch(simulation: Desk, group: ExpertGroup, seed: int) -> None:
     """The physicians' own responses, graded once each and closed: what k is calibrated on."""
-    calendar = desk.calendar
+    calendar = simulation.calendar
     start = calendar.days_ago(50)
     terms = work.BatchTerms(title="Calibration: physicians’ responses", check_policy="none", seed=seed)
-    batch = _make_batch(desk, group, terms, work.ResponseFilter(kinds=["physician"]), start)
-    _run(_hand_ins(desk, desk.tasks(batch), start, days=6))
+    batch = _make_batch(simulation, group, terms, work.ResponseFilter(kinds=["physician"]), start)
+    _run(_hand_ins(simulation, simulation.tasks(batch), start, days=6))
     work.close_batch(batch=batch, at=calendar.session(start, 8))
 
 
 def _hand_ins(
-    desk: Desk, tasks: Sequence[Task], start: datetime, *, days: int
+    work: Desk, tasks: Sequence[Task], start: datetime, *, days: int
 ) -> list[tuple[datetime, Callable[[], None]]]:
     events: list[tuple[datetime, Callable[[], None]]] = []
     by_annotator: dict[int, list[Task]] = defaultdict(list)
@@ -211,15 +211,15 @@ def _hand_ins(
         by_annotator[task.user.pk].append(task)
     for queue in by_annotator.values():
         for task, day in spread(queue, days):
-            begun = desk.calendar.session(start, day)
-            ended = begun + desk.calendar.grading(len(task.criteria))
-            events.append((ended, partial(desk.hand_in, task, start=begun, end=ended)))
+            begun = work.calendar.session(start, day)
+            ended = begun + work.calendar.grading(len(task.criteria))
+            events.append((ended, partial(work.hand_in, task, start=begun, end=ended)))
     return events
 
 
-def _closed_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
+def _closed_batch(simulation: Desk, group: ExpertGroup, seed: int) -> None:
     """Two thirds of the candidates' responses: graded by two, a part of it checked, adjudicated, closed."""
-    calendar = desk.calendar
+    calendar = simulation.calendar
     start = calendar.days_ago(38)
     terms = work.BatchTerms(
         title="Main study, part 1",
@@ -229,25 +229,25 @@ def _closed_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
         seed=seed,
     )
     response_filter = work.ResponseFilter(kinds=["model"], cases=_keys(CLOSED_CASES))
-    batch = _make_batch(desk, group, terms, response_filter, start)
-    tasks = desk.tasks(batch)
-    events = _hand_ins(desk, tasks, start, days=14)
-    checkers = desk.members(group, Membership.Role.CHECKER)
+    batch = _make_batch(simulation, group, terms, response_filter, start)
+    tasks = simulation.tasks(batch)
+    events = _hand_ins(simulation, tasks, start, days=14)
+    checkers = simulation.members(group, Membership.Role.CHECKER)
     for number, (task, (ended, _hand_in)) in enumerate(zip(tasks, list(events), strict=True)):
         if task.assignment.to_check:
             at = calendar.later(ended, (3, 40))
-            events.append((at, partial(desk.check, task, checkers[number % len(checkers)], at)))
+            events.append((at, partial(simulation.check, task, checkers[number % len(checkers)], at)))
     _run(events)
-    (adjudicator,) = desk.members(group, Membership.Role.ADJUDICATOR)
+    (adjudicator,) = simulation.members(group, Membership.Role.ADJUDICATOR)
     for number, row in enumerate(Adjudication.objects.filter(group=group, status="open").order_by("agreement", "pk")):
         at = calendar.session(start, 18 + number % 2)
-        desk.adjudicate(row, adjudicator, at, faulty=number == 0 and group.name == GROUPS[0])
+        simulation.adjudicate(row, adjudicator, at, faulty=number == 0 and group.name == GROUPS[0])
     work.close_batch(batch=batch, at=calendar.session(start, 20))
 
 
-def _open_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
+def _open_batch(simulation: Desk, group: ExpertGroup, seed: int) -> None:
     """The last third, in every state that work can be in, so that everybody who signs in has something to do."""
-    calendar = desk.calendar
+    calendar = simulation.calendar
     start = calendar.days_ago(8)
     terms = work.BatchTerms(
         title="Main study, part 2",
@@ -256,12 +256,12 @@ def _open_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
         seed=seed,
     )
     response_filter = work.ResponseFilter(kinds=["model"], cases=_keys(OPEN_CASES))
-    tasks = desk.tasks(_make_batch(desk, group, terms, response_filter, start))
+    tasks = simulation.tasks(_make_batch(simulation, group, terms, response_filter, start))
     ends = endings(
         Place(task.assignment.pk, task.assignment.response_id, task.person.email, task.assignment.position)
         for task in tasks
     )
-    checkers = desk.members(group, Membership.Role.CHECKER)
+    checkers = simulation.members(group, Membership.Role.CHECKER)
     events: list[tuple[datetime, Callable[[], None]]] = []
     held = 0
     for number, task in enumerate(tasks):
@@ -271,22 +271,22 @@ def _open_batch(desk: Desk, group: ExpertGroup, seed: int) -> None:
         begun = calendar.session(start, 1 + number % 3)
         ended = begun + calendar.grading(drafted or len(task.criteria))
         if ending is Ending.DRAFT:
-            events.append((ended, partial(desk.decide, task, drafted, begun)))
+            events.append((ended, partial(simulation.decide, task, drafted, begun)))
             continue
-        events.append((ended, partial(desk.hand_in, task, start=begun, end=ended)))
+        events.append((ended, partial(simulation.hand_in, task, start=begun, end=ended)))
         checked = calendar.later(ended, (2, 30))
         if ending is Ending.ACCEPTED:
-            events.append((checked, partial(desk.check, task, checkers[number % len(checkers)], checked)))
+            events.append((checked, partial(simulation.check, task, checkers[number % len(checkers)], checked)))
         elif ending is Ending.RETURNED:
-            events.append((checked, partial(desk.send_back, task, checkers[number % len(checkers)], checked)))
+            events.append((checked, partial(simulation.send_back, task, checkers[number % len(checkers)], checked)))
         elif ending is Ending.IN_CHECK:
-            events.append((checked, partial(_begin_check, desk, task, checkers[held % len(checkers)], checked)))
+            events.append((checked, partial(_begin_check, simulation, task, checkers[held % len(checkers)], checked)))
             held += 1
     _run(events)
-    (adjudicator,) = desk.members(group, Membership.Role.ADJUDICATOR)
+    (adjudicator,) = simulation.members(group, Membership.Role.ADJUDICATOR)
     conflicts = Adjudication.objects.filter(group=group, status="open").order_by("agreement", "pk")
     for row, only in zip(conflicts, (None, 1), strict=False):
-        desk.adjudicate(row, adjudicator, calendar.before_now(calendar.now), only=only)
+        simulation.adjudicate(row, adjudicator, calendar.before_now(calendar.now), only=only)
 
 
 def _writing_batch(group: ExpertGroup, at: datetime) -> None:
@@ -330,9 +330,9 @@ def _save(rubric: Rubric, items: Sequence[DraftItem], by: User, at: datetime) ->
     save_draft(rubric=rubric, items=items, version=1, client_id=None, by=by, at=at)
 
 
-def _begin_check(desk: Desk, task: Task, checker: User, at: datetime) -> None:
-    corrections = desk.claim(task, checker, at)
-    desk.amend(task, checker, corrections[:1], at)
+def _begin_check(work: Desk, task: Task, checker: User, at: datetime) -> None:
+    corrections = work.claim(task, checker, at)
+    work.amend(task, checker, corrections[:1], at)
 
 
 # Judge and reports ----------------------------------------------------------------------------------------------------

@@ -30,8 +30,8 @@ NO_DIFFICULTY = "cases_without_difficulty"
 def clinconsensus(case: ReleasedCase, *, reference_answer: bool, left_out: Counter[str]) -> dict[str, Any] | None:
     """A line of ``cases/clinconsensus.jsonl``; None where the case does not fit the form. Counts into ``left_out``."""
     criteria = [each for each in case.criteria if each.points > 0]
-    spoken = _context_and_request(case)
-    if spoken is None:
+    parts = _context_and_request(case)
+    if parts is None:
         left_out[NO_REQUEST] += 1
         return None
     if not criteria:
@@ -43,7 +43,7 @@ def clinconsensus(case: ReleasedCase, *, reference_answer: bool, left_out: Count
     left_out[NO_DIFFICULTY] += not case.difficulty
     task, task_labels = _labels(case, "task", "task", "task_labels")
     subject, subject_labels = _labels(case, "specialty", "subject", "subject_labels")
-    context, request = spoken
+    context, request = parts
     own = case.is_clinconsensus
     record = {
         "case_id": case.kept.get("key", case.key) if own else case.key,

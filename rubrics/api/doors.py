@@ -59,10 +59,10 @@ def benchmark(request: Request, slug: str) -> Response:
         return Response(shapes.BenchmarkSerializer(access.get_benchmark(request.user, slug)).data)
     benchmark = access.get_administered_benchmark(request.user, slug)
     changes = valid(shapes.BenchmarkSerializer(data=request.data, partial=True))
-    standing = {
+    stored = {
         name: getattr(benchmark, name) for name in ("title", "description", "guidelines", "rule_sheet", "licence")
     }
-    services.update_benchmark(benchmark=benchmark, **{**standing, **changes})
+    services.update_benchmark(benchmark=benchmark, **{**stored, **changes})
     return Response(shapes.BenchmarkSerializer(benchmark).data)
 
 

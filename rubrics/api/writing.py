@@ -142,8 +142,8 @@ class ActiveSerializer(StrictSerializer, Plain):
     active = serializers.BooleanField()
 
 
-def _content(sent: dict[str, Any], standing: CaseContent) -> CaseContent:
-    reading = contents.read_content(sent, standing=standing)
+def _content(sent: dict[str, Any], stored: CaseContent) -> CaseContent:
+    reading = contents.read_content(sent, stored=stored)
     if reading.errors:
         raise ValidationError(reading.errors)
     return CaseContent(**reading.values)

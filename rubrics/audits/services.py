@@ -138,8 +138,8 @@ def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem
     own = AuditItem.objects.filter(
         audit__benchmark=benchmark, audit__status="open", auditor=auditor, done_at=None, case__excluded_at=None
     )
-    if standing := own.order_by("taken_at", "pk").first():
-        return standing
+    if stored := own.order_by("taken_at", "pk").first():
+        return stored
     waiting = open_to(auditor, benchmark).order_by("audit__created_at", "audit", "position", "number")
     row = waiting.select_for_update(no_key=True, of=("self",), skip_locked=True).first()
     # All that wait may be held by others for this moment alone.
@@ -214,8 +214,8 @@ def finish(*, item: AuditItem, auditor: User, finding: Finding, version: int, at
 def _ask_for_revision(row: AuditItem, criterion: Criterion, auditor: User, at: datetime) -> None:
     """One open request a criterion: a second auditor's reason stands below the first one's."""
     reason = _("Senior audit: %(comment)s") % {"comment": row.comment}
-    standing = RevisionRequest.objects.filter(rubric=row.rubric_id, criterion=criterion, response=None, status="open")
-    if earlier := standing.first():
+    stored = RevisionRequest.objects.filter(rubric=row.rubric_id, criterion=criterion, response=None, status="open")
+    if earlier := stored.first():
         reason = f"{earlier.reason}\n\n{reason}"
     request_revision(rubric=row.rubric, criterion=criterion, response=None, reason=reason, by=auditor, at=at)
 

@@ -70,12 +70,12 @@ def lacks(cases: Sequence[Case], entries: Sequence[BankEntry]) -> list[Lack]:
 
 
 def missing_from(
-    case: Case, entries: Sequence[BankEntry], standing: Sequence[DraftItem] | None = None
+    case: Case, entries: Sequence[BankEntry], stored: Sequence[DraftItem] | None = None
 ) -> list[BankEntry]:
-    """The cluster criteria that a case lacks; ``standing`` are the items of its draft if they are at hand."""
-    if standing is None:
+    """The cluster criteria that a case lacks; ``stored`` are the items of its draft if they are at hand."""
+    if stored is None:
         return list(lacks([case], entries)[0].missing)
-    own = _of_items(standing)
+    own = _of_items(stored)
     return [entry for entry in applying(entries, case.all_tags) if not own.has(entry)]
 
 

@@ -49,8 +49,8 @@ def usage(benchmark: Benchmark) -> dict[str, Usage]:
 
 def rubrics_with(benchmark: Benchmark, name: str) -> list[Rubric]:
     """The rubrics in which an item stands, those that hold before drafts, by case."""
-    standing = {rubric for each, rubric in [*_in_published(benchmark), *_in_drafts(benchmark)] if each == name}
-    rows = Rubric.objects.filter(pk__in=standing).select_related("case")
+    stored = {rubric for each, rubric in [*_in_published(benchmark), *_in_drafts(benchmark)] if each == name}
+    rows = Rubric.objects.filter(pk__in=stored).select_related("case")
     return sorted(rows, key=lambda rubric: (rubric.status != Rubric.Status.PUBLISHED, rubric.case.key))
 
 

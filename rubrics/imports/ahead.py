@@ -61,21 +61,21 @@ def read_ahead(
 
     def run() -> None:
         # One object takes the faults of the whole file; what is handed over is what came since the last time.
-        heard, reported = Faults(), 0
+        faults, reported = Faults(), 0
         chunk: _Chunk[T] = _Chunk()
         load, most = 0, min(rows, FIRST)
         try:
-            for row in read(heard):
+            for row in read(faults):
                 chunk.rows.append(row)
                 load += weigh(row)
                 if len(chunk.rows) >= most or load >= weight:
-                    chunk.faults, reported = heard.since(reported), heard.total
+                    chunk.faults, reported = faults.since(reported), faults.total
                     if not hand_over(chunk):
                         return
                     chunk, load, most = _Chunk(), 0, min(rows, 2 * most)
         except BaseException as error:  # raised where the rows are taken
             chunk.error = error
-        chunk.faults, chunk.last = heard.since(reported), True
+        chunk.faults, chunk.last = faults.since(reported), True
         hand_over(chunk)
 
     reader = threading.Thread(target=run, name="read ahead", daemon=True)

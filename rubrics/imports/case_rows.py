@@ -91,8 +91,8 @@ class CaseWriter:
             return
         spelled: dict[str, str] = {}
         normal = {record.key: unicodedata.normalize("NFC", record.key) for record in records}
-        standing = Case.objects.filter(benchmark=self.benchmark).annotate(normal=Func(F("key"), function="normalize"))
-        for key, form in standing.filter(normal__in=set(normal.values())).values_list("key", "normal"):
+        stored = Case.objects.filter(benchmark=self.benchmark).annotate(normal=Func(F("key"), function="normalize"))
+        for key, form in stored.filter(normal__in=set(normal.values())).values_list("key", "normal"):
             spelled[form] = key
         for record in records:
             other = spelled.setdefault(normal[record.key], record.key)
@@ -166,21 +166,21 @@ class CaseWriter:
             "tags": (list(record.tags), case.tags),
             "metadata": (metadata, case.metadata),
         }
-        for name, (new, standing) in incoming.items():
-            if new != standing:
+        for name, (new, stored) in incoming.items():
+            if new != stored:
                 message = _("The case “%(key)s” is there already, with another content. Imported cases never change.")
-                self.faults.add(record.line, self._differing(name, new, standing), message % {"key": record.key[:80]})
+                self.faults.add(record.line, self._differing(name, new, stored), message % {"key": record.key[:80]})
                 return
         self.cases["unchanged"] += 1
         self.criteria["unchanged"] += len(rubric)
 
     @staticmethod
-    def _differing(name: str, new: Any, standing: Any) -> str:
+    def _differing(name: str, new: Any, stored: Any) -> str:
         """The name of the field that differs, as the file calls it."""
         if name == "metadata":
-            return next((key for key in {**new, **standing} if new.get(key) != standing.get(key)), name)
-        if name == "rubrics" and len(new) == len(standing):
-            return next(f"rubrics[{i}]" for i, pair in enumerate(zip(new, standing, strict=True)) if pair[0] != pair[1])
+            return next((key for key in {**new, **stored} if new.get(key) != stored.get(key)), name)
+        if name == "rubrics" and len(new) == len(stored):
+            return next(f"rubrics[{i}]" for i, pair in enumerate(zip(new, stored, strict=True)) if pair[0] != pair[1])
         return name
 
     def warnings(self) -> list[str]:

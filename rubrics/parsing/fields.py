@@ -237,9 +237,9 @@ class Ids:
         return place
 
     def _grow(self) -> None:
-        standing = zip(self._hashes, self._exact, self._lines, strict=True)
+        stored = zip(self._hashes, self._exact, self._lines, strict=True)
         self._hashes, self._exact, self._lines = self._empty(2 * len(self._hashes))
-        for key, exact, line in standing:
+        for key, exact, line in stored:
             if key:
                 place = self._place(key)
                 self._hashes[place], self._exact[place], self._lines[place] = key, exact, line

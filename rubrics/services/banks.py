@@ -63,12 +63,12 @@ def import_bank(
     elif not bank.active:
         raise DomainError(_("This bank is out of use. Take it back into use first, or choose another short name."))
     faults = Faults()
-    standing = {item.key: item for item in bank.items.all()}
+    stored = {item.key: item for item in bank.items.all()}
     last = bank.items.aggregate(last=Max("position"))["last"] or 0
     new: list[BankItem] = []
     unchanged = 0
     for line, entry in read_bank(file, faults, progress=progress):
-        known = standing.get(entry.key)
+        known = stored.get(entry.key)
         if known is None:
             new.append(_row(bank, entry, last + len(new) + 1))
         elif changed := _first_difference(known, entry):
@@ -151,13 +151,13 @@ def _add_to(case: Case, entries: Sequence[BankEntry], by: User, at: datetime) ->
         return 0  # without opening a draft
     rubric = open_draft(case=case, by=by, at=at)
     draft = RubricDraft.objects.get(rubric=rubric)
-    standing = items_of(draft.content)
-    missing = missing_from(case, entries, standing)
+    stored = items_of(draft.content)
+    missing = missing_from(case, entries, stored)
     if not missing:
         return 0
-    if len(standing) + len(missing) > MOST_ITEMS:
+    if len(stored) + len(missing) > MOST_ITEMS:
         raise DomainError(_("A rubric has at most %(n)d criteria.") % {"n": MOST_ITEMS})
-    items = [*standing, *(item_from(entry, case.language) for entry in missing)]
+    items = [*stored, *(item_from(entry, case.language) for entry in missing)]
     save_draft(rubric=rubric, items=items, version=draft.version, client_id=None, by=by, at=at)
     return len(missing)
 

@@ -37,9 +37,9 @@ def open_draft(*, case: Case, by: User, at: datetime) -> Rubric:
         raise DomainError(_("This case was excluded, so its rubric cannot change."))
     case = Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # two who open it at once get the same draft
     versions = Rubric.objects.filter(case=case, track=TRACK)
-    standing = versions.filter(status__in=[Status.DRAFT, Status.IN_REVIEW], draft__isnull=False).first()
-    if standing is not None:
-        return standing
+    stored = versions.filter(status__in=[Status.DRAFT, Status.IN_REVIEW], draft__isnull=False).first()
+    if stored is not None:
+        return stored
     published = versions.filter(status=Status.PUBLISHED).first()
     items = from_rubric(list(published.items.select_related("criterion").order_by("position"))) if published else []
     rubric = Rubric.objects.create(
@@ -76,11 +76,11 @@ def save_draft(
     written to. Items may be half done; that they belong to this case is checked.
     """
     # Locks out a review that is sent off meanwhile; the row of the rubric is not changed.
-    standing = Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)
+    stored = Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)
     draft = RubricDraft.objects.select_for_update().get(rubric=rubric)
     if client_id is not None and draft.client_id == client_id:
         return draft
-    if standing.status != Status.DRAFT:
+    if stored.status != Status.DRAFT:
         raise Conflict(_("This rubric is in review or published, so it cannot be written to."))
     if draft.version != version:
         raise StaleDraft(draft)
@@ -136,8 +136,8 @@ def put_draft(
     ``seen`` is the rubric whose draft the sender saw: the versions of another one count from the beginning again.
     """
     Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # nobody begins one between question and answer
-    open_ones = Rubric.objects.filter(case=case, track=TRACK, status__in=[Status.DRAFT, Status.IN_REVIEW])
-    begins = version == 0 and not open_ones.filter(draft__isnull=False).exists()
+    open_rubrics = Rubric.objects.filter(case=case, track=TRACK, status__in=[Status.DRAFT, Status.IN_REVIEW])
+    begins = version == 0 and not open_rubrics.filter(draft__isnull=False).exists()
     rubric = open_draft(case=case, by=by, at=at)
     refuse_another(rubric, seen)
     version = rubric.draft.version if begins else version

@@ -52,8 +52,8 @@ def import_cases(
     responses = ResponseWriter(benchmark, faults, at)
     canary = benchmark.canary
 
-    def read(heard: Faults) -> Iterator[CaseRecord]:
-        return read_cases(file, heard, form=form, progress=progress)
+    def read(faults: Faults) -> Iterator[CaseRecord]:
+        return read_cases(file, faults, form=form, progress=progress)
 
     read_first(file, lambda first: read_cases(file, first, form=form), written=True)
     for chunk in read_ahead(read, faults, rows=CHUNK, weight=CHUNK_CHARACTERS, weigh=CaseRecord.weight):

@@ -57,14 +57,14 @@ def import_rubrics(
     rubrics = {"created": 0, "unchanged": 0}
     criteria = {"created": 0, "unchanged": 0}
     for keys in chunks(by_case, CHUNK):
-        standing = _standing(benchmark, keys)
+        stored = _standing(benchmark, keys)
         for key in keys:
             rows = _in_order(by_case[key], faults)
-            if key not in standing:
+            if key not in stored:
                 message = _("There is no case “%(key)s” in this benchmark.") % {"key": key[:80]}
                 faults.add(rows[0].line, "case", message)
                 continue
-            case, items, in_review = standing[key]
+            case, items, in_review = stored[key]
             matched_items = matched(rows, items)
             kept = {item.id for item in items} & {item.id for item in matched_items}
             criteria["unchanged"] += len(kept)
@@ -112,12 +112,12 @@ def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -
     return by
 
 
-def matched(rows: Sequence[Row], standing: Sequence[DraftItem]) -> list[DraftItem]:
+def matched(rows: Sequence[Row], stored: Sequence[DraftItem]) -> list[DraftItem]:
     """Rows as items. A text that stands keeps the item it stands in, in the order in which equal texts follow."""
     by_text: dict[str, list[DraftItem]] = defaultdict(list)
-    for item in standing:
+    for item in stored:
         by_text[_plain(item.text)].append(item)
-    taken = {item.id for item in standing}
+    taken = {item.id for item in stored}
     items = []
     for place, row in enumerate(rows, start=1):
         same = by_text[_plain(row.text)]
@@ -144,9 +144,9 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
-def _unless_the_same(standing: str, given: str) -> str:
+def _unless_the_same(stored: str, given: str) -> str:
     """What is given, unless only blanks and line ends differ, which a spreadsheet does not keep."""
-    return standing if _plain(standing) == given else given
+    return stored if _plain(stored) == given else given
 
 
 def _in_order(rows: list[Row], faults: Faults) -> list[Row]:
@@ -170,15 +170,15 @@ def _standing(benchmark: Benchmark, keys: Sequence[str]) -> dict[str, tuple[Case
     rubrics = Rubric.objects.filter(
         case__in=cases, track=TRACK, status__in=[Status.DRAFT, Status.IN_REVIEW, Status.PUBLISHED]
     ).select_related("draft")
-    open_ones = {rubric.case_id: rubric for rubric in rubrics if rubric.status != Status.PUBLISHED}
-    open_ones = {case: rubric for case, rubric in open_ones.items() if hasattr(rubric, "draft")}
+    open_rubrics = {rubric.case_id: rubric for rubric in rubrics if rubric.status != Status.PUBLISHED}
+    open_rubrics = {case: rubric for case, rubric in open_rubrics.items() if hasattr(rubric, "draft")}
     published = {rubric.pk: rubric.case_id for rubric in rubrics if rubric.status == Status.PUBLISHED}
     rows: dict[int, list[RubricItem]] = defaultdict(list)
     for item in RubricItem.objects.filter(rubric__in=published).select_related("criterion").order_by("position"):
         rows[published[item.rubric_id]].append(item)
     by_key = {}
     for pk, case in cases.items():
-        rubric = open_ones.get(pk)
+        rubric = open_rubrics.get(pk)
         items = items_of(rubric.draft.content) if rubric else from_rubric(rows[pk])
         by_key[case.key] = (case, items, rubric is not None and rubric.status == Status.IN_REVIEW)
     return by_key

@@ -64,7 +64,7 @@ def write_case(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     case = access.get_case_to_write(request.user, slug, public_id)
     if request.method != "POST":
         return _page(request, case, contents.content_of(case))
-    reading = contents.read_form(request.POST, standing=contents.content_of(case))
+    reading = contents.read_form(request.POST, stored=contents.content_of(case))
     content = _as_typed(reading, case)
     if reading.errors:
         return _page(request, case, content, reading.errors, status=422)
@@ -216,7 +216,7 @@ def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
     if body["who"] != opaque_name(request.user):
         return JsonResponse({"reason": "somebody-else"}, status=409)
-    reading = contents.read_content(body["case"], standing=contents.content_of(case))
+    reading = contents.read_content(body["case"], stored=contents.content_of(case))
     if reading.errors:
         return JsonResponse(
             {"detail": _("Something on the page cannot be saved."), "errors": reading.errors}, status=422
@@ -259,7 +259,7 @@ def preview(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     if body is None:
         return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
     stands = contents.content_of(case)
-    reading = contents.read_content(body, standing=stands)
+    reading = contents.read_content(body, stored=stands)
     content = CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in contents.FIELDS})
     context = {"content": content, "turns": _spoken(content), "case": case}
     return render(request, "rubrics/write_preview.html", context)
@@ -292,7 +292,7 @@ def _uuid(value: Any) -> bool:
 def erratum(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """A new case that supersedes this one, under the key that was typed."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    reading = contents.read_content({"key": request.POST.get("key", "")}, standing=contents.content_of(case))
+    reading = contents.read_content({"key": request.POST.get("key", "")}, stored=contents.content_of(case))
     problem = " ".join(reading.errors.get("key", []))
     if not problem:
         try:

@@ -47,14 +47,14 @@ def pages(world: World) -> Iterator[Page]:
     """Each address that answers GET, by the role that sees the most of it."""
     for name, role in SIGN_IN.items():
         yield Page(name, role, reverse(name))
-    for name, door in DOORS.items():
-        if door.framework or door.writes_only or name.startswith("api:"):
+    for name, endpoint in DOORS.items():
+        if endpoint.framework or endpoint.writes_only or name.startswith("api:"):
             continue
         try:
-            url = reverse(name, kwargs=door.arguments(world) if door.arguments else None)
+            url = reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
         except NoReverseMatch:
             continue
-        seen_by = [role for role in VIEWERS if role in door.roles] or sorted(door.roles)[:1]
+        seen_by = [role for role in VIEWERS if role in endpoint.roles] or sorted(endpoint.roles)[:1]
         for role in OWN_TO_EACH.get(name, seen_by[:1]):
             yield Page(name, role, url)
 

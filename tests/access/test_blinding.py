@@ -78,11 +78,11 @@ def answers(client: Client, world: World, role: str) -> Iterator[tuple[str, Http
     To a door of the API an empty form is no different from a senseless one, and its answers know nothing of htmx; to
     a page an empty JSON is an empty form, and OPTIONS a way to read.
     """
-    for name, door in DOORS.items():
-        if door.framework and name != "mfa_index":
+    for name, endpoint in DOORS.items():
+        if endpoint.framework and name != "mfa_index":
             continue
-        url = reverse(name, kwargs=door.arguments(world) if door.arguments else None)
-        if role not in door.roles:
+        url = reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
+        if role not in endpoint.roles:
             refused = client.get(url)
             yield f"GET {url}", refused
             if refused.status_code == 405:
@@ -129,8 +129,8 @@ def test_the_canaries_are_there_for_those_who_may_see_them(world: World) -> None
     admin = world.users["admin"]
     assert admin is not None
     client.force_login(admin)
-    pages = (reverse(name, kwargs=door.arguments(world) if door.arguments else None)
-             for name, door in DOORS.items() if "admin" in door.roles and not door.framework)  # fmt: skip
+    pages = (reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
+             for name, endpoint in DOORS.items() if "admin" in endpoint.roles and not endpoint.framework)  # fmt: skip
     missing = {"candidate", "other candidate", "judge", "group B", "group B's batch"}
     for url in pages:
         text = text_of(client.get(url))

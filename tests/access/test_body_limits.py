@@ -44,8 +44,8 @@ def address(name: str, world: World) -> str:
     """Where a route is; allauth's former addresses have no name, and are their own."""
     if "/" in name:
         return f"/accounts/{name}"
-    door = DOORS[name]
-    return reverse(name, kwargs=door.arguments(world) if door.arguments else ARGUMENTS.get(name))
+    endpoint = DOORS[name]
+    return reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else ARGUMENTS.get(name))
 
 
 def test_every_route_refuses_4_mb_but_those_that_are_listed(world: World) -> None:

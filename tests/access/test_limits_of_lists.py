@@ -57,9 +57,9 @@ def test_no_limit_gives_all_rows() -> None:
 def test_absurd_numbers_are_no_error_of_the_server(world: World, clients: dict[str, Client]) -> None:
     logging.disable(logging.ERROR)
     wrong, tried = [], 0
-    for place, (name, door) in enumerate(DOORS.items()):
-        role = next((role for role in world.users if role in door.roles), None)
-        if role is None or door.framework or door.writes_only:
+    for place, (name, endpoint) in enumerate(DOORS.items()):
+        role = next((role for role in world.users if role in endpoint.roles), None)
+        if role is None or endpoint.framework or endpoint.writes_only:
             continue
         path = address(name, world)
         if path.rpartition(".")[2] in ("csv", "zip", "xlsx", "pdf", "svg", "png", "md", "tex"):

@@ -37,7 +37,7 @@ PAGES = {
     "rubrics:audit-item-save": {"version": 1, "answers": {}, "criteria": [], "outcome": "", "comment": ""},
     "rubrics:audit-item-submit": {"version": 1, "answers": {}, "criteria": [], "outcome": "", "comment": ""},
 }
-API = sorted(name for name, door in DOORS.items() if name.startswith("api:") and not door.framework)
+API = sorted(name for name, endpoint in DOORS.items() if name.startswith("api:") and not endpoint.framework)
 WORDS = (
     *("parameters", "decisions", "items", "responses", "config", "conversation", "metadata", "answer", "amendments"),
     *("rulings", "title", "candidates", "filter", "extra", "judges", "raters", "tags"),

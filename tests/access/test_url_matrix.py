@@ -69,8 +69,8 @@ def client_of(world: World) -> Callable[[str], Client]:
     return client
 
 
-def address(name: str, door: Door, world: World) -> str:
-    return reverse(name, kwargs=door.arguments(world) if door.arguments else None)
+def address(name: str, endpoint: Door, world: World) -> str:
+    return reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
 
 
 def test_closed_doors(
@@ -91,16 +91,16 @@ def test_closed_doors(
     wrong = []
     for role in ROLES:
         client = client_of(role)
-        for name, door in DOORS.items():
-            if role in door.roles or door.framework:
+        for name, endpoint in DOORS.items():
+            if role in endpoint.roles or endpoint.framework:
                 continue
-            url = address(name, door, world)
+            url = address(name, endpoint, world)
             for method in ALL_METHODS if role in ("anonymous", "outsider") else METHODS:
                 body = {"content_type": "application/json"} if name.startswith("api:") and method != "get" else {}
                 status = getattr(client, method)(url, **body).status_code
                 if status not in (CLOSED_ANONYMOUS if role == "anonymous" else CLOSED):
                     wrong.append(f"{method.upper()} {url} ({name}) as {role}: {status}")
-                if role != "anonymous" and method == "get" and status == 405 and not door.writes_only:
+                if role != "anonymous" and method == "get" and status == 405 and not endpoint.writes_only:
                     wrong.append(f"GET {url} ({name}) as {role}: 405 tells that it is there")
     assert not wrong, "\n" + "\n".join(wrong)
 
@@ -125,14 +125,14 @@ def test_open_doors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for role in ROLES:
         client = client_of_language(world, role, "zh-hans")
         client.raise_request_exception = True
-        for name, door in DOORS.items():
-            if SIGN_IN.get(name) != role and (role not in door.roles or door.framework):
+        for name, endpoint in DOORS.items():
+            if SIGN_IN.get(name) != role and (role not in endpoint.roles or endpoint.framework):
                 continue
-            url = address(name, door, world)
+            url = address(name, endpoint, world)
             with override(settings.LANGUAGE_CODE):  # a request leaves its language behind
                 answer = client.get(url)
             status = answer.status_code
-            if status not in OPEN or (status == 405) != door.writes_only:
+            if status not in OPEN or (status == 405) != endpoint.writes_only:
                 wrong.append(f"GET {url} ({name}) as {role}: {status}")
             html = answer.headers.get("Content-Type", "").startswith("text/html")
             if html:

@@ -278,8 +278,8 @@ def test_the_list_knows_whose_decisions_an_alternative_annotator_test_rests_on(s
 
 def test_the_api_says_the_same(study: Study, client: Client) -> None:
     report = ask(study)
-    door = f"/api/v1/benchmarks/{study.benchmark.slug}/reports/{report.public_id}/freshness/"
-    assert client.get(door).json() == {
+    endpoint = f"/api/v1/benchmarks/{study.benchmark.slug}/reports/{report.public_id}/freshness/"
+    assert client.get(endpoint).json() == {
         "fresh": True,
         "since": json.loads(json.dumps(report.started_at.isoformat().replace("+00:00", "Z"))),
         "input_digest": report.input_digest,
@@ -288,7 +288,7 @@ def test_the_api_says_the_same(study: Study, client: Client) -> None:
         "reason": "",
     }
     Decision.objects.filter(assignment__batch__group__name="B", outcome="met").update(outcome="not_met")
-    payload = client.get(door).json()
+    payload = client.get(endpoint).json()
     assert payload["fresh"] is False
     assert payload["digest_now"] != payload["input_digest"]
     assert [change["what"] for change in payload["changes"]] == ["decisions_changed"]

@@ -134,21 +134,21 @@ def test_the_methods_say_whether_k_was_signed_when_the_report_was_asked_for(stud
 def test_every_format_of_a_table_by_page_and_api(report: Report, client: Client) -> None:
     slug = report.benchmark.slug
     page = f"/b/{slug}/agreement/{report.public_id}/"
-    door = f"/api/v1/benchmarks/{slug}/reports/{report.public_id}/"
+    endpoint = f"/api/v1/benchmarks/{slug}/reports/{report.public_id}/"
     for ending, beginning in (("csv", b"slice,"), ("tex", b"% \\usepackage{booktabs}"), ("md", b"**"), ("xlsx", b"PK")):
         data = fetched(client, f"{page}tables/candidates.{ending}")
         assert data.startswith(beginning)
-        assert fetched(client, f"{door}tables/candidates.{ending}") == data
-    assert fetched(client, f"{page}report.xlsx") == fetched(client, f"{door}report.xlsx")
+        assert fetched(client, f"{endpoint}tables/candidates.{ending}") == data
+    assert fetched(client, f"{page}report.xlsx") == fetched(client, f"{endpoint}report.xlsx")
     assert client.get(f"{page}tables/nothing.tex").status_code == 404
     assert client.get(f"{page}tables/candidates.exe").status_code == 404
     assert client.get(f"{page}figures/nothing.pdf").status_code == 404
-    rows = client.get(f"{door}tables/agreement/?limit=2&offset=1").json()
+    rows = client.get(f"{endpoint}tables/agreement/?limit=2&offset=1").json()
     assert (len(rows["results"]), rows["count"]) == (2, report.tables.get(name="agreement").n_rows)
     assert rows["results"][0]["slice"] == "candidate:alpha"
     assert "offset=3" in rows["next"]
-    assert client.get(door).json()["figures"] == ["candidates", "distribution"]
-    assert client.get(f"{door}methods/").json()["text"] == fetched(client, f"{page}methods.txt").decode()
+    assert client.get(endpoint).json()["figures"] == ["candidates", "distribution"]
+    assert client.get(f"{endpoint}methods/").json()["text"] == fetched(client, f"{page}methods.txt").decode()
 
 
 def test_a_table_too_large_for_a_workbook_of_all_is_named_in_it(

@@ -92,9 +92,9 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     late = {"criterion": first, "outcome": current_outcome, "version": 0, "client_id": str(uuid4())}
     stale = client.post(f"{url}amendments/", late, format="json")
     assert stale.status_code == 409
-    standing = stale.json()["current"]
-    assert standing.pop("saved_at")
-    assert standing == {"criterion": first, "outcome": other, "reason": "r", "version": 1}
+    stored = stale.json()["current"]
+    assert stored.pop("saved_at")
+    assert stored == {"criterion": first, "outcome": other, "reason": "r", "version": 1}
     assert client.post(f"{url}accept/").status_code == 204
     second = client.post(f"{API}/work/checks/next/").json()
     assert (

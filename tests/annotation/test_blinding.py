@@ -211,7 +211,7 @@ def test_the_order_of_the_queue_says_nothing_of_the_candidate() -> None:
 def test_researchers_and_admins_of_the_benchmark_do_not_reach_the_work_pages() -> None:
     w = build_workshop()
     decide(w.queue()[0])
-    for door in (f"/work/{w.queue()[0].public_id}/", "/work/checks/in/" + w.benchmark.slug + "/"):
+    for endpoint in (f"/work/{w.queue()[0].public_id}/", "/work/checks/in/" + w.benchmark.slug + "/"):
         client = Client()
         client.force_login(w.admin)
-        assert client.get(door).status_code == 404
+        assert client.get(endpoint).status_code == 404

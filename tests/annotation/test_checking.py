@@ -234,8 +234,8 @@ def test_a_paused_batch_takes_no_check(checked: Workshop) -> None:
     services.pause_batch(batch=checked.batch)
     page = client.get(f"/work/checks/{row.public_id}/")
     assert "paused" in page.content.decode()
-    for door in ("accept/", "release/"):
-        answer = client.post(f"/work/checks/{row.public_id}/{door}")
+    for endpoint in ("accept/", "release/"):
+        answer = client.post(f"/work/checks/{row.public_id}/{endpoint}")
         assert answer.status_code == 409
         assert "This batch is paused" in answer.content.decode()
     row.refresh_from_db()

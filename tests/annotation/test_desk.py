@@ -311,8 +311,8 @@ def test_pause_open_extend_and_close(desk: Workshop) -> None:
     client.post(f"{url}close/")
     assert state() == "closed"
     assert Batch.objects.get().closed_at is not None
-    for door in ("open/", "pause/", "close/", "extend/"):
-        assert client.post(url + door).status_code == 409
+    for endpoint in ("open/", "pause/", "close/", "extend/"):
+        assert client.post(url + endpoint).status_code == 409
     assert state() == "closed"
 
 

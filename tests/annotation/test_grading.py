@@ -37,13 +37,13 @@ def save(client: Client, row: Assignment, criterion: int, outcome: str = "met", 
     return save_all(client, row, [{"criterion": criterion, "outcome": outcome, **more}])
 
 
-def save_all(client: Client, row: Assignment, decisions: list[dict[str, Any]], door: str = "decisions") -> Any:
+def save_all(client: Client, row: Assignment, decisions: list[dict[str, Any]], endpoint: str = "decisions") -> Any:
     body: dict[str, Any] = {
         "decisions": [{"version": 0, "client_id": str(uuid4()), **decision} for decision in decisions],
     }
-    if door == "submit":
+    if endpoint == "submit":
         body["have"] = ""
-    answer = client.post(f"/work/{row.public_id}/{door}/", json.dumps(body), content_type="application/json")
+    answer = client.post(f"/work/{row.public_id}/{endpoint}/", json.dumps(body), content_type="application/json")
     if answer.status_code == 200 and answer.json()["results"]:
         answer.result = answer.json()["results"][0]  # type: ignore[attr-defined]
     return answer
@@ -157,8 +157,8 @@ def test_half_a_character_in_a_note_does_not_hold_up_the_outcome(workshop: Works
 
 @pytest.mark.parametrize("body", ["[]", "{", "{}", '{"decisions": [], "have": "", "seconds": 1}'])
 def test_a_request_that_no_page_sends_is_refused(workshop: Workshop, client: Client, body: str) -> None:
-    for door in ("decisions", "submit", "time"):
-        url = f"/work/{workshop.queue()[0].public_id}/{door}/"
+    for endpoint in ("decisions", "submit", "time"):
+        url = f"/work/{workshop.queue()[0].public_id}/{endpoint}/"
         assert client.post(url, body, content_type="application/json").status_code == 400
 
 

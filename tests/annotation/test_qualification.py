@@ -189,8 +189,8 @@ def test_a_retry_waits_and_the_last_failure_is_final() -> None:
     with time_machine.travel(NOW, tick=False):
         first = desk.attempt(*wrong)
         assert first.mf1 == 0.0
-        standing = standing_of(desk.annotator, desk.group)
-        assert (standing.reason, standing.again_at) == ("waiting", NOW + timedelta(hours=24))
+        eligibility = standing_of(desk.annotator, desk.group)
+        assert (eligibility.reason, eligibility.again_at) == ("waiting", NOW + timedelta(hours=24))
         assert desk.start()["Location"] == "/work/"
     with time_machine.travel(NOW + timedelta(hours=23, minutes=59), tick=False):
         assert desk.start()["Location"] == "/work/"

@@ -68,12 +68,12 @@ def specialist(group: object, specialty: str) -> User:
 def test_a_pool_through_the_pages_from_the_first_response_to_the_last() -> None:
     workshop = build_workshop(strategy="pool", responses=2)
     client = signed_in(workshop.annotator)
-    door = f"/work/take/{workshop.batch.public_id}/"
+    endpoint = f"/work/take/{workshop.batch.public_id}/"
     assert not Assignment.objects.exists()
-    first = client.post(door)
+    first = client.post(endpoint)
     row = Assignment.objects.get()
     assert first["Location"] == f"/work/{row.public_id}/"
-    assert client.post(door)["Location"] == first["Location"]  # what is open comes before anything new
+    assert client.post(endpoint)["Location"] == first["Location"]  # what is open comes before anything new
     decide(row, submit=False)
     second = client.post(f"/work/{row.public_id}/submit/")
     other = Assignment.objects.exclude(pk=row.pk).get()
@@ -81,7 +81,7 @@ def test_a_pool_through_the_pages_from_the_first_response_to_the_last() -> None:
     assert (other.position, other.slot.number if other.slot else None) == (2, 1)
     decide(other, submit=False)
     assert client.post(f"/work/{other.public_id}/submit/")["Location"] == "/work/"
-    assert "Nothing is left for you" in client.post(door, follow=True).text
+    assert "Nothing is left for you" in client.post(endpoint, follow=True).text
     assert take(workshop.people()[1], workshop.batch) is None
     assert progress_of([workshop.batch])[workshop.batch.pk].accepted == 2
 
@@ -406,11 +406,11 @@ def test_the_trail_says_who_gave_work_back(client: Client) -> None:
     workshop = build_workshop(strategy="pool", responses=1)
     row = taken(workshop.annotator, workshop.batch)
     body = {"reason": "expertise", "note": "", "user": "1"}
-    door = f"/api/v1/work/assignments/{row.public_id}/skip/"
+    endpoint = f"/api/v1/work/assignments/{row.public_id}/skip/"
     client = signed_in(workshop.annotator)
-    assert client.post(door, body, content_type="application/json").status_code == 400
+    assert client.post(endpoint, body, content_type="application/json").status_code == 400
     del body["user"]
-    assert client.post(door, body, content_type="application/json").status_code == 204
+    assert client.post(endpoint, body, content_type="application/json").status_code == 204
     event = Assignment.pgh_event_model.objects.order_by("pgh_id").last()  # type: ignore[attr-defined]
     assert (event.status, event.pgh_context["user"]) == ("released", workshop.annotator.pk)
 

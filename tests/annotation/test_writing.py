@@ -43,10 +43,12 @@ def signed_in(user: User) -> Client:
     return client
 
 
-def post(client: Client, task: WritingTask, door: str, **body: Any) -> Any:
+def post(client: Client, task: WritingTask, endpoint: str, **body: Any) -> Any:
     """As the page sends it."""
-    who = {} if door in ("check", "time") else {"who": opaque_name(task.writer)}
-    return client.post(f"/writing/{task.public_id}/{door}/", json.dumps(who | body), content_type="application/json")
+    who = {} if endpoint in ("check", "time") else {"who": opaque_name(task.writer)}
+    return client.post(
+        f"/writing/{task.public_id}/{endpoint}/", json.dumps(who | body), content_type="application/json"
+    )
 
 
 def draft(text: str, version: int = 1, reference: int | None = None) -> dict[str, Any]:

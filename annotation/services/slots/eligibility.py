@@ -104,8 +104,8 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
     if not rows:
         return []
     people = list(annotators_of(batch.group_id).values_list("user_id", flat=True))
-    standing = standings(batch.group, at=at or timezone.now())
-    held_back = {user for user in people if user in standing and not standing[user].may_get_work}
+    eligibility = standings(batch.group, at=at or timezone.now())
+    held_back = {user for user in people if user in eligibility and not eligibility[user].may_get_work}
     responses = [slot.item.response_id for slot in rows]
     other_part, graded, passed_over = refusals(batch, people, responses)
     fits = None

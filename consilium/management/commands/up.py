@@ -58,16 +58,16 @@ class Command(BaseCommand):
             signal.signal(number, self._on_signal)
         failure: Exception | None = None
         try:
-            with self._only_one() as lock, self._guard(lock) as guard:
+            with self._only_one() as lock, self._guard(lock) as reaper:
                 self._refuse_taken_port(bind, port)
                 self._prepare(no_demo=no_demo)
                 self._say("Starting web server, worker and beat …")
-                assert guard.stdin is not None
+                assert reaper.stdin is not None
                 self.supervisor = Supervisor(
                     logs=self.home / "logs",
                     cwd=settings.BASE_DIR,
                     environment=self._environment(),
-                    guard=guard.stdin,
+                    reaper=reaper.stdin,
                     say=self._say,
                 )
                 for process in (web(bind=f"{bind}:{port}"), WORKER, BEAT):
@@ -125,7 +125,7 @@ class Command(BaseCommand):
     def _guard(self, lock: int) -> Iterator[subprocess.Popen[bytes]]:
         """Start the process that cleans up after us, and at the end wait until it has."""
         home = [str(self.home)] if settings.EMBEDDED else []
-        guard = subprocess.Popen(
+        reaper = subprocess.Popen(
             [sys.executable, "-m", "consilium.guard", *home],
             cwd=settings.BASE_DIR,
             stdin=subprocess.PIPE,
@@ -133,12 +133,12 @@ class Command(BaseCommand):
             start_new_session=True,
             pass_fds=[lock],
         )
-        assert guard.stdin is not None
-        assert guard.stdout is not None
+        assert reaper.stdin is not None
+        assert reaper.stdout is not None
         try:
-            if guard.stdout.readline() != b"ready\n":
+            if reaper.stdout.readline() != b"ready\n":
                 raise CommandError("The embedded database did not start; the reason stands above.")
-            yield guard
+            yield reaper
         finally:
             # From here on a second Ctrl-C would only leave things behind.
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -150,8 +150,8 @@ class Command(BaseCommand):
                 from consilium.embedded import server_for
 
                 server_for(self.home).leave()
-            guard.stdin.close()
-            guard.wait()
+            reaper.stdin.close()
+            reaper.wait()
 
     def _refuse_taken_port(self, bind: str, port: int) -> None:
         family = socket.AF_INET6 if ":" in bind else socket.AF_INET

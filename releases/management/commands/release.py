@@ -86,11 +86,11 @@ class Command(BaseCommand):
     def _release(self, benchmark: Benchmark, version: str, notes: str, options: ReleaseOptions) -> Release:
         done = Release.objects.filter(benchmark=benchmark, status=JobStatus.DONE)
         if version:
-            standing = done.filter(version=version).first()
-            if standing is not None:
-                if not _asks_for(standing, options, notes):
+            existing = done.filter(version=version).first()
+            if existing is not None:
+                if not _asks_for(existing, options, notes):
                     raise DomainError(f"Version {version} was released with other options; name another version.")
-                return standing
+                return existing
         else:
             newest = done.first()
             if newest is not None and _asks_for(newest, options, notes) and _is_the_same(newest):
