@@ -16,7 +16,7 @@ from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark
 
 Voice = Comment.Voice
-LONGEST = 2000
+MAX_COMMENT_LENGTH = 2000
 
 
 def talkers(user: User) -> QuerySet[Assignment]:

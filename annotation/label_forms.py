@@ -15,10 +15,10 @@ from annotation.case_forms import CaseBatchForm
 from annotation.models import LabelQuestion
 from annotation.services.label_batches import CaseFilter, LabelTerms
 from annotation.services.labels import (
-    LONGEST_HELP,
-    LONGEST_LABEL,
-    LONGEST_NOTE,
-    LONGEST_VALUE,
+    MAX_HELP_LENGTH,
+    MAX_LABEL_LENGTH,
+    MAX_NOTE_LENGTH,
+    MAX_VALUE_LENGTH,
     MOST_OPTIONS,
     AnswerInput,
     Option,
@@ -148,12 +148,12 @@ class OptionForm(forms.Form):
 
     value = forms.CharField(
         label=_("Value"),
-        max_length=LONGEST_VALUE,
+        max_length=MAX_VALUE_LENGTH,
         validators=[slug_characters],
         widget=forms.TextInput(attrs={"autocapitalize": "off", "autocomplete": "off", "spellcheck": "false"}),
     )
-    label = forms.CharField(label=_("Label"), max_length=LONGEST_LABEL)
-    help = forms.CharField(label=_("What it means"), max_length=LONGEST_HELP, required=False)
+    label = forms.CharField(label=_("Label"), max_length=MAX_LABEL_LENGTH)
+    help = forms.CharField(label=_("What it means"), max_length=MAX_HELP_LENGTH, required=False)
 
 
 class OptionRows:
@@ -240,7 +240,7 @@ def answer_of(row: Any) -> AnswerInput:
             raise ValueError
         if certainty is not None and type(certainty) is not int:
             raise ValueError
-        if not 0 <= values["version"] <= LARGEST_VERSION or len(values["note"]) > 2 * LONGEST_NOTE:
+        if not 0 <= values["version"] <= LARGEST_VERSION or len(values["note"]) > 2 * MAX_NOTE_LENGTH:
             raise ValueError
         return AnswerInput(
             question=values["question"],

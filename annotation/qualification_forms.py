@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import KeyedResponse, Outcome, QualificationRule
-from annotation.services.keys import LARGEST_FILE, LONGEST_EXPLANATION
+from annotation.services.keys import LARGEST_FILE, MAX_EXPLANATION_LENGTH
 
 
 class RuleForm(forms.ModelForm[QualificationRule]):
@@ -59,7 +59,7 @@ class KeyForm(forms.Form):
             self.fields[f"explanation-{criterion}"] = forms.CharField(
                 label=_("Explanation"),
                 required=False,
-                max_length=LONGEST_EXPLANATION,
+                max_length=MAX_EXPLANATION_LENGTH,
                 widget=forms.Textarea(attrs={"rows": 1, "placeholder": _("Explanation")}),
             )
 

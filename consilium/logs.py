@@ -30,7 +30,7 @@ SECRET_TEXT = re.compile(
 )
 # Keys that the environment holds are taken out wherever they stand, also where nothing around them says what they are.
 _KEY_NAME = re.compile(r"_API_KEY\Z|\AJUDGE_KEY|\ASECRET_KEY\Z")
-_SHORTEST_KEY = 8  # anything shorter would take words out of the log
+_MIN_KEY_LENGTH = 8  # anything shorter would take words out of the log
 _COUNT_NAME = re.compile(r"(^|_)tokens?_(count|in|out|total)$|_tokens$|^tokens$", re.I)
 
 
@@ -55,7 +55,7 @@ def redact(value: Any) -> Any:
 @functools.cache
 def _keys() -> tuple[str, ...]:
     values = {value.strip() for name, value in os.environ.items() if _KEY_NAME.search(name)}
-    return tuple(sorted((value for value in values if len(value) >= _SHORTEST_KEY), key=len, reverse=True))
+    return tuple(sorted((value for value in values if len(value) >= _MIN_KEY_LENGTH), key=len, reverse=True))
 
 
 def redact_event(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -51,7 +51,7 @@ class NewReleaseSerializer(StrictSerializer, serializers.Serializer[Any]):
     """A release to be made. Everything beside cases, rubrics and prompts is in it only where it is asked for."""
 
     version = serializers.CharField(max_length=40)
-    release_notes = serializers.CharField(default="", allow_blank=True, max_length=services.LONGEST_NOTES)
+    release_notes = serializers.CharField(default="", allow_blank=True, max_length=services.MAX_NOTES_LENGTH)
     reference_answers = serializers.BooleanField(default=False)
     responses = serializers.BooleanField(default=False)
     decisions = serializers.BooleanField(default=False)

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from releases.options import ReleaseOptions
 from releases.preview import Preview
-from releases.services import LONGEST_NOTES
+from releases.services import MAX_NOTES_LENGTH
 from rubrics.models import Benchmark
 
 
@@ -26,7 +26,7 @@ class ReleaseForm(forms.Form):
     )  # fmt: skip
     no_licence = forms.BooleanField(label=_("Release it without a licence: all rights stay with you"), required=False)
     notes = forms.CharField(
-        label=_("What this version brings"), required=False, max_length=LONGEST_NOTES,
+        label=_("What this version brings"), required=False, max_length=MAX_NOTES_LENGTH,
         widget=forms.Textarea(attrs={"rows": 3}), help_text=_("Stands at the top of the data card, for everybody."),
     )  # fmt: skip
     url = forms.URLField(

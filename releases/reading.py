@@ -12,7 +12,7 @@ from releases.models import Release
 
 FILE_COLUMNS = ("path", "size", "sha256", "rows")
 CHANGE_COLUMNS = ("case", "change", "criteria_added", "criteria_removed")
-_LONGEST_CARD = 1 << 20
+_MAX_CARD_BYTES = 1 << 20
 
 
 def card_of(release: Release) -> str:
@@ -20,7 +20,7 @@ def card_of(release: Release) -> str:
     name = f"{services.archive_name(release)}/DATA_CARD.md"
     try:
         with release.archive.open("rb") as source, ZipFile(source) as archive, archive.open(name) as file:
-            return file.read(_LONGEST_CARD).decode("utf-8", "replace")
+            return file.read(_MAX_CARD_BYTES).decode("utf-8", "replace")
     except (OSError, KeyError, BadZipFile):
         return ""
 

@@ -39,7 +39,7 @@ LOST_AFTER = timedelta(minutes=2)
 UNHEARD_AFTER = timedelta(seconds=10)
 MOST_ATTEMPTS = 3
 BEAT_SECONDS = 1.0
-LONGEST_NOTES = 20_000
+MAX_NOTES_LENGTH = 20_000
 STANDING = (JobStatus.PENDING, JobStatus.RUNNING, JobStatus.DONE)
 
 Clock = Callable[[], datetime]
@@ -98,8 +98,8 @@ def create_release(
     version = version.strip()
     if not _VERSION.fullmatch(version):
         raise DomainError(_("A version is up to 40 letters, digits, dots, hyphens and underscores, such as 1.0."))
-    if len(notes) > LONGEST_NOTES:
-        raise DomainError(_("The notes are longer than %(n)s characters.") % {"n": LONGEST_NOTES})
+    if len(notes) > MAX_NOTES_LENGTH:
+        raise DomainError(_("The notes are longer than %(n)s characters.") % {"n": MAX_NOTES_LENGTH})
     build.check(benchmark, options)
     row = Benchmark.objects.select_for_update().get(pk=benchmark.pk)  # two releases of one version come in turn
     if Release.objects.filter(benchmark=row, version=version, status__in=STANDING).exists():

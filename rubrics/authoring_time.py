@@ -13,7 +13,7 @@ from django.db import transaction
 from accounts.models import User
 from rubrics.models import AuthoringTime, Case
 
-LONGEST_REPORT_S = 3600
+MAX_REPORT_S = 3600
 
 
 @transaction.atomic

@@ -15,9 +15,9 @@ from rubrics.models import Case, Difficulty, Register, Rubric
 
 ROLES = ("user", "assistant", "system")
 MOST_TURNS = 200
-LONGEST_TEXT = 200_000
-LONGEST_KEY = 200
-LONGEST_TAG = 300
+MAX_TEXT_LENGTH = 200_000
+MAX_KEY_LENGTH = 200
+MAX_TAG_LENGTH = 300
 MOST_TAGS = 200
 CONTENT = ("key", "conversation", "reference_answer")  # frozen once a rubric of the case is published
 FIELDS = (*CONTENT, "difficulty", "register", "language", "tags")
@@ -164,7 +164,7 @@ def _fault(value: Any, longest: int) -> str:
 
 
 def _key(value: Any, reading: Reading) -> None:
-    if message := _fault(value, LONGEST_KEY):
+    if message := _fault(value, MAX_KEY_LENGTH):
         reading.refuse("key", message)
     elif not value.strip():
         reading.refuse("key", _("A case needs a key, by which people and files name it."))
@@ -183,7 +183,7 @@ def _conversation(value: Any, reading: Reading) -> None:
         elif turn["role"] not in ROLES:
             message = _("The role of a turn is one of: %(names)s.") % {"names": ", ".join(ROLES)}
         else:
-            message = _fault(turn["content"], LONGEST_TEXT)
+            message = _fault(turn["content"], MAX_TEXT_LENGTH)
         if message:
             reading.refuse("conversation", _("Turn %(n)d: %(what)s") % {"n": number, "what": message})
         else:
@@ -213,7 +213,7 @@ def _tags(value: Any, reading: Reading) -> None:
         reading.refuse("tags", _("Tags are a list of at most %(n)d.") % {"n": MOST_TAGS})
         return
     for tag in value:
-        if message := _fault(tag, LONGEST_TAG):
+        if message := _fault(tag, MAX_TAG_LENGTH):
             reading.refuse("tags", message)
             return
     reading.values["tags"] = tuple(dict.fromkeys(tag.strip() for tag in value if tag.strip()))
@@ -222,7 +222,7 @@ def _tags(value: Any, reading: Reading) -> None:
 _READERS = {
     "key": _key,
     "conversation": _conversation,
-    "reference_answer": _text("reference_answer", LONGEST_TEXT),
+    "reference_answer": _text("reference_answer", MAX_TEXT_LENGTH),
     "difficulty": _choice("difficulty", Difficulty.values),
     "register": _choice("register", Register.values),
     "language": _language,

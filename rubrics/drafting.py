@@ -19,8 +19,8 @@ from rubrics.lint.words import PLACEHOLDER
 from rubrics.models import Case, RubricItem
 
 MOST_ITEMS = 500
-LONGEST_TEXT = 20_000
-LONGEST_TAG = 300
+MAX_TEXT_LENGTH = 20_000
+MAX_TAG_LENGTH = 300
 MOST_TAGS = 50
 LOWEST, HIGHEST = -10, 10
 
@@ -56,7 +56,7 @@ class Reading:
     faults: list[LineError] = field(default_factory=list)
 
 
-TEXTS = {"text": LONGEST_TEXT, "source": 2_000, "element": 2_000, "expectation": 2_000, "bank": 200}
+TEXTS = {"text": MAX_TEXT_LENGTH, "source": 2_000, "element": 2_000, "expectation": 2_000, "bank": 200}
 KEYS = frozenset(DraftItem.__dataclass_fields__)
 
 
@@ -118,10 +118,12 @@ def _item(element: Any, place: int, faults: list[LineError]) -> DraftItem | None
     if (
         not isinstance(tags, list)
         or len(tags) > MOST_TAGS
-        or not all(isinstance(tag, str) and 0 < len(tag.strip()) <= LONGEST_TAG and "\x00" not in tag for tag in tags)
+        or not all(
+            isinstance(tag, str) and 0 < len(tag.strip()) <= MAX_TAG_LENGTH and "\x00" not in tag for tag in tags
+        )
     ):
         message = _("Tags are a list of at most %(n)d texts of at most %(length)d characters.")
-        faults.append(LineError(place, "tags", message % {"n": MOST_TAGS, "length": LONGEST_TAG}))
+        faults.append(LineError(place, "tags", message % {"n": MOST_TAGS, "length": MAX_TAG_LENGTH}))
     else:
         values["tags"] = tuple(dict.fromkeys(tag.strip() for tag in tags))
     criterion = element.get("criterion")

@@ -13,8 +13,8 @@ from agreement.writers.columns import Tabular
 # Bytes must not depend on the day; this is the earliest date that a ZIP archive knows.
 _MADE = datetime(1980, 1, 1, tzinfo=UTC)
 _ROWS_IN_A_SHEET = 1_048_576
-_LONGEST_CELL = 32_767
-_LONGEST_NAME = 31
+_MAX_CELL_LENGTH = 32_767
+_MAX_NAME_LENGTH = 31
 _WHOLE = 2**53  # beyond it a spreadsheet would round
 _NOT_IN_A_NAME = re.compile(r"[\[\]:*?/\\']")
 
@@ -39,7 +39,7 @@ def write_workbook(target: IO[bytes], tables: Iterable[tuple[str, Tabular]], par
             wrapped = book.add_format({"text_wrap": True, "valign": "top"})
             sheet.set_column(0, 0, 110, wrapped)
             for place, paragraph in enumerate(paragraphs):
-                sheet.write_string(place, 0, paragraph[:_LONGEST_CELL], wrapped)
+                sheet.write_string(place, 0, paragraph[:_MAX_CELL_LENGTH], wrapped)
 
 
 def _write_table(book: Any, name: str, table: Tabular, bold: Any, taken: set[str]) -> None:
@@ -75,15 +75,15 @@ def _write_cell(sheet: Any, line: int, place: int, value: Any) -> None:
     elif isinstance(value, float) or (isinstance(value, int) and abs(value) <= _WHOLE):
         sheet.write_number(line, place, value)
     else:
-        sheet.write_string(line, place, str(value)[:_LONGEST_CELL])
+        sheet.write_string(line, place, str(value)[:_MAX_CELL_LENGTH])
 
 
 def _sheet_name(title: str, taken: set[str]) -> str:
     """A name that a workbook takes: short, without its special characters, and not there yet."""
     base = _NOT_IN_A_NAME.sub(" ", title).strip() or "table"
-    name, n = base[:_LONGEST_NAME], 1
+    name, n = base[:_MAX_NAME_LENGTH], 1
     while name.lower() in taken:
         n += 1
-        name = f"{base[: _LONGEST_NAME - len(str(n)) - 1]} {n}"
+        name = f"{base[: _MAX_NAME_LENGTH - len(str(n)) - 1]} {n}"
     taken.add(name.lower())
     return name

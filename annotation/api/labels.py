@@ -174,7 +174,7 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
     question = serializers.CharField(max_length=16)
     value = serializers.CharField(max_length=60)
     certainty = serializers.IntegerField(min_value=0, max_value=100, allow_null=True, default=None)
-    note = serializers.CharField(max_length=services.LONGEST_NOTE, allow_blank=True, default="")
+    note = serializers.CharField(max_length=services.MAX_NOTE_LENGTH, allow_blank=True, default="")
     version = serializers.IntegerField(min_value=0, max_value=LARGEST_VERSION, default=0)
     client_id = serializers.UUIDField(allow_null=True, default=None)
 

@@ -18,7 +18,7 @@ from consilium.statistics.estimate import Undefined
 
 WORKING_DAYS = 7
 FEWEST_DAYS = 3
-LONGEST = 1000  # working days; later than this is no date but "not in sight"
+MAX_DAYS = 1000  # working days; later than this is no date but "not in sight"
 DAY = timedelta(days=1)
 
 
@@ -106,6 +106,6 @@ def forecast(handed_in: Mapping[date, int], *, first: date | None, left: int, to
 def _end(today: date, left: int, rate: float) -> date | None:
     if left == 0:
         return today
-    if rate <= 0 or (days := math.ceil(left / rate)) > LONGEST:
+    if rate <= 0 or (days := math.ceil(left / rate)) > MAX_DAYS:
         return None
     return after(today, days)

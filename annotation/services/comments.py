@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Notification, User
 from accounts.services.notifications import notify_of_thread
-from annotation.discussions import LONGEST
+from annotation.discussions import MAX_COMMENT_LENGTH
 from annotation.models import Assignment, Batch, Comment, Membership
 from annotation.services.rules import hold_batch
 from consilium.lib.errors import Conflict, DomainError
@@ -23,9 +23,9 @@ def add_comment(*, assignment: Assignment, author: User, author_role: str, text:
     cleaned_text = text.replace("\x00", "").replace("\r\n", "\n").strip()
     if not cleaned_text:
         raise DomainError(_("Write something first."))
-    if len(cleaned_text) > LONGEST:
+    if len(cleaned_text) > MAX_COMMENT_LENGTH:
         raise DomainError(_("A comment has at most %(most)d characters; this one has %(n)d.") % {
-            "most": LONGEST, "n": len(cleaned_text)
+            "most": MAX_COMMENT_LENGTH, "n": len(cleaned_text)
         })  # fmt: skip
     hold_batch(assignment.batch_id)
     if Batch.objects.filter(pk=assignment.batch_id, status=Batch.Status.CLOSED).exists():

@@ -23,7 +23,7 @@ from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import RubricItem
 
-LONGEST_NOTE = 5_000
+MAX_NOTE_LENGTH = 5_000
 MOST_EVIDENCE = 20
 
 
@@ -366,8 +366,8 @@ def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> li
         raise DomainError(_("This criterion is not part of the work."))
     if change.outcome is not None and change.outcome not in Outcome.values:
         raise DomainError(_("The outcome is met, not met or cannot assess."))
-    if len(change.note) > LONGEST_NOTE:
-        raise DomainError(_("A note has at most %(most)d characters.") % {"most": LONGEST_NOTE})
+    if len(change.note) > MAX_NOTE_LENGTH:
+        raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
     if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
         raise DomainError(_("A note cannot hold a NUL character or half of a character."))
     if len(change.evidence) > MOST_EVIDENCE:

@@ -32,7 +32,7 @@ from rubrics.models import Benchmark, Response, Rubric, RubricItem
 from rubrics.parsing.decisions import DecisionReader
 from rubrics.parsing.faults import Faults
 
-LONGEST_EXPLANATION = 2_000
+MAX_EXPLANATION_LENGTH = 2_000
 LARGEST_FILE = 5 << 20
 CODES = {0: Outcome.NOT_MET.value, 1: Outcome.MET.value, 2: Outcome.CANNOT_ASSESS.value}
 CSV_COLUMNS = ("case", "candidate", "sample", "criterion", "outcome", "explanation", "setting")
@@ -138,8 +138,8 @@ def edit_key(*, keyed: KeyedResponse, decisions: Mapping[int, tuple[str, str]]) 
     for criterion, (outcome, explanation) in decisions.items():
         if outcome not in Outcome.values:
             raise DomainError(_("The outcome is met, not met or cannot assess."))
-        if len(explanation) > LONGEST_EXPLANATION:
-            raise DomainError(_("An explanation has at most %(most)d characters.") % {"most": LONGEST_EXPLANATION})
+        if len(explanation) > MAX_EXPLANATION_LENGTH:
+            raise DomainError(_("An explanation has at most %(most)d characters.") % {"most": MAX_EXPLANATION_LENGTH})
         row = rows[criterion]
         if (row.outcome, row.explanation) != (outcome, explanation):
             row.outcome, row.explanation = outcome, explanation
@@ -201,8 +201,8 @@ def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | No
         if criterion in decisions_by_response.setdefault(response, {}):
             faults.add(record.line, "criterion", _("The file decides this criterion of the response twice."))
         explanation = record.explanation or record.note
-        if len(explanation) > LONGEST_EXPLANATION:
-            message = _("An explanation has at most %(most)d characters.") % {"most": LONGEST_EXPLANATION}
+        if len(explanation) > MAX_EXPLANATION_LENGTH:
+            message = _("An explanation has at most %(most)d characters.") % {"most": MAX_EXPLANATION_LENGTH}
             faults.add(record.line, "explanation", message)
         decisions_by_response[response][criterion] = (record.outcome, explanation)
     for response, decisions in decisions_by_response.items():

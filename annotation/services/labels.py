@@ -23,7 +23,7 @@ from rubrics.models import Benchmark, slug_characters
 
 FEWEST_OPTIONS, MOST_OPTIONS = 2, 9
 ACUITY_LEVELS = 4
-LONGEST_VALUE, LONGEST_LABEL, LONGEST_HELP, LONGEST_NOTE = 60, 120, 500, 5_000
+MAX_VALUE_LENGTH, MAX_LABEL_LENGTH, MAX_HELP_LENGTH, MAX_NOTE_LENGTH = 60, 120, 500, 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,8 @@ def _refuse_impossible(benchmark: Benchmark, question_input: QuestionInput, own:
             slug_characters(option.value)
         except ValidationError as error:
             raise OptionRefused(row, "value", error.messages[0]) from error
-        if len(option.value) > LONGEST_VALUE:
-            raise OptionRefused(row, "value", _("At most %(most)d characters.") % {"most": LONGEST_VALUE})
+        if len(option.value) > MAX_VALUE_LENGTH:
+            raise OptionRefused(row, "value", _("At most %(most)d characters.") % {"most": MAX_VALUE_LENGTH})
         if option.value in seen:
             raise OptionRefused(row, "value", _("Two options cannot have the same value."))
         if option.value in taken:
@@ -182,10 +182,10 @@ def _refuse_impossible(benchmark: Benchmark, question_input: QuestionInput, own:
                 "value",
                 _("The question “%(name)s” has this value; one value is one tag.") % {"name": taken[option.value]},
             )
-        if not option.label.strip() or len(option.label) > LONGEST_LABEL:
-            raise OptionRefused(row, "label", _("1 to %(most)d characters.") % {"most": LONGEST_LABEL})
-        if len(option.help) > LONGEST_HELP:
-            raise OptionRefused(row, "help", _("At most %(most)d characters.") % {"most": LONGEST_HELP})
+        if not option.label.strip() or len(option.label) > MAX_LABEL_LENGTH:
+            raise OptionRefused(row, "label", _("1 to %(most)d characters.") % {"most": MAX_LABEL_LENGTH})
+        if len(option.help) > MAX_HELP_LENGTH:
+            raise OptionRefused(row, "help", _("At most %(most)d characters.") % {"most": MAX_HELP_LENGTH})
         seen.add(option.value)
 
 
@@ -315,7 +315,7 @@ def _refuse_impossible_answer(question: LabelQuestion, change: AnswerInput) -> N
             raise DomainError(_("Only acuity is answered with a certainty."))
         if not 0 <= change.certainty <= 100:
             raise DomainError(_("Certainty is a number from 0 to 100."))
-    if len(change.note) > LONGEST_NOTE:
-        raise DomainError(_("A note has at most %(most)d characters.") % {"most": LONGEST_NOTE})
+    if len(change.note) > MAX_NOTE_LENGTH:
+        raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
     if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
         raise DomainError(_("A note cannot hold a NUL character or half of a character."))

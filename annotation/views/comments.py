@@ -56,7 +56,7 @@ def _thread(
 ) -> HttpResponse:
     refused, text = None, ""
     if request.method == "POST":
-        text = request.POST.get("text", "")[: 5 * discussions.LONGEST]
+        text = request.POST.get("text", "")[: 5 * discussions.MAX_COMMENT_LENGTH]
         try:
             add_comment(
                 assignment=assignment, author=request.user, author_role=author_role, text=text, at=timezone.now()
@@ -73,7 +73,7 @@ def _thread(
         "assignment": assignment,
         "lines": discussions.thread_of(assignment, request.user, author_role),
         "writable": discussions.writable(assignment),
-        "longest": discussions.LONGEST,
+        "longest": discussions.MAX_COMMENT_LENGTH,
         "here": here,
         "refused": refused,
         "text": text,

@@ -14,7 +14,7 @@ from annotation.attention import record_attention
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 
-LONGEST_REPORT_S = 3600
+MAX_REPORT_S = 3600
 
 
 @require_POST
@@ -68,6 +68,6 @@ def time(request: SignedInRequest, public_id: str) -> HttpResponse:
 def seconds_of(request: SignedInRequest) -> int:
     """The ``{"seconds"}`` of a report of time; `Malformed` where no page would send that."""
     seconds = wire.body_of(request, required={"seconds"})["seconds"]
-    if type(seconds) is not int or not 0 <= seconds <= LONGEST_REPORT_S:
+    if type(seconds) is not int or not 0 <= seconds <= MAX_REPORT_S:
         raise wire.Malformed("seconds")
     return seconds

@@ -69,7 +69,7 @@ class WritingTaskDetailSerializer(WritingTaskSerializer):
 class DraftSerializer(StrictSerializer, Plain):
     """The whole draft; ``version`` is the one that you saw."""
 
-    text = serializers.CharField(max_length=services.LONGEST_TEXT, allow_blank=True, trim_whitespace=False)
+    text = serializers.CharField(max_length=services.MAX_TEXT_LENGTH, allow_blank=True, trim_whitespace=False)
     reference = serializers.IntegerField(min_value=0, allow_null=True, default=None)
     version = serializers.IntegerField(min_value=1, max_value=LARGEST_VERSION)
     client_id = serializers.UUIDField(allow_null=True, default=None)

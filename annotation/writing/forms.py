@@ -13,7 +13,7 @@ from annotation.case_forms import CaseBatchForm
 from annotation.models import Batch
 from annotation.wire import HALVES, LARGEST_VERSION, Malformed
 from annotation.writing.planning import DEFAULT_CANDIDATE, MOST_REFERENCES, WritingFilter, WritingOrder
-from annotation.writing.tasks import LONGEST_TEXT, TextInput
+from annotation.writing.tasks import MAX_TEXT_LENGTH, TextInput
 from rubrics.models import Benchmark, Candidate
 
 
@@ -127,7 +127,7 @@ def text_of(row: Any) -> TextInput:
             raise ValueError
         if reference is not None and type(reference) is not int:
             raise ValueError
-        if not 0 < values["version"] <= LARGEST_VERSION or len(values["text"]) > 2 * LONGEST_TEXT:
+        if not 0 < values["version"] <= LARGEST_VERSION or len(values["text"]) > 2 * MAX_TEXT_LENGTH:
             raise ValueError
         return TextInput(storable(values["text"]), reference, values["version"], UUID(values["client_id"]))
     except (KeyError, TypeError, ValueError):

@@ -21,7 +21,7 @@ from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import Candidate, Response
 
-LONGEST_TEXT = 50_000
+MAX_TEXT_LENGTH = 50_000
 SETTING = "chat"
 
 
@@ -175,7 +175,7 @@ def _locked(task: WritingTask, writer: User) -> WritingTask:
 
 
 def _refuse_impossible(row: WritingTask, change: TextInput) -> None:
-    if len(change.text) > LONGEST_TEXT:
-        raise DomainError(_("A response has at most %(most)d characters.") % {"most": LONGEST_TEXT})
+    if len(change.text) > MAX_TEXT_LENGTH:
+        raise DomainError(_("A response has at most %(most)d characters.") % {"most": MAX_TEXT_LENGTH})
     if change.reference is not None and not 0 <= change.reference < len(row.shown):
         raise DomainError(_("There is no such reference."))

@@ -71,7 +71,7 @@ def check(request: SignedInRequest, public_id: str) -> HttpResponse:
     reading.get_own_task(request.user, public_id)
     try:
         text = wire.body_of(request, required={"text"})["text"]
-        if not isinstance(text, str) or len(text) > 2 * services.LONGEST_TEXT:
+        if not isinstance(text, str) or len(text) > 2 * services.MAX_TEXT_LENGTH:
             raise wire.Malformed(_("This is not what the page sends; load it again."))
     except DomainError as refused:
         return _refusal(refused)
@@ -150,6 +150,6 @@ def _context(request: SignedInRequest, row: WritingTask) -> dict[str, Any]:
         "place": reading.place_of(row),
         "writable": row.status in WritingTask.OPEN and row.batch.status == Batch.Status.OPEN,
         "unaided": terms.mode == "unaided",
-        "longest": services.LONGEST_TEXT,
+        "longest": services.MAX_TEXT_LENGTH,
         "who": opaque_name(request.user),
     }

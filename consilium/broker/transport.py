@@ -26,7 +26,7 @@ from sqlalchemy.exc import InterfaceError, InternalError, OperationalError, Pend
 POLLING_INTERVAL_S = 0.1
 # With an unlimited prefetch a full queue must not keep the event loop from the results of its children.
 MAX_MESSAGES_PER_POLL = 100
-LONGEST_WAIT_S = 0.5
+MAX_WAIT_S = 0.5
 # Two processes that make the same table at once would trip over each other; any constant of our own will do.
 ADVISORY_LOCK = 0x434F4E53
 
@@ -149,7 +149,7 @@ class Transport(SQLAlchemyTransport):
 
     def drain_events(self, connection: Any, timeout: float | None = None, **_kwargs: Any) -> None:
         """Wait for a message, for commands that have no event loop; but come back in time to notice an interruption."""
-        super().drain_events(connection, timeout=LONGEST_WAIT_S if timeout is None else min(timeout, LONGEST_WAIT_S))
+        super().drain_events(connection, timeout=MAX_WAIT_S if timeout is None else min(timeout, MAX_WAIT_S))
 
     def _poll(self) -> None:
         assert self.cycle is not None

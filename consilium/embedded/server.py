@@ -33,7 +33,7 @@ SUPERUSER = "consilium"
 START_ATTEMPTS = 10
 START_PAUSE_S = 0.5
 # A socket's path may have 103 characters on macOS, 107 on Linux; "/.s.PGSQL.5432" takes 14 of them.
-LONGEST_SOCKET_FOLDER = 88
+MAX_SOCKET_FOLDER_LENGTH = 88
 
 SERVER_SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
@@ -82,7 +82,7 @@ class EmbeddedServer:
     def socket_folder(self) -> Path:
         """Folder of the Unix socket: inside the home, or a short one in the temporary folder where that is too long."""
         folder = self.root / "socket"
-        if len(os.fsencode(folder)) <= LONGEST_SOCKET_FOLDER:
+        if len(os.fsencode(folder)) <= MAX_SOCKET_FOLDER_LENGTH:
             return folder
         digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"consilium-{digest}"

@@ -35,7 +35,7 @@ _ENTRY = _object({"number": {"type": "integer"}, **_VERDICT_FIELDS})
 VERDICTS_SCHEMA = _schema("verdicts", _object({"verdicts": {"type": "array", "items": _ENTRY}}))
 # The most that is asked for in one answer about several criteria: many models write no more.
 MOST_TOKENS = 16_384
-SHORTEST_KEY = 8
+MIN_KEY_LENGTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,9 @@ def read_key(name: str, environ: Mapping[str, str]) -> str:
     key = environ.get(name, "").strip()
     if not key:
         raise EndpointRefused(Phrase("The environment variable %(name)s is not set where the worker runs.", name=name))
-    if len(key) < SHORTEST_KEY:
+    if len(key) < MIN_KEY_LENGTH:
         # Keys are taken out of whatever an endpoint says back; a word so short would take verdicts along.
-        raise EndpointRefused(f"The environment variable {name} holds fewer than {SHORTEST_KEY} characters.")
+        raise EndpointRefused(f"The environment variable {name} holds fewer than {MIN_KEY_LENGTH} characters.")
     if not key.isascii() or not key.isprintable():
         raise EndpointRefused(
             Phrase("The environment variable %(name)s holds something that cannot be sent as a key.", name=name)

@@ -26,7 +26,7 @@ NEEDED = (
 MOST_PROBLEMS = 100
 _SMALL_FILE = 64 << 20  # of a file that is read as a whole
 _PIECE = 1 << 20
-_LONGEST_CELL = 16 << 20
+_MAX_CELL_LENGTH = 16 << 20
 _SUM_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 # Rows of files that release.json counts under a name.
 COUNTED = {
@@ -205,10 +205,10 @@ def _jsonl(source: Source, name: str, report: Verified) -> int:
 def _csv(source: Source, name: str, report: Verified) -> int:
     """How many rows there are below the header."""
     width, rows = 0, -1
-    before = csv.field_size_limit(_LONGEST_CELL)
+    before = csv.field_size_limit(_MAX_CELL_LENGTH)
     try:
         with source.open(name) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
-            for row in csv.reader(iter(lambda: text.readline(_LONGEST_CELL), ""), strict=True):
+            for row in csv.reader(iter(lambda: text.readline(_MAX_CELL_LENGTH), ""), strict=True):
                 rows += 1
                 width = width or len(row)
                 if len(row) != width:

@@ -23,7 +23,7 @@ from rubrics.services.revisions import request_revision
 
 QUESTIONS = ("correctness", "necessity", "consistency", "guidelines")
 Outcome = AuditItem.Outcome
-LONGEST_COMMENT = 5_000
+MAX_COMMENT_LENGTH = 5_000
 LARGEST_SEED = 2**31 - 1
 MOST_AUDITORS = 10
 
@@ -252,8 +252,8 @@ def _checked(row: AuditItem, finding: Finding) -> dict[str, Any]:
         raise DomainError(_("The questions are: %(names)s.") % {"names": ", ".join(QUESTIONS)})
     if finding.outcome not in ("", *Outcome.values):
         raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(Outcome.values)})
-    if len(finding.comment) > LONGEST_COMMENT:
-        raise DomainError(_("At most %(n)s characters.") % {"n": f"{LONGEST_COMMENT:,}"})
+    if len(finding.comment) > MAX_COMMENT_LENGTH:
+        raise DomainError(_("At most %(n)s characters.") % {"n": f"{MAX_COMMENT_LENGTH:,}"})
     chosen = sorted(set(finding.criteria))
     known = row.rubric.items.filter(criterion__in=chosen).count() if chosen else 0
     if known != len(chosen):

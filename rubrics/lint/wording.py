@@ -13,7 +13,7 @@ from consilium.lib.phrases import Phrase
 from rubrics.lint import words
 from rubrics.lint.remark import ADVICE, PROBLEM, Fix, Remark
 
-LONGEST_WORDS, LONGEST_CHARACTERS = 60, 110
+MAX_WORDS, MAX_CHARACTERS = 60, 110
 _HAN = re.compile(r"[\u4e00-\u9fff\u3400-\u4dbf]")
 _WORD = re.compile(r"[A-Za-zÀ-ɏ][\w'’-]*")
 # What stands in brackets explains the criterion; it is no part of what must be there.
@@ -185,7 +185,7 @@ def _form(item: str, text: str) -> Iterator[Remark]:
     chinese = is_chinese(text)
     plain = without_asides(text)  # a reason in brackets is not what is graded
     size = len(_HAN.findall(plain)) if chinese else len(plain.replace("\0", "").split())
-    if size > (LONGEST_CHARACTERS if chinese else LONGEST_WORDS):
+    if size > (MAX_CHARACTERS if chinese else MAX_WORDS):
         yield Remark(
             *("long", ADVICE, item, 0, len(text)),
             Phrase("It is long: a grader reads it anew for every response."),

@@ -14,7 +14,7 @@ from rubrics.parsing.fields import TAG_LENGTH, Fields, Ids, kind
 from rubrics.parsing.language import detect_language
 from rubrics.parsing.reader import Limits, RecordReader
 
-LONGEST_KEY, LONGEST_SECTION, LONGEST_DIMENSION, LONGEST_TEXT = 100, 100, 200, 20_000
+MAX_KEY_LENGTH, MAX_SECTION_LENGTH, MAX_DIMENSION_LENGTH, MAX_TEXT_LENGTH = 100, 100, 200, 20_000
 MOST_TAGS = 50
 LOWEST, HIGHEST, USUAL = -10, 10, 5
 # What stands in addresses and in the tag ``cluster:KEY``.
@@ -89,10 +89,10 @@ def read_bank(
 
 
 def _entry(fields: Fields, is_json: bool) -> BankEntry:
-    key = fields.text("key", longest=LONGEST_KEY)
+    key = fields.text("key", longest=MAX_KEY_LENGTH)
     if key and not KEY.fullmatch(key):
         fields.fault("key", Phrase("A key consists of letters, digits, dots, colons, hyphens and underscores."))
-    section = fields.text("section", longest=LONGEST_SECTION).strip()
+    section = fields.text("section", longest=MAX_SECTION_LENGTH).strip()
     text = _texts(fields, "text", is_json)
     if not text and fields.sound:
         fields.fault("text", Phrase("The criterion has no text."))
@@ -109,7 +109,7 @@ def _entry(fields: Fields, is_json: bool) -> BankEntry:
 
 
 def _dimension(fields: Fields) -> str:
-    return fields.text("dimension", required=False, longest=LONGEST_DIMENSION).strip()
+    return fields.text("dimension", required=False, longest=MAX_DIMENSION_LENGTH).strip()
 
 
 def _texts(fields: Fields, name: str, is_json: bool) -> dict[str, str]:
@@ -120,7 +120,7 @@ def _texts(fields: Fields, name: str, is_json: bool) -> dict[str, str]:
         for language in fields.mapping(name):
             _keep(fields, f"{name}.{language}", value[language], language, texts)
     elif value is not None:
-        text = fields.text(name, required=False, longest=LONGEST_TEXT).strip()
+        text = fields.text(name, required=False, longest=MAX_TEXT_LENGTH).strip()
         if text:
             texts[detect_language(text)] = text
     for column in [each for each in fields.record if each.startswith(f"{name}_")]:
@@ -136,8 +136,8 @@ def _keep(fields: Fields, place: str, value: Any, language: str, texts: dict[str
         return
     elif not isinstance(value, str):
         fields.fault(place, Phrase("This must be a text, not %(kind)s.", kind=kind(value)))
-    elif len(value) > LONGEST_TEXT:
-        fields.fault(place, Phrase("This is longer than %(longest)s characters.", longest=LONGEST_TEXT))
+    elif len(value) > MAX_TEXT_LENGTH:
+        fields.fault(place, Phrase("This is longer than %(longest)s characters.", longest=MAX_TEXT_LENGTH))
     elif language in texts:
         fields.fault(place, Phrase("There are two texts in this language."))
     elif value.strip():

@@ -19,8 +19,8 @@ OUTCOMES = ("met", "not_met", "cannot_assess")
 STAGES = ("annotator", "checker", "adjudicator")
 COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
 OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "replicate", "prompt_id", "case_id", "model")
-LONGEST_POSITION = 6
-LONGEST_NOTE = 5_000  # as where physicians type it
+MAX_POSITION_LENGTH = 6
+MAX_NOTE_LENGTH = 5_000  # as where physicians type it
 MOST_COLUMNS = 500
 MAX_REPLICATE = 999
 
@@ -102,7 +102,7 @@ class DecisionReader:
             outcome=self._outcome(fields),
             rater=fields.text("rater", required=self.rater, longest=KEY_LENGTH).strip(),
             stage=fields.choice("stage", STAGES, required=False) or "annotator",
-            note=fields.text("note", required=False, longest=LONGEST_NOTE if self.rater else None),
+            note=fields.text("note", required=False, longest=MAX_NOTE_LENGTH if self.rater else None),
             explanation=fields.text("explanation", required=False),
             setting=fields.text("setting", required=False),
             replicate=0 if self.rater else replicate_of(fields, self.replicate),
@@ -149,7 +149,7 @@ def _criterion(fields: Fields) -> int | str:
     value = fields.take("criterion")
     if isinstance(value, str):
         text = value.strip()
-        if text.isascii() and text.isdecimal() and len(text) <= LONGEST_POSITION:
+        if text.isascii() and text.isdecimal() and len(text) <= MAX_POSITION_LENGTH:
             value = int(text)
         elif not text:
             fields.fault("criterion", Phrase("This field is missing."))

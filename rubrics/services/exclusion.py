@@ -13,7 +13,7 @@ from accounts.models import User
 from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import Case
 
-LONGEST_REASON = 5_000
+MAX_REASON_LENGTH = 5_000
 
 
 @transaction.atomic
@@ -46,8 +46,8 @@ def checked_reason(reason: str) -> str:
     reason = reason.strip()
     if not reason:
         raise DomainError(_("Give the reason: it stays on record with the case."))
-    if len(reason) > LONGEST_REASON:
-        raise DomainError(_("At most %(n)s characters.") % {"n": f"{LONGEST_REASON:,}"})
+    if len(reason) > MAX_REASON_LENGTH:
+        raise DomainError(_("At most %(n)s characters.") % {"n": f"{MAX_REASON_LENGTH:,}"})
     return reason
 
 

@@ -13,7 +13,7 @@ from rubrics.drafting import DraftItem, items_of
 from rubrics.models import Case, PrivacyWaiver, Rubric
 from rubrics.privacy import all_findings
 
-LONGEST_REASON = 2_000
+MAX_REASON_LENGTH = 2_000
 OPEN = (Rubric.Status.DRAFT, Rubric.Status.IN_REVIEW)
 
 
@@ -23,8 +23,8 @@ def waive_finding(*, case: Case, kind: str, quote: str, reason: str, by: User, a
     reason = reason.strip()
     if not reason:
         raise DomainError(_("Say why it may stay, for example: a public hotline, or a name that was made up."))
-    if len(reason) > LONGEST_REASON:
-        raise DomainError(_("This is longer than %(n)d characters.") % {"n": LONGEST_REASON})
+    if len(reason) > MAX_REASON_LENGTH:
+        raise DomainError(_("This is longer than %(n)d characters.") % {"n": MAX_REASON_LENGTH})
     if not any((finding.kind, finding.quote) == (kind, quote) for finding in all_findings(case, draft_items(case))):
         raise DomainError(_("These words stand in the case no more."))
     row, _made = PrivacyWaiver.objects.get_or_create(

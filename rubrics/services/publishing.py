@@ -38,7 +38,7 @@ from rubrics.services.exclusion import exclude_case
 
 Status = Rubric.Status
 APPROVED, RETURNED = RubricReview.Outcome.APPROVED, RubricReview.Outcome.RETURNED
-LONGEST_COMMENT = 10_000
+MAX_COMMENT_LENGTH = 10_000
 
 
 class NotReady(DomainError):
@@ -85,7 +85,7 @@ def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, tell: b
     if row.status != Status.DRAFT:
         raise Conflict(_("This rubric is in review or published by now."))
     _counts(row.case)
-    note = note.strip()[:LONGEST_COMMENT] or row.note
+    note = note.strip()[:MAX_COMMENT_LENGTH] or row.note
     faults = what_is_in_the_way(row, items_of(draft.content))
     if row.based_on_id is not None and not note:
         faults.append(LineError(0, "note", _("Say what changed, and why.")))
@@ -117,7 +117,7 @@ def return_draft(
     row, draft = _locked(rubric)
     _may_review(row, draft, reviewer)
     comments = _comments(draft, item_comments)
-    comment = comment.strip()[:LONGEST_COMMENT]
+    comment = comment.strip()[:MAX_COMMENT_LENGTH]
     if not comment and comments:
         comment = _("See the comments beside the criteria.")
     if not comment:
@@ -172,7 +172,7 @@ def approve(
     faults = what_is_in_the_way(row, items_of(draft.content))  # rules or the case may have changed meanwhile
     if faults:
         raise NotReady(faults)
-    comment = comment.strip()[:LONGEST_COMMENT]
+    comment = comment.strip()[:MAX_COMMENT_LENGTH]
     _review(row, draft, reviewer, APPROVED, comment, _comments(draft, item_comments or {}), at)
     _publish_if_approved(row, draft, reviewer, at, tell=tell)
     return row
@@ -303,7 +303,9 @@ def _may_review(rubric: Rubric, draft: RubricDraft, reviewer: User) -> None:
 def _comments(draft: RubricDraft, given: Mapping[str, str]) -> dict[str, str]:
     """Comments that say something, on items that are there."""
     item_ids: Collection[str] = {item.id for item in items_of(draft.content)}
-    return {name: text.strip()[:LONGEST_COMMENT] for name, text in given.items() if name in item_ids and text.strip()}
+    return {
+        name: text.strip()[:MAX_COMMENT_LENGTH] for name, text in given.items() if name in item_ids and text.strip()
+    }
 
 
 def _review(

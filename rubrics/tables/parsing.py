@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from consilium.lib.phrases import Phrase
-from rubrics.drafting import LONGEST_TAG, LONGEST_TEXT, MOST_ITEMS, MOST_TAGS, TEXTS
+from rubrics.drafting import MAX_TAG_LENGTH, MAX_TEXT_LENGTH, MOST_ITEMS, MOST_TAGS, TEXTS
 from rubrics.parsing.faults import Faults
 from rubrics.tables.columns import CASE, COLUMNS, Cell, Formula, bare, column_of, parted, points_of, text_of
 from rubrics.tables.reading import Rows, rows_of_text
@@ -108,9 +108,9 @@ def _row(line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Fault
             row.position = int(text.rstrip(".")) if text and faults.total == before else None
         elif column == "tags":
             row.tags = parted(text)
-            if len(row.tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in row.tags):
+            if len(row.tags) > MOST_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in row.tags):
                 message = Phrase(
-                    "At most %(n)s tags of at most %(length)s characters.", n=MOST_TAGS, length=LONGEST_TAG
+                    "At most %(n)s tags of at most %(length)s characters.", n=MOST_TAGS, length=MAX_TAG_LENGTH
                 )
                 faults.add(line, column, message)
         elif column == CASE:
@@ -128,7 +128,7 @@ def _row(line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Fault
 
 def read_pasted(text: str, faults: Faults, *, columns: Sequence[str] | None = None) -> Pasted:
     """What somebody pasted, with or without a heading; ``columns`` where they said what each column is."""
-    if len(text) > LONGEST_TEXT * 50:
+    if len(text) > MAX_TEXT_LENGTH * 50:
         faults.add(0, "", Phrase("This is too long to paste. Import it as a file."))
         return Pasted([], has_heading=False, rows=[])
     return read_table(rows_of_text(text, faults), faults, columns=columns)

@@ -19,7 +19,7 @@ MOST_BYTES = 64 << 20
 MOST_PACKED, MOST_UNPACKED, MOST_MEMBERS = 16 << 20, 64 << 20, 500
 MOST_ROWS = 200_000
 MOST_COLUMNS = 40
-LONGEST_LINE = 1 << 20
+MAX_LINE_LENGTH = 1 << 20
 ZIP = b"PK\x03\x04"
 
 Rows = Iterator[tuple[int, list[Cell]]]
@@ -61,7 +61,7 @@ class _Lines:
 
     def __iter__(self) -> Iterator[str]:
         number = read = 0
-        while line := self.file.readline(LONGEST_LINE + 1):
+        while line := self.file.readline(MAX_LINE_LENGTH + 1):
             number += 1
             read += len(line)
             if number == 1:
@@ -69,9 +69,9 @@ class _Lines:
                     self.faults.add(1, "", Phrase("The file is UTF-16. Save it as UTF-8."))
                     return
                 line = line.removeprefix(b"\xef\xbb\xbf")  # Excel writes one
-            if len(line) > LONGEST_LINE:
+            if len(line) > MAX_LINE_LENGTH:
                 field = self.record.column_at(line, MOST_COLUMNS)
-                self.faults.add(number, field, Phrase("The line is longer than %(n)s MiB.", n=LONGEST_LINE >> 20))
+                self.faults.add(number, field, Phrase("The line is longer than %(n)s MiB.", n=MAX_LINE_LENGTH >> 20))
                 return
             if read > MOST_BYTES:
                 self.faults.add(0, "", Phrase("The table is larger than %(n)s MiB.", n=MOST_BYTES >> 20))

@@ -22,7 +22,7 @@ from rubrics.services.publishing import what_is_in_the_way
 
 PER_PAGE = 50
 DRAFTS_PER_PAGE = 200
-LONGEST_NOTE = 10_000
+MAX_NOTE_LENGTH = 10_000
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -108,7 +108,7 @@ def drafts(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _drafts(request, benchmark)
     ticked = [value.replace("\x00", "") for value in request.POST.getlist("case")]
-    note = request.POST.get("note", "").replace("\x00", "")[:LONGEST_NOTE]
+    note = request.POST.get("note", "").replace("\x00", "")[:MAX_NOTE_LENGTH]
     try:
         outcome = publishing_many.send_many(
             benchmark=benchmark, cases=ticked, note=note, by=request.user, at=timezone.now()

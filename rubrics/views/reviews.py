@@ -18,7 +18,7 @@ from rubrics import access, reviewing, versions
 from rubrics.models import Case, Rubric
 from rubrics.services import publishing
 
-LONGEST = publishing.LONGEST_COMMENT
+MAX_COMMENT_LENGTH = publishing.MAX_COMMENT_LENGTH
 
 
 def editor_address(case: Case) -> str:
@@ -93,7 +93,7 @@ def _page(
 
 
 def _text(request: SignedInRequest, name: str) -> str:
-    return request.POST.get(name, "").replace("\x00", "").strip()[:LONGEST]
+    return request.POST.get(name, "").replace("\x00", "").strip()[:MAX_COMMENT_LENGTH]
 
 
 # The ways of a draft --------------------------------------------------------------------------------------------------

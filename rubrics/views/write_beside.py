@@ -14,7 +14,7 @@ from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.strict_json import read_json
 from rubrics import access
-from rubrics.authoring_time import LONGEST_REPORT_S, record_time
+from rubrics.authoring_time import MAX_REPORT_S, record_time
 from rubrics.models import AuthoringTime
 from rubrics.services.privacy import take_back_waiver, waive_finding
 
@@ -59,7 +59,7 @@ def time(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     except (ValueError, KeyError, TypeError):
         activity, seconds = "", -1
     known = isinstance(activity, str) and activity in AuthoringTime.Activity.values
-    if not known or type(seconds) is not int or not 0 <= seconds <= LONGEST_REPORT_S:
+    if not known or type(seconds) is not int or not 0 <= seconds <= MAX_REPORT_S:
         return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
     record_time(case=case, user=request.user, activity=activity, seconds=seconds, at=timezone.now())
     return HttpResponse(status=204)

@@ -16,7 +16,7 @@ from consilium.llm.prompts import Messages, body_of
 from rubrics.parsing.self_identification import self_identification
 from scoring.generation.config import GenerationConfig
 
-LONGEST_TEXT = 1_000_000
+MAX_TEXT_LENGTH = 1_000_000
 # Content that is no verdict for a judge but is a response: what a reader of the model would have seen.
 CUT, REFUSED = "truncated", "refusal"
 
@@ -79,7 +79,7 @@ async def ask(client: ChatClient, config: GenerationConfig, task: Wanted) -> Ans
             "calls": (call,),
         }
         if error.kind in (CUT, REFUSED) and error.raw.strip():
-            text = storable(error.raw, LONGEST_TEXT)
+            text = storable(error.raw, MAX_TEXT_LENGTH)
             return Answer(task, text, cut=error.kind == CUT, refused=error.kind == REFUSED, **known)
         return Answer(task, kind=error.kind, error=error.message, **known)
     call = Call(reply.attempts, usage=reply.usage, latency_ms=reply.latency_ms)
@@ -92,7 +92,7 @@ async def ask(client: ChatClient, config: GenerationConfig, task: Wanted) -> Ans
     }
     if not reply.text.strip():
         return Answer(task, kind="empty", error="the model gave no text", **known)
-    return Answer(task, storable(reply.text, LONGEST_TEXT), **known)
+    return Answer(task, storable(reply.text, MAX_TEXT_LENGTH), **known)
 
 
 def kept_with(answer: Answer, config: GenerationConfig, *, run: str, candidate: str, at: datetime) -> dict[str, Any]:

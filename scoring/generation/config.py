@@ -21,7 +21,7 @@ EXTRA_PARAMETERS = frozenset(
         *("thinking", "enable_thinking", "thinking_budget", "chat_template_kwargs", "verbosity", "num_ctx"),
     }
 )
-LONGEST_EXTRA = 4_000
+MAX_EXTRA_LENGTH = 4_000
 # An answer is read up to this size: 32,768 tokens of text that is escaped, and the thinking that some send along.
 MOST_BYTES = 4_000_000
 
@@ -67,8 +67,8 @@ class GenerationConfig(EndpointConfig):
             size = len(json.dumps(value, allow_nan=False))
         except (ValueError, TypeError, RecursionError):
             raise ValueError(_("This is not JSON.")) from None
-        if size > LONGEST_EXTRA:
-            raise ValueError(_("At most %(n)s characters.") % {"n": LONGEST_EXTRA})
+        if size > MAX_EXTRA_LENGTH:
+            raise ValueError(_("At most %(n)s characters.") % {"n": MAX_EXTRA_LENGTH})
         return value
 
     @property

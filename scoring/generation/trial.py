@@ -18,7 +18,7 @@ from scoring.generation.config import GenerationConfig
 from scoring.generation.frame import CaseFrame, cases_in
 
 # A page waits for it, and a web process has 60 s.
-LONGEST_S = 45.0
+MAX_SECONDS = 45.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def try_once(benchmark: Benchmark, frame: CaseFrame, config: GenerationConfig, *
     if not cases:
         raise DomainError(_("No case matches this choice."))
     case = Case.objects.get(pk=cases[0])
-    endpoint = config.for_client(attempts=1, timeout_s=min(config.timeout_s, LONGEST_S))
+    endpoint = config.for_client(attempts=1, timeout_s=min(config.timeout_s, MAX_SECONDS))
     task = Wanted(0, case.pk, 0, case.conversation)
 
     async def once() -> Answer:

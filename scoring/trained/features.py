@@ -21,7 +21,7 @@ Array = NDArray[Any]
 
 CHARACTER_BUCKETS = 2**17
 WORD_BUCKETS = 2**16
-LONGEST_RESPONSE = 40_000  # characters that are read
+MAX_RESPONSE_LENGTH = 40_000  # characters that are read
 MOST_SENTENCES = 400
 
 FEATURES = (
@@ -64,7 +64,7 @@ STEM = 5
 
 def normal(text: str) -> str:
     """Text in one form: compatibility characters unified, lower case."""
-    return unicodedata.normalize("NFKC", text[:LONGEST_RESPONSE]).lower()
+    return unicodedata.normalize("NFKC", text[:MAX_RESPONSE_LENGTH]).lower()
 
 
 def sentences(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from scoring.trained.model import FittedJudge
 from scoring.work.missing import Question
 from scoring.work.store import Finding, Said
 
-LONGEST_PASSAGE = 200
+MAX_PASSAGE_LENGTH = 200
 
 
 def load_model(run: JudgeRun) -> FittedJudge:
@@ -32,7 +32,7 @@ def predict(model: FittedJudge, questions: Sequence[Question]) -> list[Finding]:
                     question=question,
                     outcome=Verdict.Outcome.MET if is_met else Verdict.Outcome.NOT_MET,
                     probability=float(chance),
-                    explanation=f"Closest passage: “{passage[:LONGEST_PASSAGE]}”",
+                    explanation=f"Closest passage: “{passage[:MAX_PASSAGE_LENGTH]}”",
                 )
             ],
         )

@@ -20,7 +20,7 @@ from annotation.standing import standing_of
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 
-LONGEST_NOTE = 5_000
+MAX_NOTE_LENGTH = 5_000
 
 
 @transaction.atomic
@@ -156,8 +156,8 @@ def skip(*, assignment: Assignment, annotator: User, reason: str, note: str = ""
     note = note.strip()
     if reason == Skip.Reason.OTHER and not note:
         raise DomainError(_("Say in the note why you pass this response over."))
-    if len(note) > LONGEST_NOTE:
-        raise DomainError(_("A note has at most %(most)d characters.") % {"most": LONGEST_NOTE})
+    if len(note) > MAX_NOTE_LENGTH:
+        raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
     hold_batch(assignment.batch_id)
     row = (
         Assignment.objects.select_for_update(no_key=True, of=("self",))
