@@ -14,7 +14,7 @@ from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
 
 # Decisions of a rater; beyond them nobody waits for a page while all are read and hashed again, seconds for a million.
-MOST_HASHED = 1_000_000
+MAX_HASHED_DECISIONS = 1_000_000
 # A rater decides at most every criterion of every response.
 _DECISIONS = """
     WITH cases AS (SELECT id FROM rubrics_case WHERE benchmark_id = %(benchmark)s),
@@ -27,7 +27,7 @@ _DECISIONS = """
 @dataclass(frozen=True)
 class Freshness:
     """``fresh`` is None where something was recorded meanwhile and the inputs are not hashed again, because there are
-    more of them than `MOST_HASHED` or the kind cannot hash them by itself.
+    more of them than `MAX_HASHED_DECISIONS` or the kind cannot hash them by itself.
 
     ``reason`` says why the inputs cannot be read any more, where they cannot.
     """
@@ -43,7 +43,7 @@ def freshness_of(report: Report) -> Freshness:
     """Read and hash the inputs of a finished report as they stand now; of a very large study ask the record alone."""
     since = report.started_at or report.created_at
     digest = kind_of(report).digest
-    if digest is None or _decisions(report.benchmark) > MOST_HASHED:
+    if digest is None or _decisions(report.benchmark) > MAX_HASHED_DECISIONS:
         changes = changes_since(report, since)
         return Freshness(None if changes else True, since, "", changes)
     try:

@@ -29,7 +29,7 @@ from rubrics.services.beginning import unfinished_or_new
 LOST_AFTER = timedelta(minutes=2)
 # A report that waits longer than this was not rung for, or its bell was lost.
 UNHEARD_AFTER = timedelta(seconds=10)
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 
 Clock = Callable[[], datetime]
 
@@ -123,11 +123,11 @@ def claim(*, report_id: int, at: datetime) -> Report | None:
     open_to_claim = Report.objects.filter(pk=report_id).filter(
         Q(status=JobStatus.PENDING) | Q(status=JobStatus.RUNNING, heartbeat_at__lt=at - LOST_AFTER)
     )
-    exhausted = open_to_claim.filter(attempts__gte=MOST_ATTEMPTS)
+    exhausted = open_to_claim.filter(attempts__gte=MAX_ATTEMPTS)
     if exhausted.update(
         status=JobStatus.FAILED,
         finished_at=at,
-        error=_("The worker was lost %(times)s times while computing this.") % {"times": MOST_ATTEMPTS},
+        error=_("The worker was lost %(times)s times while computing this.") % {"times": MAX_ATTEMPTS},
     ):
         return None
     hit = open_to_claim.update(

@@ -18,8 +18,8 @@ from annotation.services.labels import (
     MAX_HELP_LENGTH,
     MAX_LABEL_LENGTH,
     MAX_NOTE_LENGTH,
+    MAX_OPTIONS,
     MAX_VALUE_LENGTH,
-    MOST_OPTIONS,
     AnswerInput,
     Option,
     OptionRefused,
@@ -173,7 +173,7 @@ class OptionRows:
     def sent(data: Any) -> list[dict[str, str]]:
         """The rows of a request, at most one more than a question may have."""
         rows = []
-        for number in range(MOST_OPTIONS + 1):
+        for number in range(MAX_OPTIONS + 1):
             if f"option-{number}-value" not in data:
                 break
             rows.append({name: str(data.get(f"option-{number}-{name}", "")) for name in ("value", "label", "help")})
@@ -182,7 +182,7 @@ class OptionRows:
     @property
     def full(self) -> bool:
         """No row can be added."""
-        return len(self.forms) >= MOST_OPTIONS
+        return len(self.forms) >= MAX_OPTIONS
 
     def is_valid(self) -> bool:
         """Whether every row can be."""

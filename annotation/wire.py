@@ -16,7 +16,7 @@ from annotation.services.decisions import Told
 from consilium.lib.errors import DomainError
 from consilium.lib.strict_json import read_json
 
-MOST_DECISIONS = 500
+MAX_DECISIONS = 500
 LARGEST_ID = 2**63 - 1
 LARGEST_VERSION = 2**31 - 2
 HALVES = re.compile("[\x00\ud800-\udfff]")
@@ -43,7 +43,7 @@ def body_of(request: HttpRequest, *, required: set[str]) -> dict[str, Any]:
 
 def changes_of(rows: Any) -> list[DecisionInput]:
     """The decisions of a request; `Malformed` at the first that no page would send."""
-    if not isinstance(rows, list) or len(rows) > MOST_DECISIONS:
+    if not isinstance(rows, list) or len(rows) > MAX_DECISIONS:
         raise Malformed(_("This is not what the page sends; load it again."))
     return [_change(row) for row in rows]
 

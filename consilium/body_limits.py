@@ -22,7 +22,7 @@ from annotation import access as work
 from annotation.services.keys import LARGEST_FILE as KEY_FILE
 from rubrics import access
 from rubrics.parsing.reader import Limits
-from rubrics.views.rubric_editor import MOST_UPLOADED as RUBRIC_FILE
+from rubrics.views.rubric_editor import MAX_UPLOAD_BYTES as RUBRIC_FILE
 
 # Text beside the file in a multipart body: boundaries, names, the other fields of the form.
 FORM = 1 << 20

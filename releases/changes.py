@@ -16,7 +16,7 @@ from releases.models import Release
 
 CASES = "cases/healthbench.jsonl"
 # So many cases are named; all are counted.
-MOST_NAMED = 1_000
+MAX_NAMED_CASES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def changes_since(before: Release | None, root: Path) -> dict[str, Any]:
         **{kind: kinds[kind] for kind in ("added", "removed", "changed")},
         "criteria_added": sum(row["criteria_added"] for row in rows),
         "criteria_removed": sum(row["criteria_removed"] for row in rows),
-        "cases": rows[:MOST_NAMED],
+        "cases": rows[:MAX_NAMED_CASES],
     }
 
 

@@ -37,7 +37,7 @@ logger = structlog.get_logger(__name__)
 LOST_AFTER = timedelta(minutes=2)
 # A release that waits longer than this was not rung for, or its bell was lost.
 UNHEARD_AFTER = timedelta(seconds=10)
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 BEAT_SECONDS = 1.0
 MAX_NOTES_LENGTH = 20_000
 STANDING = (JobStatus.PENDING, JobStatus.RUNNING, JobStatus.DONE)
@@ -163,8 +163,8 @@ def claim(*, release_id: int, at: datetime) -> Release | None:
     open_to_claim = Release.objects.filter(pk=release_id).filter(
         Q(status=JobStatus.PENDING) | Q(status=JobStatus.RUNNING, heartbeat_at__lt=at - LOST_AFTER)
     )
-    message = _("The worker was lost %(times)s times while making this release.") % {"times": MOST_ATTEMPTS}
-    exhausted = open_to_claim.filter(attempts__gte=MOST_ATTEMPTS)
+    message = _("The worker was lost %(times)s times while making this release.") % {"times": MAX_ATTEMPTS}
+    exhausted = open_to_claim.filter(attempts__gte=MAX_ATTEMPTS)
     if exhausted.update(status=JobStatus.FAILED, finished_at=at, error=message):
         return None
     hit = open_to_claim.update(

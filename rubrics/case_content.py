@@ -14,11 +14,11 @@ from consilium.lib.errors import LineError
 from rubrics.models import Case, Difficulty, Register, Rubric
 
 ROLES = ("user", "assistant", "system")
-MOST_TURNS = 200
+MAX_TURNS = 200
 MAX_TEXT_LENGTH = 200_000
 MAX_KEY_LENGTH = 200
 MAX_TAG_LENGTH = 300
-MOST_TAGS = 200
+MAX_TAGS = 200
 CONTENT = ("key", "conversation", "reference_answer")  # frozen once a rubric of the case is published
 FIELDS = (*CONTENT, "difficulty", "register", "language", "tags")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}")
@@ -173,8 +173,8 @@ def _key(value: Any, reading: Reading) -> None:
 
 
 def _conversation(value: Any, reading: Reading) -> None:
-    if not isinstance(value, list) or len(value) > MOST_TURNS:
-        reading.refuse("conversation", _("A conversation is a list of at most %(n)d turns.") % {"n": MOST_TURNS})
+    if not isinstance(value, list) or len(value) > MAX_TURNS:
+        reading.refuse("conversation", _("A conversation is a list of at most %(n)d turns.") % {"n": MAX_TURNS})
         return
     turns = []
     for number, turn in enumerate(value, start=1):
@@ -209,8 +209,8 @@ def _language(value: Any, reading: Reading) -> None:
 
 
 def _tags(value: Any, reading: Reading) -> None:
-    if not isinstance(value, list) or len(value) > MOST_TAGS:
-        reading.refuse("tags", _("Tags are a list of at most %(n)d.") % {"n": MOST_TAGS})
+    if not isinstance(value, list) or len(value) > MAX_TAGS:
+        reading.refuse("tags", _("Tags are a list of at most %(n)d.") % {"n": MAX_TAGS})
         return
     for tag in value:
         if message := _fault(tag, MAX_TAG_LENGTH):

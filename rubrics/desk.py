@@ -15,8 +15,8 @@ from rubrics import access
 from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricContributor, RubricReview
 
 Status = Rubric.Status
-MOST_READ = 500
-MOST_SHOWN = 20
+MAX_ROWS_READ = 500
+MAX_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Rewording:
 
 
 def rubrics_waiting(user: User, benchmark: int) -> dict[str, list[OpenRubric]]:
-    """``returned``, ``drafts`` and ``reviews``, each at most `MOST_SHOWN`: the latest, and of reviews the oldest first.
+    """``returned``, ``drafts`` and ``reviews``, each at most `MAX_SHOWN`: the latest, and of reviews the oldest first.
 
     One query for the three: they are told apart here as `returned_to`, `drafts_of` and `to_review_by` do. The first two
     are together what ``user`` is at.
@@ -107,7 +107,7 @@ def rubrics_waiting(user: User, benchmark: int) -> dict[str, list[OpenRubric]]:
         place = "reviews" if status == Status.IN_REVIEW else "returned" if back else "drafts"
         waiting[place].append(OpenRubric(key, public_id, version, saved_at, name or email or ""))
     waiting["reviews"].reverse()
-    return {name: rubrics[:MOST_SHOWN] for name, rubrics in waiting.items()}
+    return {name: rubrics[:MAX_SHOWN] for name, rubrics in waiting.items()}
 
 
 def _open_to_one(user: Any, benchmark: int) -> QuerySet[Rubric, Any]:
@@ -118,7 +118,7 @@ def _open_to_one(user: Any, benchmark: int) -> QuerySet[Rubric, Any]:
         .values_list(
             *("status", "last_outcome", "case__key", "case__public_id", "version", "draft__saved_at"),
             *("draft__saved_by__name", "draft__saved_by__email"),
-        )[:MOST_READ]
+        )[:MAX_ROWS_READ]
     )
 
 
@@ -132,7 +132,7 @@ def cases_begun(user: User, benchmark: int) -> list[Case]:
 
 _begun = Prepared(
     lambda user, benchmark: (
-        cases_without_rubric(keyed(user), [benchmark]).order_by("-pk").only("key", "public_id")[:MOST_SHOWN]
+        cases_without_rubric(keyed(user), [benchmark]).order_by("-pk").only("key", "public_id")[:MAX_SHOWN]
     ),
     user=int,
     benchmark=int,
@@ -152,7 +152,7 @@ _rewordings = Prepared(
         )
         .values_list("rubric__case__key", "rubric__case__public_id", "criterion__text")
         .annotate(found=Count("pk"), latest=Max("created_at"))
-        .order_by("-found", "-latest", "criterion")[:MOST_SHOWN]
+        .order_by("-found", "-latest", "criterion")[:MAX_SHOWN]
     ),
     benchmark=int,
 )

@@ -14,7 +14,7 @@ from rubrics.drafting import DraftItem
 # Two texts that share less than this are two criteria, not one reworded (a ratio of 2·matches / length, over words).
 ALIKE = 0.45
 # Beyond so many pairs of texts none are compared: what was not found by then is new or gone.
-MOST_PAIRS = 40_000
+MAX_PAIRS = 40_000
 # A word, one Chinese or Japanese character, blanks, or a mark of punctuation.
 _TOKENS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W_]+(?:['’-][^\W_]+)*|\s+|.", re.DOTALL)
 
@@ -190,7 +190,7 @@ def _likenesses(
     old: Sequence[DraftItem], new: Sequence[DraftItem], left: Iterable[int], open_places: Sequence[int]
 ) -> Iterable[tuple[float, int, int]]:
     sources = list(left)
-    if len(sources) * len(open_places) > MOST_PAIRS:
+    if len(sources) * len(open_places) > MAX_PAIRS:
         return
     matcher: SequenceMatcher[str] = SequenceMatcher(autojunk=False)
     for source in sources:

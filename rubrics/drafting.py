@@ -18,10 +18,10 @@ from consilium.lib.errors import LineError
 from rubrics.lint.words import PLACEHOLDER
 from rubrics.models import Case, RubricItem
 
-MOST_ITEMS = 500
+MAX_ITEMS = 500
 MAX_TEXT_LENGTH = 20_000
 MAX_TAG_LENGTH = 300
-MOST_TAGS = 50
+MAX_TAGS = 50
 LOWEST, HIGHEST = -10, 10
 
 
@@ -66,8 +66,8 @@ def read_items(value: Any) -> Reading:
     if not isinstance(value, list):
         reading.faults.append(LineError(0, "items", _("This must be a list of criteria.")))
         return reading
-    if len(value) > MOST_ITEMS:
-        message = _("A rubric has at most %(n)d criteria.") % {"n": MOST_ITEMS}
+    if len(value) > MAX_ITEMS:
+        message = _("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS}
         reading.faults.append(LineError(0, "items", message))
         return reading
     seen: set[str] = set()
@@ -117,13 +117,13 @@ def _item(element: Any, place: int, faults: list[LineError]) -> DraftItem | None
     tags = element.get("tags", [])
     if (
         not isinstance(tags, list)
-        or len(tags) > MOST_TAGS
+        or len(tags) > MAX_TAGS
         or not all(
             isinstance(tag, str) and 0 < len(tag.strip()) <= MAX_TAG_LENGTH and "\x00" not in tag for tag in tags
         )
     ):
         message = _("Tags are a list of at most %(n)d texts of at most %(length)d characters.")
-        faults.append(LineError(place, "tags", message % {"n": MOST_TAGS, "length": MAX_TAG_LENGTH}))
+        faults.append(LineError(place, "tags", message % {"n": MAX_TAGS, "length": MAX_TAG_LENGTH}))
     else:
         values["tags"] = tuple(dict.fromkeys(tag.strip() for tag in tags))
     criterion = element.get("criterion")

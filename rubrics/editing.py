@@ -19,7 +19,7 @@ from rubrics.services.drafts import TRACK
 Status = Rubric.Status
 # What HealthBench calls the sides of an answer; a benchmark that uses others has them suggested beside these.
 AXES = ("accuracy", "completeness", "context_awareness", "communication_quality", "instruction_following", "safety")
-MOST_SUGGESTIONS = 80
+MAX_SUGGESTIONS = 80
 
 
 def standing_rubric(case: Case) -> tuple[Rubric | None, list[DraftItem]]:
@@ -90,7 +90,7 @@ def tag_suggestions(benchmark: Benchmark) -> dict[str, list[str]]:
             CROSS JOIN unnest(i.tags) AS tag
             GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %s
             """,
-            [benchmark.pk, MOST_SUGGESTIONS],
+            [benchmark.pk, MAX_SUGGESTIONS],
         )
         used = [row[0] for row in cursor.fetchall()]
     axes = [tag.removeprefix("axis:") for tag in used if tag.startswith("axis:")]

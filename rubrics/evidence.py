@@ -14,7 +14,7 @@ from consilium.lib.prepared import Prepared
 from rubrics.access import may_see_what_graders_said
 from rubrics.models import Benchmark, Case, Criterion, RevisionRequest
 
-MOST_PASSAGES = 6
+MAX_PASSAGES = 6
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ def evidence_for(user: User, case: Case) -> dict[int, list[Found]]:
     evidence: dict[int, list[Found]] = {}
     for row in rows:
         passages = marked.get((row.criterion_id, row.response_id or 0), [])
-        evidence.setdefault(row.criterion_id, []).append(Found(row, passages[:MOST_PASSAGES]))
+        evidence.setdefault(row.criterion_id, []).append(Found(row, passages[:MAX_PASSAGES]))
     return evidence
 
 

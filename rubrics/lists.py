@@ -54,7 +54,7 @@ STATES = {
     "published": _("Published"),
     "excluded": _("Excluded"),
 }
-MOST_PAGES = 1_000_000  # what the database can count to has an end; an address has none
+MAX_PAGES = 1_000_000  # what the database can count to has an end; an address has none
 KEPT_S = 60
 # The latest event of a case, how many there are, and the languages: one step of the index for each of them.
 VARIETY = """SELECT (SELECT max(pgh_id) FROM rubrics_caselabelsevent),
@@ -195,7 +195,7 @@ class CasePages(Paginator):
             page_number = int(number)
         except (TypeError, ValueError):
             page_number = 1
-        keys = self._keys(page_number) if 1 <= page_number <= MOST_PAGES else []
+        keys = self._keys(page_number) if 1 <= page_number <= MAX_PAGES else []
         if not keys and page_number != 1:
             page_number = self.num_pages
             keys = self._keys(page_number)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from rubrics.models import Benchmark
 from scoring.failing_pairs import references
 from scoring.models import Judge
-from scoring.services.susceptibility import MOST_PAIRS
+from scoring.services.susceptibility import MAX_PAIRS
 
 
 class MeasurementForm(forms.Form):
@@ -23,7 +23,7 @@ class MeasurementForm(forms.Form):
     pairs = forms.IntegerField(
         label=_("Pairs"),
         min_value=1,
-        max_value=MOST_PAIRS,
+        max_value=MAX_PAIRS,
         initial=10,
         help_text=_("Of a response and a criterion. An interval needs ten cases or more."),
     )

@@ -25,7 +25,7 @@ Delivery = NotificationSetting.Delivery
 DIGEST_AT = time(7)  # in the reader's zone
 # What could not be mailed for so long is old news; it stays in the list.
 TOO_OLD = timedelta(days=7)
-MOST_IN_A_MAIL = 30
+MAX_LINES_PER_MAIL = 30
 
 
 def _mailable(at: datetime, **which: int) -> list[Notification]:
@@ -94,9 +94,9 @@ def _send(
     site = site_address()
     context = {
         "site": site,
-        "notices": [Line(row, site) for row in taken[:MOST_IN_A_MAIL]],
+        "notices": [Line(row, site) for row in taken[:MAX_LINES_PER_MAIL]],
         "total": len(taken),
-        "more": max(0, len(taken) - MOST_IN_A_MAIL),
+        "more": max(0, len(taken) - MAX_LINES_PER_MAIL),
         "list": site + reverse("accounts:notifications"),
         "settings": site + reverse("accounts:deliveries"),
     }

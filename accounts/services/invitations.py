@@ -35,7 +35,7 @@ from consilium.lib.errors import Conflict, DomainError
 logger = logging.getLogger(__name__)
 VALID_FOR = timedelta(days=14)
 BETWEEN_TWO = timedelta(minutes=5)
-MOST_A_DAY = 300  # mails of one inviter: enough for a large study, too few for a nuisance
+MAX_MAILS_PER_DAY = 300  # mails of one inviter: enough for a large study, too few for a nuisance
 SALT = "accounts.invitation"
 PHYSICIANS = frozenset({"annotator", "checker", "adjudicator", "author", "auditor"})
 
@@ -161,7 +161,7 @@ def withdraw(*, invitation: Invitation, at: datetime) -> None:
 
 
 def _refuse_a_flood(by: User, at: datetime) -> None:
-    if Invitation.objects.filter(invited_by=by, sent_at__gt=at - timedelta(days=1)).count() >= MOST_A_DAY:
+    if Invitation.objects.filter(invited_by=by, sent_at__gt=at - timedelta(days=1)).count() >= MAX_MAILS_PER_DAY:
         raise DomainError(_("You sent very many invitations today. Go on tomorrow."))
 
 

@@ -35,7 +35,7 @@ from scoring.raters import require_verdicts
 
 SHOWN = 20  # rows of a long table on the page; all of them are in its file
 DRAWN = 3  # attributes whose values are drawn
-MOST_DRAWN = 24  # values in one figure
+MAX_VALUES_DRAWN = 24  # values in one figure
 SIGNIFICANT = 0.05  # of an attribute that the headline names
 # What attributes are called; a kind of tag by its own name.
 NAMES = {
@@ -276,7 +276,7 @@ def figures(report: Report) -> Iterator[Figure]:
         for name in first
         for row in in_order(name, (value_row for value_row in where if value_row["attribute"] == name))
         if row["rate"] is not None
-    ][:MOST_DRAWN]
+    ][:MAX_VALUES_DRAWN]
     if not points:
         return
 

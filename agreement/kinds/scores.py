@@ -33,7 +33,7 @@ from scoring.score_sheet import due_pairs
 
 # Raters that ranks are set beside: unless somebody chooses, and at most.
 USUAL_OTHERS = 4
-MOST_OTHERS = 8
+MAX_OTHER_RATERS = 8
 
 
 class ScoresForm(ReportForm):
@@ -110,13 +110,13 @@ def _others(benchmark: Benchmark, given: Any, rater: str) -> list[str]:
         return [label for label in dict.fromkeys(usual_labels) if label != rater][:USUAL_OTHERS]
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise WrongParameters(_("“also” is a list of raters."))
-    if len(set(given)) > MOST_OTHERS + 1:  # one of them may be the rater itself
-        raise WrongParameters(_("Choose at most %(n)s other raters.") % {"n": MOST_OTHERS})
+    if len(set(given)) > MAX_OTHER_RATERS + 1:  # one of them may be the rater itself
+        raise WrongParameters(_("Choose at most %(n)s other raters.") % {"n": MAX_OTHER_RATERS})
     others = [resolve_rater(benchmark, name) for name in dict.fromkeys(given)]
     require_verdicts(*others)
     labels = [label for label in dict.fromkeys(other.label for other in others) if label != rater]
-    if len(labels) > MOST_OTHERS:
-        raise WrongParameters(_("Choose at most %(n)s other raters.") % {"n": MOST_OTHERS})
+    if len(labels) > MAX_OTHER_RATERS:
+        raise WrongParameters(_("Choose at most %(n)s other raters.") % {"n": MAX_OTHER_RATERS})
     return labels
 
 

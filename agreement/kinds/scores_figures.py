@@ -18,7 +18,7 @@ from consilium.figures.heat_map import Cell, heat_map
 from consilium.figures.slope import Ranked, slope
 from consilium.figures.style import Palette
 
-MOST_SLOPES = 4
+MAX_SLOPES = 4
 
 
 def rows_of(report: Report, name: str) -> list[Row]:
@@ -174,7 +174,7 @@ def _slopes(report: Report) -> Iterator[Figure]:
     rows = [row for row in rows_of(report, "graders") if row["setting"] == "cacs_at_k"]
     k = report.result["facts"]["k"]
     others = list(dict.fromkeys(row["other"] for row in rows))
-    for number, other in enumerate(others[:MOST_SLOPES], start=1):
+    for number, other in enumerate(others[:MAX_SLOPES], start=1):
         ranked = [
             Ranked(row["candidate"], row["rater_rank"], row["other_rank"], href=evidence_url(report, row["candidate"]))
             for row in rows

@@ -65,7 +65,7 @@ class _Seen:
 DIGITS = 3
 # Beyond this a third decimal says nothing.
 LARGE = 10.0
-MOST_COLUMNS = 10
+MAX_COLUMNS = 10
 # On a scale of 100, or counts of criteria, whatever values a table happens to have.
 _TO_ONE_PLACE = ("rubric_accuracy", "cacs_at_k", "mean_absolute_difference", "mean", "median", "q1", "q3")
 _HEADINGS = {
@@ -129,7 +129,7 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
 
     Left out are remarks, the ends of intervals (they stand with their figure), columns without any value, counts of
     what never happened, and worst-at-k where k is 1 throughout, since it is then the rubric score. Of more than
-    `MOST_COLUMNS` go, until it fits: all counts but two; figures without an interval beside others that have one; all
+    `MAX_COLUMNS` go, until it fits: all counts but two; figures without an interval beside others that have one; all
     ranks but the first.
     """
     place_of = {name: place for place, name in enumerate(table.columns)}
@@ -181,7 +181,7 @@ def _narrowed(columns: list[PrintedColumn]) -> list[PrintedColumn]:
         lambda column: column.place in ranks[1:],
     ]
     for drops in droppable:
-        if len(columns) > MOST_COLUMNS:
+        if len(columns) > MAX_COLUMNS:
             columns = [column for column in columns if not drops(column)]
     return columns
 

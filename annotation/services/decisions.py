@@ -24,7 +24,7 @@ from consilium.lib.transitions import transition
 from rubrics.models import RubricItem
 
 MAX_NOTE_LENGTH = 5_000
-MOST_EVIDENCE = 20
+MAX_EVIDENCE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,8 +370,8 @@ def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> li
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
     if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
         raise DomainError(_("A note cannot hold a NUL character or half of a character."))
-    if len(change.evidence) > MOST_EVIDENCE:
-        raise DomainError(_("At most %(most)d passages can be attached to a criterion.") % {"most": MOST_EVIDENCE})
+    if len(change.evidence) > MAX_EVIDENCE:
+        raise DomainError(_("At most %(most)d passages can be attached to a criterion.") % {"most": MAX_EVIDENCE})
     evidence = []
     for span in change.evidence:
         start, end = span.get("start"), span.get("end")

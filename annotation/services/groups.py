@@ -21,7 +21,7 @@ from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
 
 BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-MOST_CAPACITY = 10_000
+MAX_CAPACITY = 10_000
 
 
 @transaction.atomic
@@ -119,8 +119,8 @@ def set_capacity(*, membership: Membership, capacity: int | None) -> None:
     """Bound how many responses an annotator has open at a time; None for no bound. What is open already stays."""
     if membership.role != Membership.Role.ANNOTATOR:
         raise DomainError(_("Only annotators have a capacity."))
-    if capacity is not None and not 1 <= capacity <= MOST_CAPACITY:
-        raise DomainError(_("A capacity lies between 1 and %(most)d.") % {"most": MOST_CAPACITY})
+    if capacity is not None and not 1 <= capacity <= MAX_CAPACITY:
+        raise DomainError(_("A capacity lies between 1 and %(most)d.") % {"most": MAX_CAPACITY})
     membership.capacity = capacity
     membership.save(update_fields=["capacity"])
 

@@ -158,7 +158,7 @@ def _with_other_rows(
     if removed.isdecimal() and int(removed) < len(rows):
         del rows[int(removed)]
         focus = max(0, int(removed) - 1)
-    elif "add" in request.POST and len(rows) < services.MOST_OPTIONS:
+    elif "add" in request.POST and len(rows) < services.MAX_OPTIONS:
         rows.append(dict(EMPTY_ROW))
     form = QuestionForm(initial={name: request.POST.get(name, "") for name in QuestionForm.base_fields})
     option_rows = OptionRows(rows, bound=False)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.case_forms import CaseBatchForm
 from annotation.models import Batch
 from annotation.wire import HALVES, LARGEST_VERSION, Malformed
-from annotation.writing.planning import DEFAULT_CANDIDATE, MOST_REFERENCES, WritingFilter, WritingOrder
+from annotation.writing.planning import DEFAULT_CANDIDATE, MAX_REFERENCES, WritingFilter, WritingOrder
 from annotation.writing.tasks import MAX_TEXT_LENGTH, TextInput
 from rubrics.models import Benchmark, Candidate
 
@@ -85,8 +85,8 @@ class WritingBatchForm(CaseBatchForm):
             self.add_error("references", _("Choose the candidates whose answers are shown."))
         elif data.get("mode") == "unaided":
             data["references"] = []  # boxes that were ticked before the mode was changed mean nothing
-        elif chosen is not None and len(chosen) > MOST_REFERENCES:
-            self.add_error("references", _now("At most %(most)d references are shown.") % {"most": MOST_REFERENCES})
+        elif chosen is not None and len(chosen) > MAX_REFERENCES:
+            self.add_error("references", _now("At most %(most)d references are shown.") % {"most": MAX_REFERENCES})
         return data
 
     def case_filter(self) -> WritingFilter:

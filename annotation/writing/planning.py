@@ -24,7 +24,7 @@ from rubrics.models import Candidate, Case, Response
 
 UNAIDED, AIDED = "unaided", "aided"
 DEFAULT_CANDIDATE = "physician"
-MOST_REFERENCES = 8
+MAX_REFERENCES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +168,8 @@ def _refuse_impossible(order: WritingOrder) -> None:
         raise DomainError(_("Unaided means without references; choose the other mode to show some."))
     if order.mode == AIDED and not order.references:
         raise DomainError(_("Choose the candidates whose answers are shown."))
-    if len(order.references) > MOST_REFERENCES:
-        raise DomainError(_("At most %(most)d references are shown.") % {"most": MOST_REFERENCES})
+    if len(order.references) > MAX_REFERENCES:
+        raise DomainError(_("At most %(most)d references are shown.") % {"most": MAX_REFERENCES})
     if any(reference.name == name for reference in order.references):
         raise DomainError(_("What is written cannot be its own reference."))
 

@@ -34,7 +34,7 @@ VERDICT_SCHEMA = _schema("verdict", _object(_VERDICT_FIELDS))
 _ENTRY = _object({"number": {"type": "integer"}, **_VERDICT_FIELDS})
 VERDICTS_SCHEMA = _schema("verdicts", _object({"verdicts": {"type": "array", "items": _ENTRY}}))
 # The most that is asked for in one answer about several criteria: many models write no more.
-MOST_TOKENS = 16_384
+MAX_TOKENS = 16_384
 MIN_KEY_LENGTH = 8
 
 
@@ -68,7 +68,7 @@ class Endpoint:
 
     def most_tokens_out(self, criteria: int) -> int:
         """How long an answer about so many criteria may be."""
-        return min(self.max_tokens * criteria, max(self.max_tokens, MOST_TOKENS))
+        return min(self.max_tokens * criteria, max(self.max_tokens, MAX_TOKENS))
 
     def parameters(self, *, replicate: int = 0, criteria: int | None = None) -> dict[str, Any]:
         """The request without its messages; ``criteria``: it is about so many at once, None for one by one."""

@@ -17,7 +17,7 @@ SUMS = "SHA256SUMS"
 _DATE = (1980, 1, 1, 0, 0, 0)
 _PIECE = 1 << 20
 # Files have at most 18 digits in a whole number: what has more is a float that the database wrote out.
-_MOST_EXACT = 10**18
+_MAX_EXACT = 10**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def exact(value: Any) -> Any:
         return {key: exact(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [exact(inner) for inner in value]
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _MOST_EXACT:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _MAX_EXACT:
         return float(value)
     return value
 

@@ -23,7 +23,7 @@ NEEDED = (
     *("cases/healthbench.jsonl", "cases/clinconsensus.jsonl", "rubrics.csv", "slices.csv", "release.json"),
     *("croissant.json", "DATA_CARD.md", "CITATION.cff", "LICENSE"),
 )
-MOST_PROBLEMS = 100
+MAX_PROBLEMS = 100
 _SMALL_FILE = 64 << 20  # of a file that is read as a whole
 _PIECE = 1 << 20
 _MAX_CELL_LENGTH = 16 << 20
@@ -55,7 +55,7 @@ class Verified:
     def add(self, problem: str) -> None:
         """Note a problem."""
         self.total += 1
-        if len(self.problems) < MOST_PROBLEMS:
+        if len(self.problems) < MAX_PROBLEMS:
             # A name may hold what moves a cursor or colours a terminal.
             self.problems.append("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in problem)[:500])
 

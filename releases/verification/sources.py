@@ -10,10 +10,10 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
-MOST_FILES = 10_000
-MOST_BYTES = 16 << 30  # of a file when unpacked
+MAX_FILES = 10_000
+MAX_BYTES = 16 << 30  # of a file when unpacked
 # A line of text packs well; a file that packs better than this is a bomb.
-MOST_RATIO = 300
+MAX_RATIO = 300
 _SMALL = 1 << 20
 
 
@@ -45,8 +45,8 @@ class FolderSource:
         self._names: list[str] = []
         for path in self._walk(root):
             self._names.append(path.relative_to(root).as_posix())
-            if len(self._names) > MOST_FILES:
-                raise Unreadable(f"there are more than {MOST_FILES:,} files")
+            if len(self._names) > MAX_FILES:
+                raise Unreadable(f"there are more than {MAX_FILES:,} files")
 
     def _walk(self, folder: Path) -> Iterator[Path]:
         for path in sorted(folder.iterdir()):
@@ -85,8 +85,8 @@ class ZipSource:
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
             raise Unreadable(f"not a ZIP: {error}") from error
         infos = self._archive.infolist()
-        if len(infos) > MOST_FILES:
-            raise Unreadable(f"there are more than {MOST_FILES:,} files")
+        if len(infos) > MAX_FILES:
+            raise Unreadable(f"there are more than {MAX_FILES:,} files")
         members: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             if info.is_dir():
@@ -133,9 +133,9 @@ def _danger(info: zipfile.ZipInfo) -> str:
         return "a symbolic link or device; a release has none"
     if info.flag_bits & 0x1:
         return "it is encrypted"
-    if info.file_size > MOST_BYTES:
-        return f"it is larger than {MOST_BYTES >> 30} GiB"
-    if info.file_size > _SMALL and info.file_size > MOST_RATIO * max(info.compress_size, 1):
+    if info.file_size > MAX_BYTES:
+        return f"it is larger than {MAX_BYTES >> 30} GiB"
+    if info.file_size > _SMALL and info.file_size > MAX_RATIO * max(info.compress_size, 1):
         return "it unpacks to far more than it is: a bomb"
     return ""
 

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from consilium.lib.api import StrictSerializer
 from consilium.lib.errors import ImportRefused
 from rubrics import access, editing
-from rubrics.drafting import MOST_ITEMS, read_items
+from rubrics.drafting import MAX_ITEMS, read_items
 from rubrics.models import Case, Rubric
 from rubrics.parsing.faults import Faults
 from rubrics.services.drafts import StaleDraft, put_draft
@@ -173,9 +173,9 @@ def draft_table(request: Request, slug: str, public_id: str) -> Response:
     exact = file.read(4) == ZIP
     file.seek(0)
     table = rows_with_heading(rows_of_file(file, faults), faults, with_case=False, exact=exact)
-    rows = list(islice(table, MOST_ITEMS + 1))
-    if len(rows) > MOST_ITEMS:
-        faults.add(rows[-1].line, "criterion", _("A rubric has at most %(n)d criteria.") % {"n": MOST_ITEMS})
+    rows = list(islice(table, MAX_ITEMS + 1))
+    if len(rows) > MAX_ITEMS:
+        faults.add(rows[-1].line, "criterion", _("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS})
     if faults.total:
         raise ImportRefused(faults.first, faults.total)
     items = [{"id": f"t{place}", **row.as_json()} for place, row in enumerate(rows, start=1)]

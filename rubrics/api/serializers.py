@@ -12,7 +12,7 @@ from consilium.lib.api import StrictSerializer
 from rubrics import models as rows
 
 Plain = serializers.Serializer[Any]
-MOST_RESPONSES = 500
+MAX_RESPONSES = 500
 
 
 class BenchmarkSerializer(StrictSerializer, Plain):
@@ -137,8 +137,8 @@ class NewResponsesSerializer(StrictSerializer, Plain):
 
     def validate_responses(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Not empty, and no more than a request should carry; a file takes any number."""
-        if not value or len(value) > MOST_RESPONSES:
-            raise serializers.ValidationError(_("Send 1 to %(n)s responses.") % {"n": MOST_RESPONSES})
+        if not value or len(value) > MAX_RESPONSES:
+            raise serializers.ValidationError(_("Send 1 to %(n)s responses.") % {"n": MAX_RESPONSES})
         return value
 
 

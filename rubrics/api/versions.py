@@ -91,7 +91,7 @@ class SendManySerializer(StrictSerializer, Plain):
     """Drafts of these cases, by id, with one note."""
 
     cases = serializers.ListField(
-        child=serializers.CharField(max_length=16), max_length=publishing_many.MOST_AT_ONCE, min_length=1
+        child=serializers.CharField(max_length=16), max_length=publishing_many.MAX_AT_ONCE, min_length=1
     )
     note = serializers.CharField(max_length=MAX_COMMENT_LENGTH)
 

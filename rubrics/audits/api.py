@@ -17,7 +17,7 @@ from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.audits import access, report
 from rubrics.audits.drawing import ALL, STATES, CaseFilter
 from rubrics.audits.findings import Rate
-from rubrics.audits.services import LARGEST_SEED, MOST_AUDITORS, AuditTerms, start_audit
+from rubrics.audits.services import LARGEST_SEED, MAX_AUDITORS, AuditTerms, start_audit
 from rubrics.models import CaseAudit, Difficulty, Register
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class NewAuditSerializer(StrictSerializer, Plain):
     title = serializers.CharField(max_length=200)
     share = serializers.FloatField(min_value=0.000001, max_value=1, default=0.2)
     seed = serializers.IntegerField(min_value=0, max_value=LARGEST_SEED, default=1)
-    auditors_per_case = serializers.IntegerField(min_value=1, max_value=MOST_AUDITORS, default=1)
+    auditors_per_case = serializers.IntegerField(min_value=1, max_value=MAX_AUDITORS, default=1)
     state = serializers.ChoiceField(choices=STATES, default=ALL)
     tags = serializers.ListField(child=serializers.CharField(max_length=300), max_length=100, default=list)
     difficulties = serializers.ListField(child=serializers.ChoiceField(choices=Difficulty.choices), default=list)

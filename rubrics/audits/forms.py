@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from consilium.lib.languages import language_name
 from rubrics import lists
 from rubrics.audits.drawing import ALL, NEVER_AUDITED, CaseFilter
-from rubrics.audits.services import LARGEST_SEED, MOST_AUDITORS, AuditTerms
+from rubrics.audits.services import LARGEST_SEED, MAX_AUDITORS, AuditTerms
 from rubrics.models import Benchmark, Difficulty, Register
 
 
@@ -31,7 +31,7 @@ class AuditForm(forms.Form):
     auditors_per_case = forms.IntegerField(
         label=_("Auditors per case"),
         min_value=1,
-        max_value=MOST_AUDITORS,
+        max_value=MAX_AUDITORS,
         initial=1,
         help_text=_("With two or more, the report says how far they agree."),
     )

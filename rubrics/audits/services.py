@@ -25,7 +25,7 @@ QUESTIONS = ("correctness", "necessity", "consistency", "guidelines")
 Outcome = AuditItem.Outcome
 MAX_COMMENT_LENGTH = 5_000
 LARGEST_SEED = 2**31 - 1
-MOST_AUDITORS = 10
+MAX_AUDITORS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ def plan_audit(*, benchmark: Benchmark, terms: AuditTerms) -> Draw:
         raise DomainError(_("The share lies above 0% and is at most 100%."))
     if not 0 <= terms.seed <= LARGEST_SEED:
         raise DomainError(_("The seed is a whole number from 0."))
-    if not 1 <= terms.auditors_per_case <= MOST_AUDITORS:
-        raise DomainError(_("1 to %(n)s auditors read a case.") % {"n": MOST_AUDITORS})
+    if not 1 <= terms.auditors_per_case <= MAX_AUDITORS:
+        raise DomainError(_("1 to %(n)s auditors read a case.") % {"n": MAX_AUDITORS})
     if terms.filter.state not in STATES:
         raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(STATES)})
     draw = draw_cases(benchmark=benchmark, filter=terms.filter, share=terms.share, seed=terms.seed)

@@ -15,7 +15,7 @@ from rubrics.parsing.language import detect_language
 from rubrics.parsing.reader import Limits, RecordReader
 
 MAX_KEY_LENGTH, MAX_SECTION_LENGTH, MAX_DIMENSION_LENGTH, MAX_TEXT_LENGTH = 100, 100, 200, 20_000
-MOST_TAGS = 50
+MAX_TAGS = 50
 LOWEST, HIGHEST, USUAL = -10, 10, 5
 # What stands in addresses and in the tag ``cluster:KEY``.
 KEY = re.compile(r"[\w.:-]+")
@@ -24,7 +24,7 @@ COLUMNS = (
     "key", "section", "text_en", "text_zh", "guidance_en", "guidance_zh", "dimension", "points", "tags", "applies_to",
 )  # fmt: skip
 LIMITS = Limits(line_bytes=1 << 20, total_bytes=32 << 20)
-MOST_ITEMS = 10_000
+MAX_ITEMS = 10_000
 
 
 def in_language(texts: Mapping[str, str], language: str) -> str:
@@ -75,8 +75,8 @@ def read_bank(
         records = read_table(file, faults, limits=LIMITS, progress=progress, columns=COLUMNS)
     ids = Ids(Phrase("key"))
     for count, (line, record) in enumerate(records, start=1):
-        if count > MOST_ITEMS:
-            faults.add(line, "key", Phrase("A bank has at most %(n)s criteria.", n=MOST_ITEMS))
+        if count > MAX_ITEMS:
+            faults.add(line, "key", Phrase("A bank has at most %(n)s criteria.", n=MAX_ITEMS))
             return
         fields = Fields(line, record, faults)
         entry = _entry(fields, is_json)
@@ -160,6 +160,6 @@ def _list(fields: Fields, name: str, is_json: bool) -> tuple[str, ...]:
     if not is_json and isinstance(value, str):
         fields.record[name] = [part.strip() for part in value.split(";") if part.strip()]
     values = tuple(dict.fromkeys(each.strip() for each in fields.texts(name, longest=TAG_LENGTH)))
-    if len(values) > MOST_TAGS:
-        fields.fault(name, Phrase("There are at most %(n)s of these.", n=MOST_TAGS))
+    if len(values) > MAX_TAGS:
+        fields.fault(name, Phrase("There are at most %(n)s of these.", n=MAX_TAGS))
     return values

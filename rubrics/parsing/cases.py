@@ -18,7 +18,7 @@ from rubrics.parsing.reader import Limits, RecordReader
 CaseFormat = Literal["healthbench", "clinconsensus"]
 FORMATS: tuple[CaseFormat, ...] = ("healthbench", "clinconsensus")
 ROLES = ("user", "assistant", "system", "developer", "tool")
-MOST_POINTS = 10
+MAX_POINTS = 10
 _PLAIN = {"criterion", "points", "tags"}
 DIFFICULTIES = ("low", "medium", "high")
 # HealthBench: physicians of group 1 wrote unaided, those of groups 2 and 3 saw completions of models.
@@ -185,7 +185,7 @@ def _plain(element: Any) -> CriterionRecord | None:
     if type(element) is not dict or element.keys() != _PLAIN:
         return None
     text, points, tags = element["criterion"], element["points"], element["tags"]
-    if type(text) is not str or not text.strip() or type(points) is not int or not 0 < abs(points) <= MOST_POINTS:
+    if type(text) is not str or not text.strip() or type(points) is not int or not 0 < abs(points) <= MAX_POINTS:
         return None
     if type(tags) is not list or not {str}.issuperset(map(type, tags)) or not _sound_tags(tag_names := tuple(tags)):
         return None
@@ -208,7 +208,7 @@ def _healthbench_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[C
         if inner is None:
             continue
         text = inner.text("criterion")
-        points = inner.integer("points", low=-MOST_POINTS, high=MOST_POINTS)
+        points = inner.integer("points", low=-MAX_POINTS, high=MAX_POINTS)
         if points == 0 and inner.sound:
             inner.fault("points", Phrase("A criterion is worth at least one point, or costs one."))
         tags = inner.texts("tags")

@@ -21,7 +21,7 @@ COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stag
 OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "replicate", "prompt_id", "case_id", "model")
 MAX_POSITION_LENGTH = 6
 MAX_NOTE_LENGTH = 5_000  # as where physicians type it
-MOST_COLUMNS = 500
+MAX_COLUMNS = 500
 MAX_REPLICATE = 999
 
 
@@ -198,7 +198,7 @@ def read_table(
         progress=progress,
         accept_mark=True,
         keep_blank=True,
-        field_at=lambda start: record.column_at(start, MOST_COLUMNS),
+        field_at=lambda start: record.column_at(start, MAX_COLUMNS),
     )
     rows = csv.reader(_decoded(lines, record, faults), strict=True)
     header: list[str] | None = None
@@ -258,14 +258,14 @@ def _decoded(lines: LineReader, record: CsvRecord, faults: Faults) -> Iterator[s
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:
-            field = record.column_at(line[: error.start], MOST_COLUMNS)
+            field = record.column_at(line[: error.start], MAX_COLUMNS)
             faults.add(number, field, Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1))
             raise _Unreadable from error
-        if not record.add(text, MOST_COLUMNS):
+        if not record.add(text, MAX_COLUMNS):
             message = (
-                Phrase("The row has more than %(n)s cells.", n=MOST_COLUMNS)
+                Phrase("The row has more than %(n)s cells.", n=MAX_COLUMNS)
                 if record.names
-                else Phrase("The header names more than %(n)s columns.", n=MOST_COLUMNS)
+                else Phrase("The header names more than %(n)s columns.", n=MAX_COLUMNS)
             )
             faults.add(number, "", message)
             raise _Unreadable

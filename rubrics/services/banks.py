@@ -20,7 +20,7 @@ from rubrics.bank.catalogue import entry_of
 from rubrics.bank.clusters import cluster_tag, missing_from
 from rubrics.bank.consensus import NAME
 from rubrics.consensus_criteria import CONSENSUS_BANK, CONSENSUS_TAG
-from rubrics.drafting import MOST_ITEMS, DraftItem, items_of
+from rubrics.drafting import MAX_ITEMS, DraftItem, items_of
 from rubrics.imports.registry import Counts, Progress
 from rubrics.models import Bank, BankItem, Benchmark, Case, RubricDraft
 from rubrics.parsing.bank import BankEntry, in_language, read_bank
@@ -28,7 +28,7 @@ from rubrics.parsing.faults import Faults
 from rubrics.services.drafts import open_draft, save_draft
 
 # One request opens and saves so many drafts at most; the page goes on with the rest.
-MOST_AT_ONCE = 200
+MAX_AT_ONCE = 200
 
 
 @transaction.atomic
@@ -125,10 +125,10 @@ def add_clusters(*, cases: Sequence[Case], entries: Sequence[BankEntry], by: Use
     """Open a draft for each case and add the cluster criteria that apply to it and are not there.
 
     Done again it changes nothing. A case that cannot be written to is left out with the reason; each case stands for
-    itself, so one that fails holds up no other. At most `MOST_AT_ONCE` cases.
+    itself, so one that fails holds up no other. At most `MAX_AT_ONCE` cases.
     """
-    if len(cases) > MOST_AT_ONCE:
-        raise DomainError(_("Choose at most %(n)d cases at once.") % {"n": MOST_AT_ONCE})
+    if len(cases) > MAX_AT_ONCE:
+        raise DomainError(_("Choose at most %(n)d cases at once.") % {"n": MAX_AT_ONCE})
     added = Added()
     for case in cases:
         try:
@@ -155,8 +155,8 @@ def _add_to(case: Case, entries: Sequence[BankEntry], by: User, at: datetime) ->
     missing = missing_from(case, entries, stored)
     if not missing:
         return 0
-    if len(stored) + len(missing) > MOST_ITEMS:
-        raise DomainError(_("A rubric has at most %(n)d criteria.") % {"n": MOST_ITEMS})
+    if len(stored) + len(missing) > MAX_ITEMS:
+        raise DomainError(_("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS})
     items = [*stored, *(item_from(entry, case.language) for entry in missing)]
     save_draft(rubric=rubric, items=items, version=draft.version, client_id=None, by=by, at=at)
     return len(missing)

@@ -32,7 +32,7 @@ Clock = Callable[[], datetime]
 LOST_AFTER = timedelta(seconds=60)
 # A job that waits longer than this was not rung for, or its bell was lost.
 UNHEARD_AFTER = timedelta(seconds=10)
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 BEAT_SECONDS = 0.7
 FINISHED = (JobStatus.DONE, JobStatus.REFUSED, JobStatus.FAILED)
 
@@ -104,8 +104,8 @@ def claim(*, job_id: int, at: datetime) -> ImportJob | None:
     open_to_claim = ImportJob.objects.filter(pk=job_id).filter(
         Q(status=JobStatus.PENDING) | Q(status=JobStatus.RUNNING, heartbeat_at__lt=at - LOST_AFTER)
     )
-    exhausted = open_to_claim.filter(attempts__gte=MOST_ATTEMPTS)
-    message = _("The worker was lost %(times)s times while importing this.") % {"times": MOST_ATTEMPTS}
+    exhausted = open_to_claim.filter(attempts__gte=MAX_ATTEMPTS)
+    message = _("The worker was lost %(times)s times while importing this.") % {"times": MAX_ATTEMPTS}
     if exhausted.update(status=JobStatus.FAILED, finished_at=at, **_errors([LineError(0, "", message)], 1)):
         return None
     hit = open_to_claim.update(

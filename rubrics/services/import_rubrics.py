@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from consilium.lib.errors import DomainError
 from rubrics.access import is_author
-from rubrics.drafting import MOST_ITEMS, DraftItem, digest_of, from_rubric, items_of
+from rubrics.drafting import MAX_ITEMS, DraftItem, digest_of, from_rubric, items_of
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.registry import Counts, Progress
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
@@ -52,7 +52,7 @@ def import_rubrics(
     for row in rows_with_heading(rows_of_file(file, faults, progress), faults, with_case=True, exact=exact):
         if not row.case:
             faults.add(row.line, "case", _("The row names no case."))
-        elif len(by_case[row.case]) <= MOST_ITEMS:  # one more than there may be is enough to refuse the case
+        elif len(by_case[row.case]) <= MAX_ITEMS:  # one more than there may be is enough to refuse the case
             by_case[row.case].append(row)
     rubrics = {"created": 0, "unchanged": 0}
     criteria = {"created": 0, "unchanged": 0}
@@ -151,8 +151,8 @@ def _unless_the_same(stored: str, given: str) -> str:
 
 def _in_order(rows: list[Row], faults: Faults) -> list[Row]:
     """By position where every row has one, else as they stand in the file."""
-    if len(rows) > MOST_ITEMS:
-        faults.add(rows[MOST_ITEMS].line, "case", _("A rubric has at most %(n)d criteria.") % {"n": MOST_ITEMS})
+    if len(rows) > MAX_ITEMS:
+        faults.add(rows[MAX_ITEMS].line, "case", _("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS})
     positions = [row.position for row in rows]
     if None in positions:
         return rows

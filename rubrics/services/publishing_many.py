@@ -15,7 +15,7 @@ from rubrics.models import Benchmark, Rubric
 from rubrics.services import rubric_notices
 from rubrics.services.publishing import approve, send_to_review
 
-MOST_AT_ONCE = 1000
+MAX_AT_ONCE = 1000
 Status = Rubric.Status
 
 
@@ -82,5 +82,5 @@ def _open(benchmark: Benchmark, cases: Sequence[str], status: str) -> list[Rubri
 def _not_too_many(count: int) -> None:
     if not count:
         raise DomainError(_("Choose at least one rubric."))
-    if count > MOST_AT_ONCE:
-        raise DomainError(_("At most %(n)d rubrics at once.") % {"n": MOST_AT_ONCE})
+    if count > MAX_AT_ONCE:
+        raise DomainError(_("At most %(n)d rubrics at once.") % {"n": MAX_AT_ONCE})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from consilium.lib.phrases import Phrase
-from rubrics.drafting import MAX_TAG_LENGTH, MAX_TEXT_LENGTH, MOST_ITEMS, MOST_TAGS, TEXTS
+from rubrics.drafting import MAX_ITEMS, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_LENGTH, TEXTS
 from rubrics.parsing.faults import Faults
 from rubrics.tables.columns import CASE, COLUMNS, Cell, Formula, bare, column_of, parted, points_of, text_of
 from rubrics.tables.reading import Rows, rows_of_text
@@ -108,9 +108,9 @@ def _row(line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Fault
             row.position = int(text.rstrip(".")) if text and faults.total == before else None
         elif column == "tags":
             row.tags = parted(text)
-            if len(row.tags) > MOST_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in row.tags):
+            if len(row.tags) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in row.tags):
                 message = Phrase(
-                    "At most %(n)s tags of at most %(length)s characters.", n=MOST_TAGS, length=MAX_TAG_LENGTH
+                    "At most %(n)s tags of at most %(length)s characters.", n=MAX_TAGS, length=MAX_TAG_LENGTH
                 )
                 faults.add(line, column, message)
         elif column == CASE:
@@ -142,9 +142,9 @@ def read_table(
     exact: bool = False,
 ) -> Pasted:
     """As `read_pasted`, for rows of cells, of which no more are taken than a rubric and its heading have."""
-    records = list(islice(table, MOST_ITEMS + 2))
-    if len(records) > MOST_ITEMS + 1:
-        faults.add(0, "", Phrase("A rubric has at most %(n)s criteria.", n=MOST_ITEMS))
+    records = list(islice(table, MAX_ITEMS + 2))
+    if len(records) > MAX_ITEMS + 1:
+        faults.add(0, "", Phrase("A rubric has at most %(n)s criteria.", n=MAX_ITEMS))
         return Pasted([], has_heading=False, rows=[])
     headings = [column_of(text_of(cell)) for cell in records[0][1]] if records else []
     has_heading = "criterion" in headings or "points" in headings

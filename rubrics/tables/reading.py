@@ -15,10 +15,10 @@ from rubrics.parsing.faults import Faults
 from rubrics.parsing.reader import archive_of
 from rubrics.tables.columns import Cell, Formula, column_of
 
-MOST_BYTES = 64 << 20
-MOST_PACKED, MOST_UNPACKED, MOST_MEMBERS = 16 << 20, 64 << 20, 500
-MOST_ROWS = 200_000
-MOST_COLUMNS = 40
+MAX_BYTES = 64 << 20
+MAX_PACKED_BYTES, MAX_UNPACKED_BYTES, MAX_MEMBERS = 16 << 20, 64 << 20, 500
+MAX_ROWS = 200_000
+MAX_COLUMNS = 40
 MAX_LINE_LENGTH = 1 << 20
 ZIP = b"PK\x03\x04"
 
@@ -70,16 +70,16 @@ class _Lines:
                     return
                 line = line.removeprefix(b"\xef\xbb\xbf")  # Excel writes one
             if len(line) > MAX_LINE_LENGTH:
-                field = self.record.column_at(line, MOST_COLUMNS)
+                field = self.record.column_at(line, MAX_COLUMNS)
                 self.faults.add(number, field, Phrase("The line is longer than %(n)s MiB.", n=MAX_LINE_LENGTH >> 20))
                 return
-            if read > MOST_BYTES:
-                self.faults.add(0, "", Phrase("The table is larger than %(n)s MiB.", n=MOST_BYTES >> 20))
+            if read > MAX_BYTES:
+                self.faults.add(0, "", Phrase("The table is larger than %(n)s MiB.", n=MAX_BYTES >> 20))
                 return
             try:
                 yield line.decode("utf-8")
             except UnicodeDecodeError as error:
-                field = self.record.column_at(line[: error.start], MOST_COLUMNS)
+                field = self.record.column_at(line[: error.start], MAX_COLUMNS)
                 message = Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1)
                 self.faults.add(number, field, message)
                 return
@@ -103,7 +103,7 @@ def _records(lines: Any, record: CsvRecord, faults: Faults, *, pasted: bool = Fa
         try:
             row = next(reader, None)
         except _TooWide:
-            faults.add(begin, "", Phrase("The row has more than %(n)s cells.", n=MOST_COLUMNS))
+            faults.add(begin, "", Phrase("The row has more than %(n)s cells.", n=MAX_COLUMNS))
             return
         except csv.Error as error:
             faults.add(begin, record.column(), Phrase("This cannot be read as CSV: %(why)s.", why=str(error)))
@@ -111,8 +111,8 @@ def _records(lines: Any, record: CsvRecord, faults: Faults, *, pasted: bool = Fa
         if row is None:
             return
         rows += 1
-        if rows > MOST_ROWS:
-            faults.add(begin, "", Phrase("The table has more than %(n)s rows.", n=MOST_ROWS))
+        if rows > MAX_ROWS:
+            faults.add(begin, "", Phrase("The table has more than %(n)s rows.", n=MAX_ROWS))
             return
         if rows == 1:
             record.names = [column_of(name) for name in row]
@@ -124,7 +124,7 @@ def _records(lines: Any, record: CsvRecord, faults: Faults, *, pasted: bool = Fa
 def _counted(first: str, source: Iterator[str], record: CsvRecord) -> Iterator[str]:
     """The lines; stops where a record has too many cells, before they are taken apart."""
     for line in chain([first] if first else [], source):
-        if not record.add(line, MOST_COLUMNS):
+        if not record.add(line, MAX_COLUMNS):
             raise _TooWide
         yield line
 
@@ -152,8 +152,8 @@ def _workbook(file: BinaryIO, faults: Faults) -> Rows:
         return
     packed = sum(member.compress_size for member in members)
     unpacked = sum(member.file_size for member in members)
-    if len(members) > MOST_MEMBERS or packed > MOST_PACKED or unpacked > MOST_UNPACKED:
-        faults.add(0, "", Phrase("The workbook unpacks to more than %(n)s MiB.", n=MOST_UNPACKED >> 20))
+    if len(members) > MAX_MEMBERS or packed > MAX_PACKED_BYTES or unpacked > MAX_UNPACKED_BYTES:
+        faults.add(0, "", Phrase("The workbook unpacks to more than %(n)s MiB.", n=MAX_UNPACKED_BYTES >> 20))
         return
     file.seek(0)
     yield from _sheet(file, faults)
@@ -170,9 +170,9 @@ def _sheet(file: BinaryIO, faults: Faults) -> Rows:
             return
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # what a file says of its size is not believed
-        for number, row in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS), start=1):
-            if number > MOST_ROWS:
-                faults.add(number, "", Phrase("The table has more than %(n)s rows.", n=MOST_ROWS))
+        for number, row in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS), start=1):
+            if number > MAX_ROWS:
+                faults.add(number, "", Phrase("The table has more than %(n)s rows.", n=MAX_ROWS))
                 return
             cells: list[Cell] = []
             for cell in row:

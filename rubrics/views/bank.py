@@ -30,7 +30,7 @@ from rubrics.services import banks as services
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 60
-MOST_FOUND = 60
+MAX_MATCHES = 60
 CSV_COLUMNS = (
     *("bank", "key", "section", "dimension", "text_en", "text_zh", "text", "points", "tags", "applies_to"),
     *("published", "drafts"),
@@ -153,13 +153,13 @@ def bank_search(request: SignedInRequest, slug: str) -> HttpResponse:
             "item": json.dumps(insertable(entry, language), ensure_ascii=False),
             "applies": entry.name in applies,
         }
-        for entry in matches[:MOST_FOUND]
+        for entry in matches[:MAX_MATCHES]
     ]
     context = {
         "benchmark": benchmark,
         "lines": lines,
         "held": _held(case) if case else set(),
-        "more": max(0, len(matches) - MOST_FOUND),
+        "more": max(0, len(matches) - MAX_MATCHES),
         "language": language,
     }
     return render(request, "rubrics/bank_search.html", context)

@@ -18,7 +18,7 @@ from rubrics.bank import catalogue
 from rubrics.bank.clusters import Lack, lacks, with_categories
 from rubrics.models import Benchmark, Case
 from rubrics.parsing.bank import BankEntry, in_language
-from rubrics.services.banks import MOST_AT_ONCE, Added, add_clusters
+from rubrics.services.banks import MAX_AT_ONCE, Added, add_clusters
 
 PER_PAGE = 50
 LOOKED_AT_ONCE = 500
@@ -45,7 +45,7 @@ def bank_clusters(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _chosen(request: SignedInRequest, benchmark: Benchmark, entries: list[BankEntry]) -> list[Case]:
     if "all" in request.POST:
-        return [lack.case for lack in _lacking(benchmark, entries) if lack.status != "in_review"][:MOST_AT_ONCE]
+        return [lack.case for lack in _lacking(benchmark, entries) if lack.status != "in_review"][:MAX_AT_ONCE]
     names = [name.replace("\x00", "") for name in request.POST.getlist("case")]
     cases = list(with_categories(benchmark, entries).filter(public_id__in=names))
     if not cases:
@@ -94,7 +94,7 @@ def _page(
         "page_obj": page,
         "with_category": with_categories(benchmark, entries).count(),
         "writable": writable,
-        "at_once": min(writable, MOST_AT_ONCE),
+        "at_once": min(writable, MAX_AT_ONCE),
         "added": added,
         "problem": problem,
         "clusters": len(entries),

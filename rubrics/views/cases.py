@@ -18,7 +18,7 @@ from rubrics.models import Case, Response, Rubric, RubricItem
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25
-MOST_RESPONSES = 200
+MAX_RESPONSES = 200
 CSV_COLUMNS = ("key", "difficulty", "register", "language", "tags", "criteria", "responses", "excluded")
 CSV_TEXT = ("key", "language", "tags", "excluded")
 
@@ -91,7 +91,7 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     responses = list(
         Response.objects.filter(case=case)
         .select_related("candidate")
-        .order_by("candidate__kind", "candidate__name", "sample", "pk")[: MOST_RESPONSES + 1]
+        .order_by("candidate__kind", "candidate__name", "sample", "pk")[: MAX_RESPONSES + 1]
     )
     items = list(current.items.all()) if current else []
     return render(
@@ -106,8 +106,8 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             "items": items,
             "positive_points": sum(item.points for item in items if item.points > 0),
             "other_rubrics": [each for each in rubrics if each is not current],
-            "responses": responses[:MOST_RESPONSES],
-            "more_responses": len(responses) > MOST_RESPONSES,
+            "responses": responses[:MAX_RESPONSES],
+            "more_responses": len(responses) > MAX_RESPONSES,
             "exclusions": record_of(case),
             "administers": access.is_admin(request.user, case.benchmark),
         },

@@ -33,7 +33,7 @@ def reviews(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _queue(request, benchmark)
     ticked = {}
-    for value in request.POST.getlist("rubric")[: publishing_many.MOST_AT_ONCE + 1]:
+    for value in request.POST.getlist("rubric")[: publishing_many.MAX_AT_ONCE + 1]:
         case, _colon, digest = value.replace("\x00", "").partition(":")
         ticked[case] = digest
     try:

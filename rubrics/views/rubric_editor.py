@@ -27,7 +27,7 @@ from rubrics.rules import rules_of
 from rubrics.services.drafts import StaleDraft, open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
 
-MOST_UPLOADED = 16 << 20
+MAX_UPLOAD_BYTES = 16 << 20
 
 
 @require_safe
@@ -169,8 +169,8 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     upload = request.FILES.get("file")
     if upload is None:
         table = read_pasted(request.POST.get("text", ""), faults, columns=columns)
-    elif (upload.size or 0) > MOST_UPLOADED:
-        faults.add(0, "", _("The file is larger than %(n)s MiB.") % {"n": MOST_UPLOADED >> 20})
+    elif (upload.size or 0) > MAX_UPLOAD_BYTES:
+        faults.add(0, "", _("The file is larger than %(n)s MiB.") % {"n": MAX_UPLOAD_BYTES >> 20})
         table = read_table([], faults)
     else:
         exact = upload.read(4) == ZIP

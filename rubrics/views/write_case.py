@@ -33,7 +33,7 @@ from rubrics.services.privacy import draft_items
 
 # Languages that the page offers by name; any other code can be imported, and is then offered as well.
 LANGUAGES = ("en", "zh", "es", "fr", "de", "pt", "ar", "hi", "ja", "ko", "ru", "it")
-MOST_SUGGESTIONS = 200
+MAX_SUGGESTIONS = 200
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -131,7 +131,7 @@ def _page(
     frozen = case_editing.why_frozen(case)
     rubrics = [rubric for rubric in case.rubrics.all() if rubric.track == "gold"]
     kinds = contents.tags_by_kind(content.tags)
-    known = contents.tags_by_kind([tag for tag, _count in lists.tag_counts(benchmark, MOST_SUGGESTIONS)])
+    known = contents.tags_by_kind([tag for tag, _count in lists.tag_counts(benchmark, MAX_SUGGESTIONS)])
     context = {
         "benchmark": benchmark,
         "case": case,

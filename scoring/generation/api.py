@@ -18,7 +18,7 @@ from rubrics.access import get_benchmark
 from scoring.generation import runs as services
 from scoring.generation import screens
 from scoring.generation.frame import frame_of
-from scoring.generation.runs import MOST_SAMPLES, SETTING
+from scoring.generation.runs import MAX_SAMPLES, SETTING
 from scoring.generation.views import get_generation
 from scoring.judge_config import InvalidConfig
 from scoring.models import GenerationRun
@@ -51,7 +51,7 @@ class NewGenerationSerializer(StrictSerializer, Plain):
     candidate = serializers.CharField(max_length=200, trim_whitespace=False, help_text="Made where it is not there.")
     config = serializers.DictField()
     frame = GenerationFrameSerializer(required=False)
-    samples = serializers.IntegerField(min_value=1, max_value=MOST_SAMPLES, default=1)
+    samples = serializers.IntegerField(min_value=1, max_value=MAX_SAMPLES, default=1)
     setting = serializers.CharField(max_length=40, default=SETTING)
 
 

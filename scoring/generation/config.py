@@ -23,7 +23,7 @@ EXTRA_PARAMETERS = frozenset(
 )
 MAX_EXTRA_LENGTH = 4_000
 # An answer is read up to this size: 32,768 tokens of text that is escaped, and the thinking that some send along.
-MOST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 
 
 class GenerationConfig(EndpointConfig):
@@ -107,7 +107,7 @@ class GenerationConfig(EndpointConfig):
             timeout_s=timeout_s or self.timeout_s,
             concurrency=self.concurrency,
             response_format="text",
-            maximum_bytes=MOST_BYTES,
+            maximum_bytes=MAX_BYTES,
             retry=RetryPolicy(
                 attempts=attempts or self.attempts,
                 first_wait_s=self.first_wait_s,

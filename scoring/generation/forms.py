@@ -16,7 +16,7 @@ from rubrics.models.cases import Difficulty, Register
 from scoring.endpoint_forms import EndpointForm
 from scoring.generation.config import GenerationConfig, generation_config
 from scoring.generation.frame import CaseFrame, frame_of
-from scoring.generation.runs import MOST_SAMPLES, SETTING, check_candidate
+from scoring.generation.runs import MAX_SAMPLES, SETTING, check_candidate
 from scoring.judge_config import InvalidConfig
 
 # Fields that are settings, beside those that say what is asked for.
@@ -61,7 +61,7 @@ class GenerationForm(EndpointForm):
     samples = forms.IntegerField(
         label=_("Samples per case"),
         min_value=1,
-        max_value=MOST_SAMPLES,
+        max_value=MAX_SAMPLES,
         initial=1,
         help_text=_("Numbered from 0. Those that stand already are not asked for again."),
     )

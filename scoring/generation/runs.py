@@ -27,7 +27,7 @@ from scoring.generation.storing import TAKEN
 from scoring.models import GenerationItem, GenerationRun
 from scoring.work.locks import generation_is_free
 
-MOST_SAMPLES = 100
+MAX_SAMPLES = 100
 SETTING = "chat"
 # A bell that was not heard for this long is rung again.
 RING_AGAIN = timedelta(seconds=60)
@@ -71,8 +71,8 @@ def create_run(
     Samples are numbered from 0; those that stand, or that another run is about to ask for, are left out.
     """
     checked = generation_config(dict(config))
-    if not 1 <= samples <= MOST_SAMPLES:
-        raise DomainError(_("A run has 1 to %(n)s samples of each case.") % {"n": MOST_SAMPLES})
+    if not 1 <= samples <= MAX_SAMPLES:
+        raise DomainError(_("A run has 1 to %(n)s samples of each case.") % {"n": MAX_SAMPLES})
     if not setting or len(setting) > 40:
         raise DomainError(_("A setting has 1 to 40 characters."))
     known = check_candidate(benchmark, candidate)

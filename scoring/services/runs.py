@@ -41,7 +41,7 @@ RESUMABLE = (
 )
 # A trained judge needs no network; more workers than this do not help it on one machine.
 TRAINED_SLICES = 1
-MOST_BUDGET = 10**8  # what its column holds
+MAX_BUDGET = 10**8  # what its column holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ def check_budget(judge: Judge, budget: Decimal | None) -> None:
     """A budget is above nothing, and needs prices to be counted by."""
     if budget is None:
         return
-    if not budget.is_finite() or budget >= MOST_BUDGET or budget != round(budget, 4):
+    if not budget.is_finite() or budget >= MAX_BUDGET or budget != round(budget, 4):
         raise DomainError(_("A budget is an amount below 100,000,000 with at most four decimals."))
     if budget <= 0:
         raise DomainError(_("A budget is more than nothing."))

@@ -23,7 +23,7 @@ from scoring.injections import CONTROLS, INJECTIONS, suite_hash
 from scoring.models import Judge, JudgeRun, JudgeRunItem
 from scoring.services.runs import begin, check_budget, snapshot_of, unfinished_runs
 
-MOST_PAIRS = 200
+MAX_PAIRS = 200
 # One for the response as it stands.
 REPLICATES = 1 + len(INJECTIONS) + len(CONTROLS)
 MEASURABLE = (Judge.Kind.CHAT, Judge.Kind.TRAINED)
@@ -67,8 +67,8 @@ def plan_measurement(
     """
     if judge.kind not in MEASURABLE:
         raise DomainError(_("Only a chat model or a trained judge can be measured; “%s” is neither.") % judge.name)
-    if not 1 <= pairs <= MOST_PAIRS:
-        raise DomainError(_("A measurement takes 1 to %(most)s pairs.") % {"most": MOST_PAIRS})
+    if not 1 <= pairs <= MAX_PAIRS:
+        raise DomainError(_("A measurement takes 1 to %(most)s pairs.") % {"most": MAX_PAIRS})
     if not 0 <= seed < 2**31:
         raise DomainError(_("A seed is a whole number from 0 to 2147483647."))
     chosen = reference_or_default(benchmark, judge, reference)

@@ -22,7 +22,7 @@ Array = NDArray[Any]
 CHARACTER_BUCKETS = 2**17
 WORD_BUCKETS = 2**16
 MAX_RESPONSE_LENGTH = 40_000  # characters that are read
-MOST_SENTENCES = 400
+MAX_SENTENCES = 400
 
 FEATURES = (
     "best_sentence",  # cosine of character n-grams: the criterion and the sentence closest to it
@@ -68,9 +68,9 @@ def normal(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences and list items of a text in `normal` form; at least one, at most `MOST_SENTENCES`."""
+    """Sentences and list items of a text in `normal` form; at least one, at most `MAX_SENTENCES`."""
     parts = [part.strip(" \t-*#•·") for part in _SENTENCE_END.split(text)]
-    return [part for part in parts if len(part) > 1][:MOST_SENTENCES] or [text or " "]
+    return [part for part in parts if len(part) > 1][:MAX_SENTENCES] or [text or " "]
 
 
 def words(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from rubrics.parsing.reader import BOM, UTF16_MARKS, Limits, RecordReader
 
 CHUNK_BYTES = 1 << 18
 NAME_BYTES = 1 << 12
-MOST_NAMES = 10_000  # of one object on the way to the list
+MAX_NAMES = 10_000  # of one object on the way to the list
 
 _WHITE = re.compile(rb"[ \t\r\n]*+")
 _SCALAR = re.compile(rb"[^\s,:\[\]{}\"]*+")
@@ -213,8 +213,8 @@ class Cursor:
             if name in seen:
                 raise Broken(self.line, Phrase("The same key stands twice in one object."))
             seen.add(name)
-            if len(seen) > MOST_NAMES:
-                raise Broken(self.line, Phrase("An object has more than %(most)s keys.", most=MOST_NAMES))
+            if len(seen) > MAX_NAMES:
+                raise Broken(self.line, Phrase("An object has more than %(most)s keys.", most=MAX_NAMES))
             yield name
             if self.take(b",}") == b"}":
                 return

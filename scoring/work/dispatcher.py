@@ -26,7 +26,7 @@ from consilium.llm.meter import Allowance, BudgetSpent, NotAsked
 # The main thread is woken for this many findings, or after a moment: waking it for each would cost more than the call.
 WAKE_AT = 100
 # So many answers may wait to be written.
-UNWRITTEN_AT_MOST = 500
+MAX_UNWRITTEN = 500
 # An endpoint that fails this often in a row is down (or as often as it has requests in the air, if that is more). One
 # response that it cannot take fails with each of its criteria, so there must be several, where that may be the reason.
 FEWEST_FAILURES = 20
@@ -255,4 +255,4 @@ class Dispatcher(Generic[Request, Found]):
 
     def _stands_aside(self, number: int) -> bool:
         allowed = 1 if self._probing else self._allowed
-        return number >= allowed or self._unwritten >= UNWRITTEN_AT_MOST or self.down
+        return number >= allowed or self._unwritten >= MAX_UNWRITTEN or self.down

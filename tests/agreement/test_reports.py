@@ -146,7 +146,7 @@ def test_a_report_whose_worker_was_lost_is_taken_up_again_but_not_for_ever(study
     )
     assert services.unfinished(at=now) == []
     assert services.unfinished(at=now + timedelta(minutes=1)) == [report.pk]
-    for attempt in range(1, services.MOST_ATTEMPTS + 1):
+    for attempt in range(1, services.MAX_ATTEMPTS + 1):
         held = services.claim(report_id=report.pk, at=now)
         assert held is not None
         assert held.attempts == attempt

@@ -29,7 +29,7 @@ from scoring.models import JudgeCall, JudgeRun, Verdict
 from scoring.services import runs as runs_module
 from scoring.services.runs import RunFrame, create_run, resume_run
 from scoring.tasks import judge_slice
-from scoring.work.dispatcher import UNWRITTEN_AT_MOST
+from scoring.work.dispatcher import MAX_UNWRITTEN
 from scoring.work.slice import WRITE_AT, WRITE_EVERY_S
 from tests.chaos import FULL
 from tests.chaos.beat import Beat
@@ -53,7 +53,7 @@ IN_FLIGHT = CONCURRENCY // WORKERS
 # verdicts: what the requests in the air can bring until the next writing is due and done.
 WRITTEN_WITHIN_S = 0.75
 UNWRITTEN = (
-    UNWRITTEN_AT_MOST if FULL else min(WRITE_AT, math.ceil(IN_FLIGHT / LATENCY * (WRITE_EVERY_S + WRITTEN_WITHIN_S)))
+    MAX_UNWRITTEN if FULL else min(WRITE_AT, math.ceil(IN_FLIGHT / LATENCY * (WRITE_EVERY_S + WRITTEN_WITHIN_S)))
 )
 
 

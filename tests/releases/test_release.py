@@ -139,7 +139,7 @@ def test_a_lost_worker_is_replaced_and_the_third_loss_is_the_end() -> None:
         benchmark=benchmark, version="1.0", notes="", options=ReleaseOptions(), at=AT, ring=False
     )
     at = AT
-    for _attempt in range(services.MOST_ATTEMPTS):
+    for _attempt in range(services.MAX_ATTEMPTS):
         assert services.claim(release_id=release.pk, at=at) is not None
         assert services.claim(release_id=release.pk, at=at) is None  # somebody is at it
         at += services.LOST_AFTER + timedelta(seconds=1)

@@ -161,7 +161,7 @@ def test_cluster_criteria_are_added_once_and_counted_where_they_are_used(author,
 
 
 def test_all_cases_at_once_in_parts(author, benchmark, monkeypatch) -> None:
-    monkeypatch.setattr("rubrics.views.bank_clusters.MOST_AT_ONCE", 2)
+    monkeypatch.setattr("rubrics.views.bank_clusters.MAX_AT_ONCE", 2)
     for number in range(3):
         CaseFactory(benchmark=benchmark, key=f"k{number}", tags=[EMERGENT], rubric=0)
     for expected in (2, 3, 3):

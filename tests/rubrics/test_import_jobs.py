@@ -165,7 +165,7 @@ def test_the_sweep_finds_what_was_lost_and_nothing_else(benchmark: Benchmark) ->
 def test_a_file_that_kills_every_worker_fails_in_the_end(benchmark: Benchmark) -> None:
     job = make_job(benchmark, lines([healthbench(1)]))
     ImportJob.objects.filter(pk=job.pk).update(
-        status="running", heartbeat_at=timezone.now() - timedelta(hours=1), attempts=import_jobs.MOST_ATTEMPTS
+        status="running", heartbeat_at=timezone.now() - timedelta(hours=1), attempts=import_jobs.MAX_ATTEMPTS
     )
     assert work(job).status == "failed"
     assert "3 times" in job.errors[0]["message"]

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 POINTS = [5, 3, -4]
 TIMEOUT_S = 0.4
 # A question is tried again once where no answer came, or asked once more where the answer was none.
-ASKED_AT_MOST = 2
+MAX_REQUESTS = 2
 
 RIGHT = ("ok", "429", "500-once", "fenced", "surrogate")
 INVALID = {
@@ -154,7 +154,7 @@ def judged(benchmark: Benchmark, loopback: Loopback, models: Iterable[str], **co
     with ThreadPoolExecutor(8) as pool:
         ended = dict(zip(runs, pool.map(work_to_the_end, runs.values()), strict=True))
     questions = 1 if config.get("criteria_per_request") == "all" else len(POINTS)
-    assert loopback.requests() - asked_before <= len(runs) * questions * ASKED_AT_MOST
+    assert loopback.requests() - asked_before <= len(runs) * questions * MAX_REQUESTS
     points = dict(RubricItem.objects.values_list("criterion", "points"))
     seen = {}
     for model, run in runs.items():
