@@ -24,7 +24,7 @@ from scoring.spending import Spending, spending_of, time_words
 RATE_WINDOW = timedelta(seconds=30)
 
 # More invalid verdicts than this share, among at least so many, are worth a warning.
-OFTEN_INVALID, FEWEST_DONE = 0.05, 20
+OFTEN_INVALID, MIN_DONE = 0.05, 20
 
 CSV_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "explanation")
 CSV_TEXT = ("case", "candidate", "criterion", "rater", "explanation", "setting")
@@ -77,7 +77,7 @@ class Progress:
     @property
     def often_invalid(self) -> bool:
         """Whether so many answers are no verdicts that somebody should look."""
-        return self.counts.done >= FEWEST_DONE and self.invalid_share > OFTEN_INVALID
+        return self.counts.done >= MIN_DONE and self.invalid_share > OFTEN_INVALID
 
     @property
     def per_minute(self) -> float | None:

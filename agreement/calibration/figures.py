@@ -14,7 +14,7 @@ from agreement.stored import pairs_url, table_of
 from agreement.tables import Row
 from consilium.figures import charts, thresholds
 from consilium.figures.style import Palette
-from consilium.figures.violin import FEWEST, violin
+from consilium.figures.violin import MIN_VALUES, violin
 
 
 def rows_of(report: Report, name: str) -> list[Row]:
@@ -98,7 +98,7 @@ def _violins(report: Report) -> Iterator[Figure]:
         )
 
     sentences = [_("Each violin is a candidate’s responses; the bar holds the middle half, the dot is the median.")]
-    if any(len(own) < FEWEST for own in shares.values()):
+    if any(len(own) < MIN_VALUES for own in shares.values()):
         sentences.append(_("Fewer than five responses stand as dots."))
     if line:
         sentences.append(_("The dashed line is the threshold k."))

@@ -1,6 +1,6 @@
 """Credentials of those who took part, as counts in which nobody can be singled out.
 
-A cell of fewer than `FEWEST` is never shown: such cells become one, *other*. Where that is itself too small, the next
+A cell of fewer than `MIN_CELL` is never shown: such cells become one, *other*. Where that is itself too small, the next
 smallest join it, since it could be told from the total otherwise; and a table in which nothing but *other* is left says
 nothing and is withheld.
 """
@@ -19,7 +19,7 @@ from accounts.models import PhysicianProfile, User
 from annotation.contributions.work import people_behind
 from rubrics.models import Benchmark
 
-FEWEST = 3
+MIN_CELL = 3
 OTHER, UNSAID = "other", "not said"
 BANDS = ((0, 4), (5, 9), (10, 19), (20, 29))
 TITLES = {
@@ -53,7 +53,7 @@ class Table:
         return [(str(words.get(value, value)), number) for value, number in self.cells]
 
 
-def merged(counts: Counter[str], fewest: int = FEWEST) -> tuple[tuple[str, int], ...]:
+def merged(counts: Counter[str], fewest: int = MIN_CELL) -> tuple[tuple[str, int], ...]:
     """The cells that may be shown. Their sum is that of ``counts``, unless nothing may be shown."""
     kept = {value: number for value, number in counts.items() if number >= fewest and value != OTHER}
     rest = sum(counts.values()) - sum(kept.values())

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.contributions.acknowledgement import acknowledgement_of
-from annotation.contributions.credentials import FEWEST, Table, credential_tables
+from annotation.contributions.credentials import MIN_CELL, Table, credential_tables
 from annotation.contributions.forms import PeriodForm, RatesForm
 from annotation.contributions.payment import COLUMNS, TEXT, payment_rows, pseudonyms_of
 from annotation.contributions.work import ITEMS, ROLES, Contributor, Period, contributors, totals
@@ -59,7 +59,7 @@ def _page(request: SignedInRequest, benchmark: Benchmark, rates: RatesForm | Non
         "roles": list(by_role),
         "tables": tables,
         "physicians": number,
-        "fewest": FEWEST,
+        "fewest": MIN_CELL,
     }
     return render(request, "annotation/contributions.html", context, status=422 if rates is not None else 200)
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from consilium.statistics.estimate import Undefined
 
 WORKING_DAYS = 7
-FEWEST_DAYS = 3
+MIN_DAYS = 3
 MAX_DAYS = 1000  # working days; later than this is no date but "not in sight"
 DAY = timedelta(days=1)
 
@@ -89,7 +89,7 @@ def _folded(day: date) -> date:
 def forecast(handed_in: Mapping[date, int], *, first: date | None, left: int, today: date) -> Forecast | Undefined:
     """Where the pace of the last working days leads. ``handed_in`` must reach two weeks back."""
     rates = daily_rates(handed_in, first=first, today=today) if first else []
-    if len(rates) < FEWEST_DAYS:
+    if len(rates) < MIN_DAYS:
         return Undefined(_("Cannot say yet: fewer than three working days of data."), len(rates))
     rate = median(rates)
     if rate == 0:

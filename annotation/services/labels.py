@@ -21,7 +21,7 @@ from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import Benchmark, slug_characters
 
-FEWEST_OPTIONS, MAX_OPTIONS = 2, 9
+MIN_OPTIONS, MAX_OPTIONS = 2, 9
 ACUITY_LEVELS = 4
 MAX_VALUE_LENGTH, MAX_LABEL_LENGTH, MAX_HELP_LENGTH, MAX_NOTE_LENGTH = 60, 120, 500, 5_000
 
@@ -161,9 +161,9 @@ def _refuse_impossible(benchmark: Benchmark, question_input: QuestionInput, own:
     number = len(question_input.options)
     if question_input.kind == LabelQuestion.Kind.ACUITY and number != ACUITY_LEVELS:
         raise DomainError(_("Acuity has exactly %(number)d levels, the lowest first.") % {"number": ACUITY_LEVELS})
-    if not FEWEST_OPTIONS <= number <= MAX_OPTIONS:
+    if not MIN_OPTIONS <= number <= MAX_OPTIONS:
         raise DomainError(
-            _("A single choice has %(fewest)d to %(most)d options.") % {"fewest": FEWEST_OPTIONS, "most": MAX_OPTIONS}
+            _("A single choice has %(fewest)d to %(most)d options.") % {"fewest": MIN_OPTIONS, "most": MAX_OPTIONS}
         )
     taken = _values_of_others(benchmark, own)
     seen: set[str] = set()

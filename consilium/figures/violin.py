@@ -21,7 +21,7 @@ from consilium.figures.charts import Line
 from consilium.figures.style import ROW, WIDTH, Palette, configuration
 
 POINTS = 121
-FEWEST = 5
+MIN_VALUES = 5
 NARROWEST = 0.012  # smallest bandwidth, as a share of the axis
 HALF = 0.4  # half the greatest width, as a share of a row
 
@@ -74,7 +74,7 @@ def violin(
         )
         caption = words % {"label": label, "median": median, "q1": q1, "q3": q3, "n": f"{len(values):,}"}
         link = {"href": links.get(label) or None, "words": caption}
-        if len(values) < FEWEST:
+        if len(values) < MIN_VALUES:
             dots += [{"x": float(value), "y": place, **link} for value in values]
             continue
         marks.append({"x": median, "q1": q1, "q3": q3, "y": place, **link})

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 # Our requests are JSON in ASCII. Latin text has about four characters to a token; others are escaped as six bytes and
 # take about one token and a half, so that the same number serves. For the most a request can cost: half of it.
 BYTES_PER_TOKEN = 4
-FEWEST_BYTES_PER_TOKEN = 2
+MIN_BYTES_PER_TOKEN = 2
 # For each criterion, until the endpoint has counted some answers.
 LIKELY_TOKENS_OUT = 100
 
@@ -117,7 +117,7 @@ class Meter:
         money = self._allowance.money
         if money is None:
             return
-        most = self._allowance.cost(request.size / FEWEST_BYTES_PER_TOKEN, request.most_out)
+        most = self._allowance.cost(request.size / MIN_BYTES_PER_TOKEN, request.most_out)
         while self._spent + self._reserved + most > money:
             if self.closing:
                 raise NotAsked

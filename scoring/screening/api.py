@@ -20,7 +20,7 @@ from scoring.screening import screen
 from scoring.screening.compute import AGGREGATES, MEAN
 from scoring.screening.services import (
     DECISIONS,
-    FEWEST_CANDIDATES,
+    MIN_CANDIDATES,
     ScreeningTerms,
     close_screening,
     create_screening,
@@ -64,7 +64,7 @@ class NewScreeningSerializer(StrictSerializer, Plain):
     candidates = serializers.ListField(child=serializers.CharField(max_length=200), min_length=1, max_length=200)
     threshold = serializers.FloatField(min_value=0, max_value=1, default=0.5)
     aggregate = serializers.ChoiceField(choices=AGGREGATES, default=MEAN)
-    at_least = serializers.IntegerField(min_value=1, max_value=200, default=FEWEST_CANDIDATES)
+    at_least = serializers.IntegerField(min_value=1, max_value=200, default=MIN_CANDIDATES)
 
 
 class ScreenedCaseSerializer(Plain):

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from rubrics.models import Benchmark, Candidate
 from scoring.screening.compute import MAX, MEAN
 from scoring.screening.screen import raters_on_offer
-from scoring.screening.services import FEWEST_CANDIDATES, ScreeningTerms
+from scoring.screening.services import MIN_CANDIDATES, ScreeningTerms
 
 
 class ScreeningForm(forms.Form):
@@ -41,7 +41,7 @@ class ScreeningForm(forms.Form):
     at_least = forms.IntegerField(
         label=_("Candidates needed"),
         min_value=1,
-        initial=FEWEST_CANDIDATES,
+        initial=MIN_CANDIDATES,
         help_text=_("A case with fewer scored candidates has no score, and is not flagged."),
     )
 

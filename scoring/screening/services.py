@@ -21,7 +21,7 @@ from scoring.models import ScreenedCase, Screening
 from scoring.raters import resolve_rater
 from scoring.screening.compute import AGGREGATES, MEAN, score_cases
 
-FEWEST_CANDIDATES = 2
+MIN_CANDIDATES = 2
 KEEP, EXCLUDE, UNDO = "keep", "exclude", "undo"
 DECISIONS = (KEEP, EXCLUDE, UNDO)
 
@@ -35,7 +35,7 @@ class ScreeningTerms:
     candidates: Sequence[str]
     threshold: float = 0.5
     aggregate: str = MEAN
-    at_least: int = FEWEST_CANDIDATES
+    at_least: int = MIN_CANDIDATES
 
 
 @transaction.atomic

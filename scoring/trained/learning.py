@@ -23,7 +23,7 @@ from scoring.trained.model import FittedJudge, Forest, Platt
 from scoring.trained.wording import wording_rows
 
 Array = NDArray[Any]
-FEWEST_DECISIONS = 100
+MIN_DECISIONS = 100
 # 255 nodes a tree at most, so that a judge stays below 1 MB whatever it learned from.
 TREES, LEAVES = 200, 128
 PARTS = ("train", "dev", "held_out")
@@ -75,10 +75,10 @@ def _parts(decisions: Decisions, split: Split) -> dict[str, Array]:
                 )
                 % {"part": {"train": _("Learned from"), "dev": _("Threshold chosen on")}.get(name, _("Held out"))}
             )
-    if int(parts["train"].sum()) < FEWEST_DECISIONS:
+    if int(parts["train"].sum()) < MIN_DECISIONS:
         raise DomainError(
             _("There are %(n)s decisions to learn from; at least %(least)s are needed.")
-            % {"n": int(parts["train"].sum()), "least": FEWEST_DECISIONS}
+            % {"n": int(parts["train"].sum()), "least": MIN_DECISIONS}
         )
     return parts
 

@@ -29,10 +29,10 @@ WAKE_AT = 100
 MAX_UNWRITTEN = 500
 # An endpoint that fails this often in a row is down (or as often as it has requests in the air, if that is more). One
 # response that it cannot take fails with each of its criteria, so there must be several, where that may be the reason.
-FEWEST_FAILURES = 20
-FEWEST_RESPONSES = 3
+MIN_FAILURES = 20
+MIN_RESPONSES = 3
 # One that refuses whatever is asked, for want of a right key or address, does so at once.
-FEWEST_REFUSALS = 3
+MIN_REFUSALS = 3
 # Whoever has to stand aside is told when things change; and looks for itself this often, for changes from outside.
 STAND_ASIDE_S = 0.5
 
@@ -249,9 +249,9 @@ class Dispatcher(Generic[Request, Found]):
         if self._probing:
             self.down = True
         elif not text_may_be_why and not may_pass(kind):
-            self.down = self.failures_in_a_row >= FEWEST_REFUSALS
-        elif self.failures_in_a_row >= max(FEWEST_FAILURES, self.concurrency):
-            self.down = not text_may_be_why or len(self._failed_responses) >= FEWEST_RESPONSES
+            self.down = self.failures_in_a_row >= MIN_REFUSALS
+        elif self.failures_in_a_row >= max(MIN_FAILURES, self.concurrency):
+            self.down = not text_may_be_why or len(self._failed_responses) >= MIN_RESPONSES
 
     def _stands_aside(self, number: int) -> bool:
         allowed = 1 if self._probing else self._allowed

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from accounts.models import PhysicianProfile, User
 from annotation.contributions import acknowledged_names, credential_counts
-from annotation.contributions.credentials import FEWEST, merged
+from annotation.contributions.credentials import MIN_CELL, merged
 from annotation.contributions.payment import Rates, payment_rows
 from annotation.contributions.work import Contributor, Period, Work, contributors
 from annotation.models import Assignment, Attention, Batch, ExpertGroup
@@ -134,7 +134,7 @@ def test_only_those_who_opted_in_are_named(benchmark: Benchmark, client: Client)
 @given(st.dictionaries(st.sampled_from([*"abcdefg", "other", "not said"]), st.integers(0, 9)))
 def test_no_cell_is_small_and_none_can_be_told_from_the_total(counts: dict[str, int]) -> None:
     cells = dict(merged(Counter(counts)))
-    assert all(number >= FEWEST for number in cells.values())
+    assert all(number >= MIN_CELL for number in cells.values())
     assert not cells or sum(cells.values()) == sum(counts.values())
 
 
