@@ -23,8 +23,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import hostile_files
-from bench.hostile_doors import DOORS, Door, base, base_responses, plain
 from bench.hostile_files import EITHER, HOSTILE, IMPORTED, REFUSED
+from bench.hostile_importers import IMPORTERS, Importer, base, base_responses, plain
 from bench.scratch import scratch_product, show
 
 PROMISED_MIB = 256
@@ -42,11 +42,13 @@ def main() -> None:
     options = parser.parse_args()
     hostile_files.MANY_LINES = options.lines
     importers = [
-        importer for importer in DOORS if not options.door or any(word in importer.name for word in options.door)
+        importer for importer in IMPORTERS if not options.door or any(word in importer.name for word in options.door)
     ]
     names = [name for name in HOSTILE if not options.file or any(word in name for word in options.file)]
     if options.inside:
-        inside(next(importer for importer in DOORS if importer.name == options.inside), names, full=not options.small)
+        inside(
+            next(importer for importer in IMPORTERS if importer.name == options.inside), names, full=not options.small
+        )
         return
     results: list[dict[str, Any]] = []
     with scratch_product():
@@ -89,7 +91,7 @@ def prepare(slug: str = SLUG) -> Any:
     return benchmark
 
 
-def inside(importer: Door, names: list[str], *, full: bool) -> None:
+def inside(importer: Importer, names: list[str], *, full: bool) -> None:
     """Send the files to one door and print a JSON line for each."""
     import django
 
@@ -117,7 +119,7 @@ def inside(importer: Door, names: list[str], *, full: bool) -> None:
         print(json.dumps(row), flush=True)
 
 
-def send(importer: Door, file: Any) -> dict[str, Any]:
+def send(importer: Importer, file: Any) -> dict[str, Any]:
     """What becomes of a file; nothing of it stays."""
     from django.db import transaction
     from django.utils import timezone

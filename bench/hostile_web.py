@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from processes import child, wait_for, web_server
 
 from bench import hostile, hostile_files
-from bench.hostile_doors import DOORS, Door, plain
 from bench.hostile_files import EITHER, HOSTILE, IMPORTED, REFUSED, Sent
+from bench.hostile_importers import IMPORTERS, Importer, plain
 from bench.scratch import family, scratch_product
 
 PORT = int(os.environ.get("BENCH_PORT", "8792"))
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--file", nargs="*", default=[], help="only files with these words in their name")
     parser.add_argument("--full", action="store_true", help="at full size")
     options = parser.parse_args()
-    importers = [importer for importer in DOORS if importer.name in options.door]
+    importers = [importer for importer in IMPORTERS if importer.name in options.door]
     names = [name for name in HOSTILE if not options.file or any(word in name for word in options.file)]
     results: list[dict[str, Any]] = []
     with scratch_product() as home, web_server(PORT) as web, worker(home) as pid:
@@ -85,7 +85,7 @@ def sign_in() -> str:
     return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}; csrftoken={'c' * 32}"
 
 
-def tried(importer: Door, name: str, cookie: str, pids: list[int], *, full: bool) -> dict[str, Any] | None:
+def tried(importer: Importer, name: str, cookie: str, pids: list[int], *, full: bool) -> dict[str, Any] | None:
     """What becomes of one file; None where the door has no such file."""
     sent = HOSTILE[name](importer, full)
     if sent is None:
@@ -109,7 +109,7 @@ def _is_right(row: dict[str, Any], sent: Sent) -> bool:
     return row["outcome"] == REFUSED and sent.outcome in (REFUSED, EITHER) and placed and not row["left_behind"]
 
 
-def upload(importer: Door, file: Any, cookie: str) -> dict[str, Any]:
+def upload(importer: Importer, file: Any, cookie: str) -> dict[str, Any]:
     """Send a file to the page of a new benchmark, as a browser does; what the page answered."""
     from accounts.models import User
     from rubrics.services import grant_role

@@ -69,7 +69,7 @@ def collect(folder: Path) -> None:
     settings.SECURE_SSL_REDIRECT = False
     settings.CELERY_TASK_ALWAYS_EAGER = True
     factory.random.reseed_random(1)
-    from tests.access.doors import DOORS
+    from tests.access.endpoints import ENDPOINTS
     from tests.access.world import build_world
 
     world = build_world()
@@ -78,7 +78,7 @@ def collect(folder: Path) -> None:
     rater = again(world)
     changed_json = []
     clients: dict[str, Client] = {}
-    for name, endpoint in DOORS.items():
+    for name, endpoint in ENDPOINTS.items():
         if endpoint.framework or endpoint.writes_only:
             continue
         role = next(

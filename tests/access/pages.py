@@ -9,7 +9,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
 
-from tests.access.doors import DOORS
+from tests.access.endpoints import ENDPOINTS
 from tests.access.world import World
 
 # Where several roles share a page, these see the most of it; who stands first opens it.
@@ -47,7 +47,7 @@ def pages(world: World) -> Iterator[Page]:
     """Each address that answers GET, by the role that sees the most of it."""
     for name, role in SIGN_IN.items():
         yield Page(name, role, reverse(name))
-    for name, endpoint in DOORS.items():
+    for name, endpoint in ENDPOINTS.items():
         if endpoint.framework or endpoint.writes_only or name.startswith("api:"):
             continue
         try:

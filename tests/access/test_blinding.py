@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.defaults import page_not_found
 
 import consilium.urls
-from tests.access.doors import DOORS
+from tests.access.endpoints import ENDPOINTS
 from tests.access.world import World
 
 # The facts that each role must not meet; the names are those of World.canaries.
@@ -78,7 +78,7 @@ def answers(client: Client, world: World, role: str) -> Iterator[tuple[str, Http
     To a door of the API an empty form is no different from a senseless one, and its answers know nothing of htmx; to
     a page an empty JSON is an empty form, and OPTIONS a way to read.
     """
-    for name, endpoint in DOORS.items():
+    for name, endpoint in ENDPOINTS.items():
         if endpoint.framework and name != "mfa_index":
             continue
         url = reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
@@ -130,7 +130,7 @@ def test_the_canaries_are_there_for_those_who_may_see_them(world: World) -> None
     assert admin is not None
     client.force_login(admin)
     pages = (reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
-             for name, endpoint in DOORS.items() if "admin" in endpoint.roles and not endpoint.framework)  # fmt: skip
+             for name, endpoint in ENDPOINTS.items() if "admin" in endpoint.roles and not endpoint.framework)  # fmt: skip
     missing = {"candidate", "other candidate", "judge", "group B", "group B's batch"}
     for url in pages:
         text = text_of(client.get(url))

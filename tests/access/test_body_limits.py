@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 
 from consilium.body_limits import LONG_BODIES
-from tests.access.doors import DOORS
+from tests.access.endpoints import ENDPOINTS
 from tests.access.test_url_matrix import names_of
 from tests.access.world import World
 
@@ -44,7 +44,7 @@ def address(name: str, world: World) -> str:
     """Where a route is; allauth's former addresses have no name, and are their own."""
     if "/" in name:
         return f"/accounts/{name}"
-    endpoint = DOORS[name]
+    endpoint = ENDPOINTS[name]
     return reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else ARGUMENTS.get(name))
 
 
@@ -60,12 +60,12 @@ def test_every_route_refuses_4_mb_but_those_that_are_listed(world: World) -> Non
                 passed.setdefault(name, set()).add(role)
     assert set(passed) == set(LONG_BODIES)
     for name, roles in passed.items():
-        assert roles <= DOORS[name].roles - {"anonymous"}, (name, roles)
+        assert roles <= ENDPOINTS[name].roles - {"anonymous"}, (name, roles)
 
 
 def test_each_listed_route_has_a_limit_of_its_own(world: World) -> None:
     for name, route in LONG_BODIES.items():
-        role = next(role for role in ("admin", "author", "annotator") if role in DOORS[name].roles)
+        role = next(role for role in ("admin", "author", "annotator") if role in ENDPOINTS[name].roles)
         client = client_of(world, role)
         assert too_long(client, address(name, world), route.limit)[0] != 413, name
         assert too_long(client, address(name, world), route.limit + 1)[0] == 413, name

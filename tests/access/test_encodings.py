@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from consilium.body_limits import LONG_BODIES
-from tests.access.doors import DOORS
+from tests.access.endpoints import ENDPOINTS
 from tests.access.test_body_limits import SIGN_IN, address
 from tests.access.world import World
 
@@ -81,7 +81,7 @@ def test_utf_8_passes_by_each_of_its_names(client: Client, charset: str) -> None
 
 def test_every_route_with_a_long_body_refuses_another_encoding(world: World) -> None:
     for name in LONG_BODIES:
-        user = world.users[next(role for role in ("admin", "author", "annotator") if role in DOORS[name].roles)]
+        user = world.users[next(role for role in ("admin", "author", "annotator") if role in ENDPOINTS[name].roles)]
         assert user is not None
         client = Client()
         client.force_login(user)

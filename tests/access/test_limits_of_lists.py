@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import Batch
 from consilium.lib.doors import Pages
-from tests.access.doors import DOORS
+from tests.access.endpoints import ENDPOINTS
 from tests.access.test_body_limits import address
 from tests.access.world import World
 from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory
@@ -57,7 +57,7 @@ def test_no_limit_gives_all_rows() -> None:
 def test_absurd_numbers_are_no_error_of_the_server(world: World, clients: dict[str, Client]) -> None:
     logging.disable(logging.ERROR)
     wrong, tried = [], 0
-    for place, (name, endpoint) in enumerate(DOORS.items()):
+    for place, (name, endpoint) in enumerate(ENDPOINTS.items()):
         role = next((role for role in world.users if role in endpoint.roles), None)
         if role is None or endpoint.framework or endpoint.writes_only:
             continue

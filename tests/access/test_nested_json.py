@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilium.lib.strict_json import MAX_DEPTH, RefusedJSON, read_json
-from tests.access.doors import DOORS
+from tests.access.endpoints import ENDPOINTS
 from tests.access.test_body_limits import address
 from tests.access.world import World
 
@@ -37,7 +37,7 @@ PAGES = {
     "rubrics:audit-item-save": {"version": 1, "answers": {}, "criteria": [], "outcome": "", "comment": ""},
     "rubrics:audit-item-submit": {"version": 1, "answers": {}, "criteria": [], "outcome": "", "comment": ""},
 }
-API = sorted(name for name, endpoint in DOORS.items() if name.startswith("api:") and not endpoint.framework)
+API = sorted(name for name, endpoint in ENDPOINTS.items() if name.startswith("api:") and not endpoint.framework)
 WORDS = (
     *("parameters", "decisions", "items", "responses", "config", "conversation", "metadata", "answer", "amendments"),
     *("rulings", "title", "candidates", "filter", "extra", "judges", "raters", "tags"),
@@ -57,7 +57,7 @@ class Senders:
 
     def send(self, name: str, method: str, body: str) -> int:
         """The status of the answer; what the request wrote is taken back."""
-        role = next((role for role in (*self.world.users,) if role in DOORS[name].roles), "admin")
+        role = next((role for role in (*self.world.users,) if role in ENDPOINTS[name].roles), "admin")
         if role not in self.clients:
             self.clients[role] = Client(raise_request_exception=False)
             user = self.world.users[role]
@@ -150,7 +150,7 @@ def test_another_encoding_is_refused(senders: Senders, encoding: str) -> None:
     """Whether the header names it or not, and in pages as in the API."""
     for name in ("annotation:decisions", "rubrics:write-case-save", "api:api-reports"):
         senders.send(name, "POST", "{}")
-        role = next(role for role in (*senders.world.users,) if role in DOORS[name].roles)
+        role = next(role for role in (*senders.world.users,) if role in ENDPOINTS[name].roles)
         body = ('{"\u2200": ' + nested(2000) + "}").encode(encoding)
         for kind in ("application/json", f"application/json; charset={encoding}"):
             answer = senders.clients[role].generic("POST", address(name, senders.world), body, kind)

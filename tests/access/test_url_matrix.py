@@ -18,7 +18,7 @@ from django.utils.translation import override
 import consilium.urls
 from agreement import files
 from agreement.models import Report
-from tests.access.doors import DOORS, Door
+from tests.access.endpoints import ENDPOINTS, Endpoint
 from tests.access.pages import SIGN_IN
 from tests.access.pages import client_of as client_of_language
 from tests.access.words import english_in, stored_texts
@@ -50,8 +50,8 @@ def names_of(patterns: list[Any], namespace: str = "") -> Iterator[tuple[str, st
 
 def test_every_address_has_an_expectation() -> None:
     routes = dict(names_of(get_resolver().url_patterns))
-    assert sorted(set(routes) - set(DOORS)) == [], "addresses without an expectation in tests/access/doors.py"
-    assert sorted(set(DOORS) - set(routes)) == [], "expectations of addresses that are not there"
+    assert sorted(set(routes) - set(ENDPOINTS)) == [], "addresses without an expectation in tests/access/endpoints.py"
+    assert sorted(set(ENDPOINTS) - set(routes)) == [], "expectations of addresses that are not there"
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def client_of(world: World) -> Callable[[str], Client]:
     return client
 
 
-def address(name: str, endpoint: Door, world: World) -> str:
+def address(name: str, endpoint: Endpoint, world: World) -> str:
     return reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
 
 
@@ -91,7 +91,7 @@ def test_closed_doors(
     wrong = []
     for role in ROLES:
         client = client_of(role)
-        for name, endpoint in DOORS.items():
+        for name, endpoint in ENDPOINTS.items():
             if role in endpoint.roles or endpoint.framework:
                 continue
             url = address(name, endpoint, world)
@@ -125,7 +125,7 @@ def test_open_doors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for role in ROLES:
         client = client_of_language(world, role, "zh-hans")
         client.raise_request_exception = True
-        for name, endpoint in DOORS.items():
+        for name, endpoint in ENDPOINTS.items():
             if SIGN_IN.get(name) != role and (role not in endpoint.roles or endpoint.framework):
                 continue
             url = address(name, endpoint, world)

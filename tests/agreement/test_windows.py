@@ -258,7 +258,7 @@ def test_the_beginning_of_a_row_is_that_of_the_whole_row() -> None:
 @pytest.mark.django_db
 def test_a_rater_is_downloaded_from_the_page_and_by_the_api(study: Study, client: Client) -> None:
     client.force_login(study.admin)
-    page, api = (f"/{place}{study.benchmark.slug}/{rest}decisions.csv" for place, rest in DOORS)
+    page, api = (f"/{place}{study.benchmark.slug}/{rest}decisions.csv" for place, rest in ENDPOINTS)
     chosen = client.get(f"/b/{study.benchmark.slug}/agreement/").content.decode()
     assert f'action="{page}"' in chosen
     assert '<option value="group:A@checked">' in chosen
@@ -274,4 +274,4 @@ def test_a_rater_is_downloaded_from_the_page_and_by_the_api(study: Study, client
         assert client.get(api, unknown).status_code == 422
 
 
-DOORS = (("b/", "agreement/"), ("api/v1/benchmarks/", ""))
+ENDPOINTS = (("b/", "agreement/"), ("api/v1/benchmarks/", ""))

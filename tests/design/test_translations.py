@@ -19,7 +19,7 @@ from consilium import translations
 from consilium.lib.phrases import Phrase
 from consilium.lib.remarks import in_words
 from consilium.lib.spoken import said
-from tests.access.doors import DOORS
+from tests.access.endpoints import ENDPOINTS
 from tests.access.pages import VIEWERS, client_of
 from tests.access.words import GAP, LETTERS, english_in, stored_texts, words_of
 from tests.access.world import build_world
@@ -271,7 +271,7 @@ def test_refusals_in_chinese_hold_no_english_sentence() -> None:
     stored = stored_texts()
     wrong = set()
     clients: dict[str, Client] = {}
-    for name, door in DOORS.items():
+    for name, door in ENDPOINTS.items():
         if door.framework or name.startswith("api:"):
             continue
         url = reverse(name, kwargs=door.arguments(world) if door.arguments else None)

@@ -12,8 +12,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from bench.hostile_doors import DOORS, Door, base, base_responses, plain
 from bench.hostile_files import HOSTILE, IMPORTED, REFUSED
+from bench.hostile_importers import IMPORTERS, Importer, base, base_responses, plain
 from consilium.lib.errors import DomainError, ImportRefused
 from rubrics import imports
 from rubrics.models import Benchmark, BenchmarkRole
@@ -58,8 +58,8 @@ def privileges() -> list[Any]:
     return [list(User.objects.filter(is_staff=True).values("pk")), list(BenchmarkRole.objects.values())]
 
 
-@pytest.mark.parametrize("door", DOORS, ids=[door.name for door in DOORS])
-def test_every_hostile_file_is_refused_whole_or_inert(benchmark: Benchmark, door: Door) -> None:
+@pytest.mark.parametrize("door", IMPORTERS, ids=[door.name for door in IMPORTERS])
+def test_every_hostile_file_is_refused_whole_or_inert(benchmark: Benchmark, door: Importer) -> None:
     wrong = []
     before, rights = rows(), privileges()
     for name, make in HOSTILE.items():
@@ -95,9 +95,9 @@ def test_every_hostile_file_is_refused_whole_or_inert(benchmark: Benchmark, door
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("door", [door for door in DOORS if door.kind not in ("bank", "rubrics")])
+@pytest.mark.parametrize("door", [door for door in IMPORTERS if door.kind not in ("bank", "rubrics")])
 def test_a_large_file_is_looked_through_before_anything_of_it_is_kept(
-    benchmark: Benchmark, door: Door, monkeypatch: pytest.MonkeyPatch
+    benchmark: Benchmark, door: Importer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rubrics.imports.first.LARGE_BYTES", 10)
     monkeypatch.setattr("rubrics.imports.first.LARGE_BYTES_WRITTEN", 10)

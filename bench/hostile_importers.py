@@ -11,7 +11,7 @@ from typing import Any, cast
 
 
 @dataclass(frozen=True)
-class Door:
+class Importer:
     """A kind of file: its rows (sound, and different for each number) and where in them things stand.
 
     ``columns``: a table, whose cells are texts. Paths name a place in the row: ``("rubrics", 0, "points")``.
@@ -41,7 +41,7 @@ def placed(row: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, 
     return cast("dict[str, Any]", copy)
 
 
-def encoded(importer: Door, row: dict[str, Any], end: str = "\n") -> bytes:
+def encoded(importer: Importer, row: dict[str, Any], end: str = "\n") -> bytes:
     """A row as a line; in a table without its header."""
     if not importer.columns:
         return (json.dumps(row, ensure_ascii=False) + end).encode("utf-8", "surrogatepass")
@@ -51,16 +51,16 @@ def encoded(importer: Door, row: dict[str, Any], end: str = "\n") -> bytes:
     return buffer.getvalue().encode("utf-8", "surrogatepass")
 
 
-def _others(importer: Door, row: dict[str, Any]) -> list[str]:
+def _others(importer: Importer, row: dict[str, Any]) -> list[str]:
     return [name for name in row if name not in importer.columns]
 
 
-def header(importer: Door, row: dict[str, Any] | None = None, end: str = "\n") -> bytes:
+def header(importer: Importer, row: dict[str, Any] | None = None, end: str = "\n") -> bytes:
     """The first line of a table; nothing for JSONL."""
     return (",".join((*importer.columns, *_others(importer, row or {}))) + end).encode() if importer.columns else b""
 
 
-def plain(importer: Door, *rows: dict[str, Any], end: str = "\n") -> bytes:
+def plain(importer: Importer, *rows: dict[str, Any], end: str = "\n") -> bytes:
     """Rows as a whole file."""
     return header(importer, rows[0], end) + b"".join(encoded(importer, row, end) for row in rows)
 
@@ -137,48 +137,48 @@ def _rubric_row(number: int) -> dict[str, Any]:
 DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "note")
 BANK_COLUMNS = ("key", "section", "text_en", "points")
 RUBRIC_COLUMNS = ("case", "position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
-DOORS = [
-    Door(
+IMPORTERS = [
+    Importer(
         "healthbench", "cases", _example, ("prompt_id",), ("prompt", 0, "content"), ("rubrics", 0, "points"),
         ("rubrics",), (("prompt_id",), ("rubrics", 0, "criterion"), ("rubrics", 0, "tags", 0), ("example_tags", 0)),
         options={"format": "healthbench"},
     ),
-    Door(
+    Importer(
         "clinconsensus", "cases", _clinconsensus, ("case_id",), ("user_request",), ("weight",), ("rubrics",),
         (("case_id",), ("rubrics", 0), ("task_labels", 0), ("subject_labels", 0), ("reference_answer",)),
         options={"format": "clinconsensus"},
     ),
-    Door("responses", "responses", _response, ("candidate",), ("response",), ("sample",), ("case",), (("candidate",),)),
-    Door(
+    Importer("responses", "responses", _response, ("candidate",), ("response",), ("sample",), ("case",), (("candidate",),)),
+    Importer(
         "decisions", "decisions", _decision, ("rater",), ("note",), ("sample",), ("criterion",), (("rater",),),
         options={"group": "G"},
     ),
-    Door(
+    Importer(
         "decisions (CSV)", "decisions", _decision, ("rater",), ("note",), ("sample",), ("criterion",), (("rater",),),
         options={"group": "G"}, columns=DECISION_COLUMNS,
     ),
-    Door(
+    Importer(
         "verdicts", "verdicts", _verdict, (), ("explanation",), ("sample",), ("criterion",), (),
         options={"judge": "elsewhere"},
     ),
-    Door(
+    Importer(
         "verdicts (graded)", "verdicts", _graded, ("prompt_id",), ("completion",), ("rubrics", 0, "points"),
         ("rubrics",), (("prompt_id",), ("rubrics", 0, "criterion")),
         options={"judge": "elsewhere", "candidate": "graded"}, once=False,
     ),
-    Door(
+    Importer(
         "meta-evaluation", "meta_eval", _pair, ("prompt_id",), ("completion",), ("weight",), ("rubric",),
         (("rubric",), ("category",), ("anonymized_physician_ids", 0)), options={"group": "G"},
     ),
-    Door(
+    Importer(
         "bank", "bank", _bank, ("key",), ("text_en",), ("points",), ("text_en",), (("section",),),
         options={"bank": "ours"}, strict=True,
     ),
-    Door(
+    Importer(
         "bank (CSV)", "bank", _bank, ("key",), ("text_en",), ("points",), ("text_en",), (("section",),),
         options={"bank": "ours"}, columns=BANK_COLUMNS, strict=True,
     ),
-    Door(
+    Importer(
         "rubrics (CSV)", "rubrics", _rubric_row, (), ("criterion",), ("points",), ("case",),
         (("tags",), ("source",), ("element",), ("expectation",)), columns=RUBRIC_COLUMNS, once=False,
     ),

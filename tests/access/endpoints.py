@@ -1,0 +1,632 @@
+"""Which role may pass which door. An address that is not listed here fails a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from agreement.stored import table_of
+from annotation.models import WritingTask
+from tests.access.world import ROLES, World
+
+Arguments = Callable[[World], dict[str, Any]]
+
+EVERYBODY = frozenset(ROLES)
+SIGNED_IN = EVERYBODY - {"anonymous"}
+STAFF = frozenset({"admin", "researcher"})
+ADMIN = frozenset({"admin"})
+CREATORS = frozenset(
+    {"superuser"}
+)  # in the test world the superuser is also a member of staff, who may create benchmarks
+GROUP_A_ANNOTATORS = frozenset({"annotator", "second_annotator"})
+AUTHORS = frozenset({"author"})
+AUDITORS = frozenset({"auditor"})
+WRITERS = STAFF | AUTHORS  # who reach the authors' desk
+MEMBERS = frozenset({"annotator", "second_annotator", "checker", "adjudicator", "group_b_annotator"})
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Who gets in; what stands in the address; ``writes_only`` doors answer GET with 405.
+
+    ``framework`` doors come with Django, allauth or DRF: they hold nothing of a benchmark, and their own tests.
+    """
+
+    roles: frozenset[str]
+    arguments: Arguments | None = None
+    writes_only: bool = False
+    framework: bool = False
+
+
+def slug(world: World) -> dict[str, Any]:
+    return {"slug": world.benchmark.slug}
+
+
+def of(**fields: Callable[[World], Any]) -> Arguments:
+    """The benchmark's slug and what the fields give."""
+    return lambda world: {"slug": world.benchmark.slug, **{name: field(world) for name, field in fields.items()}}
+
+
+def bare(**fields: Callable[[World], Any]) -> Arguments:
+    """What the fields give, without a benchmark."""
+    return lambda world: {name: field(world) for name, field in fields.items()}
+
+
+def open_batch(world: World) -> dict[str, Any]:
+    """The batch of group A that its annotators work on."""
+    return {"public_id": world.open_work.batch.public_id}
+
+
+def framework(*names: str) -> dict[str, Endpoint]:
+    return {name: Endpoint(EVERYBODY, framework=True) for name in names}
+
+
+ENDPOINTS: dict[str, Endpoint] = {}
+
+# Framework -------------------------------------------------------------------------------------------------------
+ENDPOINTS |= framework(
+    "account_login", "account_logout", "account_inactive", "account_signup", "account_reauthenticate", "account_email",
+    "account_email_verification_sent", "account_change_password", "account_set_password", "account_reset_password",
+    "account_confirm_login_code", "account_confirm_email", "account_reset_password_from_key_done",
+    "account_reset_password_from_key", "account_reset_password_done", "mfa_index", "mfa_authenticate",
+    "mfa_reauthenticate", "mfa_activate_totp", "mfa_deactivate_totp", "mfa_view_recovery_codes",
+    "mfa_generate_recovery_codes", "mfa_download_recovery_codes", "socialaccount_login_cancelled",
+    "socialaccount_login_error", "socialaccount_signup", "socialaccount_connections", "openid_connect_login",
+    "openid_connect_callback", "set_language", "healthz", "api:schema", "api:docs",
+    # allauth's redirects of former addresses have no name
+    "social/login/cancelled/", "social/login/error/", "social/signup/", "social/connections/",
+)  # fmt: skip
+
+ANNOTATOR, CHECKER, ADJUDICATOR = frozenset({"annotator"}), frozenset({"checker"}), frozenset({"adjudicator"})
+
+# Accounts --------------------------------------------------------------------------------------------------------
+ENDPOINTS |= {
+    "accounts:home": Endpoint(SIGNED_IN),
+    "accounts:profile": Endpoint(SIGNED_IN),
+    "accounts:session": Endpoint(EVERYBODY, framework=True),
+    "accounts:deliveries": Endpoint(SIGNED_IN),
+    "accounts:notifications": Endpoint(SIGNED_IN),
+    "accounts:notifications-read": Endpoint(SIGNED_IN, writes_only=True),
+    "accounts:notification": Endpoint(ANNOTATOR, bare(public_id=lambda world: world.notification)),
+    "accounts:notification-read": Endpoint(
+        ANNOTATOR, bare(public_id=lambda world: world.notification), writes_only=True
+    ),
+    # For whoever holds the link; tests/accounts has what they answer.
+    "accounts:unsubscribe": Endpoint(EVERYBODY, framework=True),
+    "accounts:welcome": Endpoint(EVERYBODY, framework=True),
+}
+
+# Rubrics ---------------------------------------------------------------------------------------------------------
+a_case = of(public_id=lambda world: world.case.public_id)
+a_draft_case = of(public_id=lambda world: world.draft_case.public_id)
+a_candidate = of(public_id=lambda world: world.candidate.public_id)
+an_invitation = of(public_id=lambda world: world.invitation)
+a_job = of(public_id=lambda world: world.job.public_id)
+ENDPOINTS |= {
+    "rubrics:benchmarks": Endpoint(SIGNED_IN),
+    "rubrics:benchmark-new": Endpoint(CREATORS),
+    "rubrics:overview": Endpoint(STAFF, slug),
+    "rubrics:settings": Endpoint(ADMIN, slug),
+    "rubrics:rules": Endpoint(ADMIN, slug, writes_only=True),
+    "rubrics:maps": Endpoint(ADMIN, slug, writes_only=True),
+    "rubrics:maps-csv": Endpoint(ADMIN, slug),
+    "rubrics:people": Endpoint(ADMIN, slug),
+    "rubrics:person-withdraw": Endpoint(ADMIN, of(role=lambda world: world.role), writes_only=True),
+    "rubrics:authors": Endpoint(ADMIN, slug),
+    "rubrics:author-withdraw": Endpoint(ADMIN, of(role=lambda world: world.authoring_role), writes_only=True),
+    "rubrics:write": Endpoint(WRITERS, slug),
+    "rubrics:write-csv": Endpoint(WRITERS, slug),
+    "rubrics:write-new": Endpoint(WRITERS, slug),
+    "rubrics:write-case": Endpoint(WRITERS, a_draft_case),
+    "rubrics:write-case-save": Endpoint(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:write-preview": Endpoint(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:write-erratum": Endpoint(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:write-delete": Endpoint(WRITERS, a_case, writes_only=True),
+    "rubrics:write-time": Endpoint(WRITERS | AUDITORS, a_draft_case, writes_only=True),
+    "rubrics:write-waive": Endpoint(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:write-ask-again": Endpoint(
+        WRITERS,
+        of(public_id=lambda world: world.draft_case.public_id, waiver=lambda world: world.waiver),
+        writes_only=True,
+    ),
+    "rubrics:revision-open": Endpoint(WRITERS, slug, writes_only=True),
+    "rubrics:reviews": Endpoint(WRITERS, slug),
+    "rubrics:drafts": Endpoint(WRITERS, slug),
+    "rubrics:review": Endpoint(WRITERS, a_draft_case),
+    "rubrics:send-to-review": Endpoint(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:take-back": Endpoint(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:discard-draft": Endpoint(WRITERS, a_draft_case, writes_only=True),
+    "rubrics:history": Endpoint(WRITERS, a_draft_case),
+    "rubrics:diff": Endpoint(WRITERS, a_draft_case),
+    "rubrics:diff-csv": Endpoint(WRITERS, a_draft_case),
+    "rubrics:invite": Endpoint(ADMIN, slug, writes_only=True),
+    "rubrics:invitation-again": Endpoint(ADMIN, an_invitation, writes_only=True),
+    "rubrics:invitation-withdraw": Endpoint(ADMIN, an_invitation, writes_only=True),
+    "rubrics:cases": Endpoint(STAFF, slug),
+    "rubrics:cases-csv": Endpoint(STAFF, slug),
+    "rubrics:case": Endpoint(STAFF, a_case),
+    "rubrics:excluded": Endpoint(STAFF, slug),
+    "rubrics:excluded-csv": Endpoint(STAFF, slug),
+    "rubrics:case-exclude": Endpoint(ADMIN, a_case, writes_only=True),
+    "rubrics:case-restore": Endpoint(ADMIN, a_case, writes_only=True),
+    "rubrics:revisions": Endpoint(STAFF, slug),
+    "rubrics:revisions-csv": Endpoint(STAFF, slug),
+    "rubrics:revision-dismiss": Endpoint(ADMIN, slug, writes_only=True),
+    "rubrics:candidates": Endpoint(STAFF, slug),
+    "rubrics:candidate": Endpoint(STAFF, a_candidate),
+    "rubrics:imports": Endpoint(STAFF, slug),
+    "rubrics:import": Endpoint(STAFF, a_job),
+    "rubrics:import-state": Endpoint(STAFF, a_job),
+    "rubrics:import-restart": Endpoint(STAFF, a_job, writes_only=True),
+    "rubrics:import-faults": Endpoint(STAFF, a_job),
+}
+
+a_bank = of(bank=lambda world: "own")
+ENDPOINTS |= {
+    "rubrics:bank": Endpoint(WRITERS, slug),
+    "rubrics:bank-csv": Endpoint(WRITERS, slug),
+    "rubrics:bank-search": Endpoint(WRITERS, slug),
+    "rubrics:bank-clusters": Endpoint(WRITERS, slug),
+    "rubrics:banks": Endpoint(WRITERS, slug),
+    "rubrics:bank-use": Endpoint(WRITERS, a_bank, writes_only=True),
+    "rubrics:bank-export": Endpoint(WRITERS, of(bank=lambda world: "own", ending=lambda world: "jsonl")),
+    "rubrics:bank-item": Endpoint(WRITERS, of(bank=lambda world: "own", key=lambda world: "k1")),
+    "api:api-bank": Endpoint(WRITERS, slug),
+    "api:api-banks": Endpoint(WRITERS, slug),
+}
+
+# Annotation ------------------------------------------------------------------------------------------------------
+open_work = bare(public_id=lambda world: world.open_work.public_id)
+held_check = bare(public_id=lambda world: world.in_check.public_id)
+held_criterion = bare(
+    public_id=lambda world: world.in_check.public_id, criterion_id=lambda world: world.criterion_of(world.in_check)
+)
+conflict = bare(public_id=lambda world: world.adjudication.public_id)
+conflict_criterion = bare(
+    public_id=lambda world: world.adjudication.public_id, criterion_id=lambda world: world.adjudication.criteria[0]
+)
+a_group = of(public_id=lambda world: world.groups["A"].public_id)
+a_member = of(public_id=lambda world: world.groups["A"].public_id, membership=lambda world: world.membership)
+a_batch = of(public_id=lambda world: world.batches["A"].public_id)
+ENDPOINTS |= {
+    "annotation:work": Endpoint(SIGNED_IN),
+    "annotation:work-in": Endpoint(MEMBERS, slug),
+    "annotation:checks": Endpoint(SIGNED_IN),
+    "annotation:checks-in": Endpoint(MEMBERS, slug),
+    "annotation:check-next": Endpoint(SIGNED_IN, writes_only=True),
+    "annotation:check": Endpoint(CHECKER, held_check),
+    "annotation:check-claim": Endpoint(CHECKER, held_check, writes_only=True),
+    "annotation:amend": Endpoint(CHECKER, held_criterion, writes_only=True),
+    "annotation:check-accept": Endpoint(CHECKER, held_check, writes_only=True),
+    "annotation:check-return": Endpoint(CHECKER, held_check, writes_only=True),
+    "annotation:check-release": Endpoint(CHECKER, held_check, writes_only=True),
+    "annotation:adjudications": Endpoint(SIGNED_IN),
+    "annotation:adjudications-in": Endpoint(MEMBERS, slug),
+    "annotation:adjudicate-next": Endpoint(SIGNED_IN, writes_only=True),
+    "annotation:adjudication": Endpoint(ADJUDICATOR, conflict),
+    "annotation:adjudication-claim": Endpoint(ADJUDICATOR, conflict, writes_only=True),
+    "annotation:rule": Endpoint(ADJUDICATOR, conflict_criterion, writes_only=True),
+    "annotation:adjudication-finish": Endpoint(ADJUDICATOR, conflict, writes_only=True),
+    "annotation:take": Endpoint(GROUP_A_ANNOTATORS, open_batch, writes_only=True),
+    "annotation:grade": Endpoint(ANNOTATOR, open_work),
+    "annotation:decisions": Endpoint(ANNOTATOR, open_work, writes_only=True),
+    "annotation:next": Endpoint(ANNOTATOR, open_work),
+    "annotation:skip": Endpoint(ANNOTATOR, open_work, writes_only=True),
+    "annotation:submit": Endpoint(ANNOTATOR, open_work, writes_only=True),
+    "annotation:time": Endpoint(ANNOTATOR, open_work, writes_only=True),
+    "annotation:comments": Endpoint(ANNOTATOR | CHECKER, held_check),
+    "annotation:threads": Endpoint(ADMIN, slug),
+    "annotation:comments-csv": Endpoint(ADMIN, slug),
+    "annotation:comments-of": Endpoint(ADMIN, of(public_id=lambda world: world.in_check.public_id)),
+    "annotation:groups": Endpoint(STAFF, slug),
+    "annotation:regrading": Endpoint(STAFF, slug),
+    "annotation:regrading-csv": Endpoint(STAFF, slug),
+    "annotation:group-new": Endpoint(ADMIN, slug, writes_only=True),
+    "annotation:group": Endpoint(STAFF, a_group),
+    "annotation:member-add": Endpoint(ADMIN, a_group, writes_only=True),
+    "annotation:member": Endpoint(ADMIN, a_member, writes_only=True),
+    "annotation:member-capacity": Endpoint(ADMIN, a_member, writes_only=True),
+    "annotation:progress": Endpoint(STAFF, slug),
+    "annotation:progress-table": Endpoint(STAFF, of(table=lambda world: "physicians")),
+    "annotation:batches-csv": Endpoint(STAFF, slug),
+    "annotation:conflicts-csv": Endpoint(STAFF, slug),
+    "annotation:batch-pieces": Endpoint(STAFF, a_batch),
+    "annotation:batch-handover": Endpoint(ADMIN, a_batch),
+    "annotation:batches": Endpoint(STAFF, slug),
+    "annotation:batch-new": Endpoint(ADMIN, slug),
+    "annotation:batch-preview": Endpoint(ADMIN, slug),
+    "annotation:batch": Endpoint(STAFF, a_batch),
+    "annotation:batch-pause": Endpoint(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-open": Endpoint(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-close": Endpoint(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-extend": Endpoint(ADMIN, a_batch, writes_only=True),
+    "annotation:batch-progress": Endpoint(STAFF, a_batch),
+    "annotation:conflicts": Endpoint(STAFF, slug),
+}
+
+# Written responses -----------------------------------------------------------------------------------------------
+
+
+def _written(world: World) -> WritingTask:
+    """The first case that the annotator is to write to."""
+    return WritingTask.objects.select_related("batch").filter(writer=world.users["annotator"]).order_by("pk")[0]
+
+
+a_writing_task = bare(public_id=lambda world: _written(world).public_id)
+ENDPOINTS |= {
+    "annotation:writing-task": Endpoint(ANNOTATOR, a_writing_task),
+    "annotation:writing-save": Endpoint(ANNOTATOR, a_writing_task, writes_only=True),
+    "annotation:writing-check": Endpoint(ANNOTATOR, a_writing_task, writes_only=True),
+    "annotation:writing-submit": Endpoint(ANNOTATOR, a_writing_task, writes_only=True),
+    "annotation:writing-time": Endpoint(ANNOTATOR, a_writing_task, writes_only=True),
+    "annotation:writing-new": Endpoint(ADMIN, slug),
+    "annotation:writing-preview": Endpoint(ADMIN, slug),
+    "annotation:writing-csv": Endpoint(STAFF, of(public_id=lambda world: _written(world).batch.public_id)),
+    "api:api-writing-new": Endpoint(ADMIN, slug, writes_only=True),
+    "api:api-writing-tasks": Endpoint(SIGNED_IN),
+    "api:api-writing-task": Endpoint(ANNOTATOR, a_writing_task),
+    "api:api-writing-save": Endpoint(ANNOTATOR, a_writing_task, writes_only=True),
+    "api:api-writing-submit": Endpoint(ANNOTATOR, a_writing_task, writes_only=True),
+}
+
+# Qualification, keys and quality ----------------------------------------------------------------------------------
+of_member = of(membership=lambda world: world.membership)
+a_key = of(public_id=lambda world: world.key.public_id)
+ENDPOINTS |= {
+    "annotation:own-quality": Endpoint(SIGNED_IN),
+    "annotation:own-quality-csv": Endpoint(SIGNED_IN),
+    "annotation:qualification-feedback": Endpoint(ANNOTATOR, bare(public_id=lambda world: world.attempt.public_id)),
+    "annotation:qualification-start": Endpoint(
+        frozenset({"annotator", "second_annotator"}),
+        bare(public_id=lambda world: world.groups["A"].public_id),
+        writes_only=True,
+    ),
+    "annotation:quality": Endpoint(STAFF, slug),
+    "annotation:quality-csv": Endpoint(STAFF, slug),
+    "annotation:quality-person": Endpoint(STAFF, of_member),
+    "annotation:quality-person-csv": Endpoint(STAFF, of_member),
+    "annotation:quality-hold": Endpoint(ADMIN, of_member, writes_only=True),
+    "annotation:quality-lift": Endpoint(ADMIN, of_member, writes_only=True),
+    "annotation:qualification": Endpoint(STAFF, slug),
+    "annotation:key-choose": Endpoint(ADMIN, slug),
+    "annotation:key-import": Endpoint(ADMIN, slug, writes_only=True),
+    "annotation:keys-csv": Endpoint(STAFF, of(use=lambda world: "qualification")),
+    "annotation:key": Endpoint(STAFF, a_key),
+    "annotation:key-active": Endpoint(ADMIN, a_key, writes_only=True),
+    "annotation:key-use": Endpoint(ADMIN, a_key, writes_only=True),
+}
+
+# Case labels -----------------------------------------------------------------------------------------------------
+a_question = of(public_id=lambda world: world.question.public_id)
+label_task = bare(public_id=lambda world: world.label_task.public_id)
+ENDPOINTS |= {
+    "annotation:label": Endpoint(ANNOTATOR, label_task),
+    "annotation:label-answer": Endpoint(ANNOTATOR, label_task, writes_only=True),
+    "annotation:label-submit": Endpoint(ANNOTATOR, label_task, writes_only=True),
+    "annotation:label-time": Endpoint(ANNOTATOR, label_task, writes_only=True),
+    "annotation:labels": Endpoint(STAFF, slug),
+    "annotation:label-new": Endpoint(ADMIN, slug),
+    "annotation:label-batch-new": Endpoint(ADMIN, slug),
+    "annotation:label-batch-preview": Endpoint(ADMIN, slug),
+    "annotation:label-write-tags": Endpoint(ADMIN, slug, writes_only=True),
+    "annotation:label-results": Endpoint(STAFF, a_question),
+    "annotation:label-edit": Endpoint(ADMIN, a_question),
+    "annotation:label-retire": Endpoint(ADMIN, a_question, writes_only=True),
+    "annotation:label-restore": Endpoint(ADMIN, a_question, writes_only=True),
+    "annotation:label-agreement-csv": Endpoint(STAFF, a_question),
+    "annotation:label-cases-csv": Endpoint(STAFF, a_question),
+    "annotation:label-answers-csv": Endpoint(STAFF, a_question),
+    "api:api-label-questions": Endpoint(STAFF, slug),
+    "api:api-label-question": Endpoint(STAFF, a_question),
+    "api:api-label-tasks": Endpoint(SIGNED_IN),
+    "api:api-label-task": Endpoint(ANNOTATOR, label_task),
+    "api:api-label-answers": Endpoint(ANNOTATOR, label_task, writes_only=True),
+    "api:api-label-submit": Endpoint(ANNOTATOR, label_task, writes_only=True),
+}
+
+# Agreement -------------------------------------------------------------------------------------------------------
+a_report = of(section=lambda world: "agreement", public_id=lambda world: world.report.public_id)
+
+
+def of_report(name: str) -> Arguments:
+    return of(
+        section=lambda world: "agreement", public_id=lambda world: world.report.public_id, name=lambda world: name
+    )
+
+
+ENDPOINTS |= {
+    "agreement:reports": Endpoint(STAFF, slug),
+    "agreement:scores": Endpoint(STAFF, slug),
+    "agreement:calibration": Endpoint(STAFF, slug),
+    "agreement:planning": Endpoint(STAFF, slug),
+    "agreement:planning-csv": Endpoint(STAFF, of(name=lambda world: "budget")),
+    "agreement:planning-figure": Endpoint(STAFF, of(suffix=lambda world: "svg")),
+    "agreement:report": Endpoint(STAFF, a_report),
+    "agreement:progress": Endpoint(STAFF, a_report),
+    "agreement:recompute": Endpoint(STAFF, a_report, writes_only=True),
+    "agreement:decisions": Endpoint(STAFF, a_report),
+    "agreement:pair": Endpoint(
+        STAFF,
+        of(
+            public_id=lambda world: world.items.public_id,
+            response_id=lambda world: table_of(world.items, "tail").dicts()[0]["response"],
+        ),
+    ),
+    "agreement:table-csv": Endpoint(STAFF, of_report("agreement")),
+    "agreement:freshness": Endpoint(STAFF, a_report),
+    "agreement:archive": Endpoint(STAFF, a_report),
+    "agreement:workbook": Endpoint(STAFF, a_report),
+    "agreement:methods": Endpoint(STAFF, lambda world: {**a_report(world), "ending": "md"}),
+    "agreement:table": Endpoint(STAFF, lambda world: {**of_report("agreement")(world), "ending": "tex"}),
+    "agreement:figure": Endpoint(STAFF, lambda world: {**of_report("distribution")(world), "ending": "svg"}),
+}
+
+# Scoring ---------------------------------------------------------------------------------------------------------
+a_judge = of(public_id=lambda world: world.judge.public_id)
+a_run = of(public_id=lambda world: world.run.public_id)
+a_jury = of(public_id=lambda world: world.jury.public_id)
+a_trained_judge = of(public_id=lambda world: world.trained.public_id)
+ENDPOINTS |= {
+    "scoring:judges": Endpoint(STAFF, slug),
+    "scoring:judge-new-chat": Endpoint(STAFF, slug),
+    "scoring:prompt-preview": Endpoint(STAFF, slug, writes_only=True),
+    "scoring:judge-new-trained": Endpoint(STAFF, slug),
+    "scoring:judge-new-jury": Endpoint(STAFF, slug),
+    "scoring:jury-csv": Endpoint(STAFF, a_jury),
+    "scoring:run-comparison-csv": Endpoint(STAFF, a_run),
+    "scoring:run-new": Endpoint(STAFF, slug),
+    "scoring:run-size": Endpoint(STAFF, slug),
+    "scoring:run": Endpoint(STAFF, a_run),
+    "scoring:run-progress": Endpoint(STAFF, a_run),
+    "scoring:run-cancel": Endpoint(STAFF, a_run, writes_only=True),
+    "scoring:run-resume": Endpoint(STAFF, a_run, writes_only=True),
+    "scoring:run-continue": Endpoint(STAFF, a_run, writes_only=True),
+    "scoring:verdicts": Endpoint(STAFF, a_run),
+    "scoring:verdicts-csv": Endpoint(STAFF, a_run),
+    "scoring:judgements": Endpoint(STAFF, a_run),
+    "scoring:judge": Endpoint(STAFF, a_judge),
+    "scoring:judge-training": Endpoint(STAFF, a_judge),
+    "scoring:model-card-csv": Endpoint(STAFF, a_trained_judge),
+    "scoring:calibration-svg": Endpoint(STAFF, a_trained_judge),
+    "scoring:calibration-png": Endpoint(STAFF, a_trained_judge),
+    "scoring:supervision": Endpoint(STAFF, slug),
+    "scoring:judge-train-again": Endpoint(STAFF, a_judge, writes_only=True),
+    "scoring:judge-susceptibility": Endpoint(STAFF, a_judge),
+    "scoring:judge-susceptibility-size": Endpoint(STAFF, a_judge),
+    "scoring:judge-susceptibility-csv": Endpoint(STAFF, a_judge),
+}
+
+# API -------------------------------------------------------------------------------------------------------------
+ENDPOINTS |= {
+    "api:api-benchmarks": Endpoint(SIGNED_IN),
+    "api:api-benchmark": Endpoint(STAFF, slug),
+    "api:api-cases": Endpoint(STAFF, slug),
+    "api:api-case": Endpoint(STAFF, a_case),
+    "api:api-write-cases": Endpoint(WRITERS, slug),
+    "api:api-write-case": Endpoint(WRITERS, a_draft_case),
+    "api:api-write-privacy": Endpoint(WRITERS, a_draft_case),
+    "api:api-authors": Endpoint(ADMIN, slug),
+    "api:api-author": Endpoint(ADMIN, of(role=lambda world: world.authoring_role), writes_only=True),
+    "api:api-candidates": Endpoint(STAFF, slug),
+    "api:api-candidate": Endpoint(STAFF, a_candidate),
+    "api:api-responses": Endpoint(STAFF, slug),
+    "api:api-response": Endpoint(STAFF, of(public_id=lambda world: world.response.public_id)),
+    "api:api-imports": Endpoint(STAFF, slug),
+    "api:api-import": Endpoint(STAFF, a_job),
+    "api:api-import-restart": Endpoint(STAFF, a_job, writes_only=True),
+    "api:api-groups": Endpoint(STAFF, slug),
+    "api:api-group": Endpoint(STAFF, a_group),
+    "api:api-members": Endpoint(STAFF, a_group),
+    "api:api-member": Endpoint(ADMIN, a_member, writes_only=True),
+    "api:api-batches": Endpoint(STAFF, slug),
+    "api:api-batch-preview": Endpoint(ADMIN, slug, writes_only=True),
+    "api:api-batch": Endpoint(STAFF, a_batch),
+    "api:api-batch-pause": Endpoint(ADMIN, a_batch, writes_only=True),
+    "api:api-batch-open": Endpoint(ADMIN, a_batch, writes_only=True),
+    "api:api-batch-close": Endpoint(ADMIN, a_batch, writes_only=True),
+    "api:api-conflicts": Endpoint(STAFF, slug),
+    "api:api-assignments": Endpoint(SIGNED_IN),
+    "api:api-assignment": Endpoint(ANNOTATOR, open_work),
+    "api:api-decisions": Endpoint(ANNOTATOR, open_work, writes_only=True),
+    "api:api-submit": Endpoint(ANNOTATOR, open_work, writes_only=True),
+    "api:api-take": Endpoint(GROUP_A_ANNOTATORS, open_batch, writes_only=True),
+    "api:api-skip": Endpoint(ANNOTATOR, open_work, writes_only=True),
+    "api:api-checks": Endpoint(SIGNED_IN),
+    "api:api-check-next": Endpoint(SIGNED_IN, writes_only=True),
+    "api:api-check": Endpoint(CHECKER, held_check),
+    "api:api-check-claim": Endpoint(CHECKER, held_check, writes_only=True),
+    "api:api-amendments": Endpoint(CHECKER, held_check, writes_only=True),
+    "api:api-check-accept": Endpoint(CHECKER, held_check, writes_only=True),
+    "api:api-check-return": Endpoint(CHECKER, held_check, writes_only=True),
+    "api:api-check-release": Endpoint(CHECKER, held_check, writes_only=True),
+    "api:api-adjudications": Endpoint(SIGNED_IN),
+    "api:api-adjudication-next": Endpoint(SIGNED_IN, writes_only=True),
+    "api:api-adjudication": Endpoint(ADJUDICATOR, conflict),
+    "api:api-adjudication-claim": Endpoint(ADJUDICATOR, conflict, writes_only=True),
+    "api:api-rulings": Endpoint(ADJUDICATOR, conflict, writes_only=True),
+    "api:api-adjudication-finish": Endpoint(ADJUDICATOR, conflict, writes_only=True),
+    "api:api-judges": Endpoint(STAFF, slug),
+    "api:api-supervision": Endpoint(STAFF, slug, writes_only=True),
+    "api:api-judge": Endpoint(STAFF, a_judge),
+    "api:api-runs": Endpoint(STAFF, slug),
+    "api:api-run": Endpoint(STAFF, a_run),
+    "api:api-run-cancel": Endpoint(STAFF, a_run, writes_only=True),
+    "api:api-run-resume": Endpoint(STAFF, a_run, writes_only=True),
+    "api:api-run-continue": Endpoint(STAFF, a_run, writes_only=True),
+    "api:api-regrading": Endpoint(STAFF, slug),
+    "api:api-versions": Endpoint(WRITERS, a_draft_case),
+    "api:api-versions-diff": Endpoint(WRITERS, a_draft_case),
+    "api:api-review": Endpoint(frozenset(), a_draft_case),
+    "api:api-send-to-review": Endpoint(WRITERS, a_draft_case, writes_only=True),
+    "api:api-take-back": Endpoint(WRITERS, a_draft_case, writes_only=True),
+    "api:api-discard-draft": Endpoint(WRITERS, a_draft_case, writes_only=True),
+    "api:api-reviews": Endpoint(WRITERS, slug),
+    "api:api-drafts-send": Endpoint(WRITERS, slug, writes_only=True),
+    "api:api-verdicts": Endpoint(STAFF, a_run),
+    "api:api-judgements": Endpoint(STAFF, a_run),
+    "api:api-raters": Endpoint(STAFF, slug),
+    "api:api-reports": Endpoint(STAFF, slug),
+    "api:api-planning": Endpoint(STAFF, slug),
+    "api:api-report": Endpoint(STAFF, of(public_id=lambda world: world.report.public_id)),
+    **{
+        f"api:api-report-{name}": Endpoint(STAFF, of(public_id=lambda world: world.report.public_id))
+        for name in ("freshness", "methods", "archive", "workbook")
+    },
+    "api:api-report-recompute": Endpoint(STAFF, of(public_id=lambda world: world.report.public_id), writes_only=True),
+    "api:api-report-rows": Endpoint(
+        STAFF, of(public_id=lambda world: world.report.public_id, name=lambda world: "agreement")
+    ),
+    "api:api-report-table": Endpoint(
+        STAFF,
+        of(
+            public_id=lambda world: world.report.public_id,
+            name=lambda world: "agreement",
+            ending=lambda world: "csv",
+        ),
+    ),
+    "api:api-report-figure": Endpoint(
+        STAFF,
+        of(
+            public_id=lambda world: world.report.public_id,
+            name=lambda world: "distribution",
+            ending=lambda world: "svg",
+        ),
+    ),
+}
+
+# Signed thresholds -----------------------------------------------------------------------------------------------
+ENDPOINTS |= {
+    "agreement:sign-threshold": Endpoint(STAFF, slug),
+    "agreement:thresholds-csv": Endpoint(STAFF, slug),
+    "api:api-thresholds": Endpoint(STAFF, slug),
+}
+
+# Named slices ----------------------------------------------------------------------------------------------------
+a_slice = of(name=lambda world: "hardest")
+ENDPOINTS |= {
+    "agreement:slices": Endpoint(STAFF, slug),
+    "agreement:slices-preview": Endpoint(STAFF, slug),
+    "agreement:slice-csv": Endpoint(STAFF, a_slice),
+    "agreement:slice-retire": Endpoint(STAFF, a_slice, writes_only=True),
+    "api:api-slices": Endpoint(STAFF, slug),
+    "api:api-slices-preview": Endpoint(STAFF, slug, writes_only=True),
+    "api:api-slice": Endpoint(STAFF, a_slice),
+    "api:api-slice-cases": Endpoint(STAFF, a_slice),
+    "api:api-slice-retire": Endpoint(STAFF, a_slice, writes_only=True),
+}
+
+# Decisions as a file ---------------------------------------------------------------------------------------------
+ENDPOINTS |= {
+    "agreement:decisions-csv": Endpoint(STAFF, slug),
+    "api:api-decisions-csv": Endpoint(STAFF, slug),
+}
+
+# Generated responses ---------------------------------------------------------------------------------------------
+a_generation = of(public_id=lambda world: world.benchmark.generation_runs.get().public_id)
+ENDPOINTS |= {
+    "scoring:generation": Endpoint(STAFF, slug),
+    "scoring:generation-new": Endpoint(STAFF, slug),
+    "scoring:generation-size": Endpoint(STAFF, slug, writes_only=True),
+    "scoring:generation-trial": Endpoint(STAFF, slug, writes_only=True),
+    "scoring:generation-run": Endpoint(STAFF, a_generation),
+    "scoring:generation-progress": Endpoint(STAFF, a_generation),
+    "scoring:generation-cancel": Endpoint(STAFF, a_generation, writes_only=True),
+    "scoring:generation-resume": Endpoint(STAFF, a_generation, writes_only=True),
+    "scoring:generation-csv": Endpoint(STAFF, a_generation),
+    "api:api-generation": Endpoint(STAFF, slug),
+    "api:api-generation-run": Endpoint(STAFF, a_generation),
+    "api:api-generation-cancel": Endpoint(STAFF, a_generation, writes_only=True),
+    "api:api-generation-resume": Endpoint(STAFF, a_generation, writes_only=True),
+}
+
+# Screening -------------------------------------------------------------------------------------------------------
+a_screening = of(public_id=lambda world: world.benchmark.screenings.get().public_id)
+ENDPOINTS |= {
+    "scoring:screenings": Endpoint(STAFF, slug),
+    "scoring:screening-new": Endpoint(STAFF, slug),
+    "scoring:screening": Endpoint(STAFF, a_screening),
+    "scoring:screening-decide": Endpoint(STAFF, a_screening, writes_only=True),
+    "scoring:screening-close": Endpoint(STAFF, a_screening, writes_only=True),
+    "scoring:screening-csv": Endpoint(STAFF, a_screening),
+    "scoring:screening-distribution-csv": Endpoint(STAFF, a_screening),
+    "api:api-screenings": Endpoint(STAFF, slug),
+    "api:api-screening": Endpoint(STAFF, a_screening),
+    "api:api-screened-cases": Endpoint(STAFF, a_screening),
+    "api:api-screening-decisions": Endpoint(STAFF, a_screening, writes_only=True),
+    "api:api-screening-close": Endpoint(STAFF, a_screening, writes_only=True),
+}
+
+# The rubric editor -----------------------------------------------------------------------------------------------
+a_written_case = of(public_id=lambda world: world.draft_case.public_id)
+a_written_table = of(public_id=lambda world: world.draft_case.public_id, kind=lambda _world: "csv")
+ENDPOINTS |= {
+    "rubrics:tag-suggestions": Endpoint(WRITERS, slug),
+    "rubrics:rubrics-table": Endpoint(WRITERS, of(kind=lambda _world: "csv")),
+    "rubrics:benchmark-traceability": Endpoint(WRITERS, slug),
+    "rubrics:write-rubric": Endpoint(WRITERS, a_written_case),
+    "rubrics:rubric-draft": Endpoint(WRITERS, a_written_case),
+    "rubrics:rubric-lint": Endpoint(WRITERS, a_written_case, writes_only=True),
+    "rubrics:rubric-paste": Endpoint(WRITERS, a_written_case, writes_only=True),
+    "rubrics:begin-version": Endpoint(WRITERS, a_written_case, writes_only=True),
+    "rubrics:rubric-table": Endpoint(WRITERS, a_written_table),
+    "rubrics:traceability": Endpoint(WRITERS, a_written_case),
+    "rubrics:traceability-table": Endpoint(WRITERS, a_written_table),
+    "api:api-draft": Endpoint(WRITERS, a_written_case),
+    "api:api-draft-lint": Endpoint(WRITERS, a_written_case, writes_only=True),
+    "api:api-draft-table": Endpoint(WRITERS, a_written_case, writes_only=True),
+}
+
+# Contributions ---------------------------------------------------------------------------------------------------
+ENDPOINTS |= {
+    "annotation:contributions": Endpoint(ADMIN, slug),
+    "annotation:contributions-csv": Endpoint(ADMIN, slug),
+    "annotation:acknowledgement": Endpoint(ADMIN, slug),
+    "annotation:payment-csv": Endpoint(ADMIN, slug, writes_only=True),
+    "annotation:credentials-csv": Endpoint(ADMIN, slug),
+}
+
+# Releases --------------------------------------------------------------------------------------------------------
+a_release = of(public_id=lambda world: world.released.public_id)
+ENDPOINTS |= {
+    "releases:releases": Endpoint(STAFF, slug),
+    "releases:release-new": Endpoint(ADMIN, slug),
+    "releases:release": Endpoint(STAFF, a_release),
+    "releases:release-progress": Endpoint(STAFF, a_release),
+    "releases:release-restart": Endpoint(ADMIN, a_release, writes_only=True),
+    "releases:release-archive": Endpoint(STAFF, a_release),
+    "releases:release-files": Endpoint(STAFF, a_release),
+    "releases:release-changes": Endpoint(STAFF, a_release),
+    "api:api-releases": Endpoint(STAFF, slug),
+    "api:api-release": Endpoint(STAFF, a_release),
+    "api:api-release-archive": Endpoint(STAFF, a_release),
+}
+
+# Senior audit ----------------------------------------------------------------------------------------------------
+an_audit = of(public_id=lambda world: world.benchmark.audits.get().public_id)
+an_audit_item = of(public_id=lambda world: world.benchmark.audits.get().items.get(auditor__isnull=False).public_id)
+ENDPOINTS |= {
+    "rubrics:audits": Endpoint(STAFF, slug),
+    "rubrics:audit-new": Endpoint(ADMIN, slug),
+    "rubrics:audit-draw": Endpoint(ADMIN, slug),
+    "rubrics:audit": Endpoint(STAFF, an_audit),
+    "rubrics:audit-rates-csv": Endpoint(STAFF, an_audit),
+    "rubrics:audit-readings-csv": Endpoint(STAFF, an_audit),
+    "rubrics:audit-close": Endpoint(ADMIN, an_audit, writes_only=True),
+    "rubrics:audit-remove": Endpoint(
+        ADMIN,
+        of(
+            public_id=lambda world: world.benchmark.audits.get().public_id,
+            case=lambda world: world.benchmark.audits.get().items.first().case.public_id,
+        ),
+        writes_only=True,
+    ),
+    "rubrics:audit-desk": Endpoint(AUDITORS, slug),
+    "rubrics:audit-take": Endpoint(AUDITORS, slug, writes_only=True),
+    "rubrics:audit-item": Endpoint(AUDITORS, an_audit_item),
+    "rubrics:audit-item-save": Endpoint(AUDITORS, an_audit_item, writes_only=True),
+    "rubrics:audit-item-submit": Endpoint(AUDITORS, an_audit_item, writes_only=True),
+    "rubrics:audit-item-release": Endpoint(AUDITORS, an_audit_item, writes_only=True),
+    "api:api-audits": Endpoint(STAFF, slug),
+    "api:api-audit": Endpoint(STAFF, an_audit),
+}
