@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consilium.lib.api import StrictSerializer
-from consilium.lib.doors import Pages
+from consilium.lib.endpoints import Pages
 from releases import access, services
 from releases.models import Release
 from releases.options import read_options

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.audits.urls import urlpatterns as audit_doors
+from rubrics.audits.urls import urlpatterns as audit_endpoints
 from rubrics.editor_urls import urlpatterns as editor_urls
 from rubrics.version_urls import urlpatterns as version_urls
 from rubrics.views import (
@@ -76,5 +76,5 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/imports/<str:public_id>/state/", imports.import_state, name="import-state"),
     path("b/<slug:slug>/imports/<str:public_id>/restart/", imports.import_restart, name="import-restart"),
     path("b/<slug:slug>/imports/<str:public_id>/faults.csv", imports.import_errors_csv, name="import-faults"),
-    *audit_doors,
+    *audit_endpoints,
 ]

@@ -2,19 +2,19 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.api import versions as doors
+from rubrics.api import versions as benchmarks
 from rubrics.views import review_queue, reviews, revisions, versions
 
 _CASE = "benchmarks/<slug:slug>/cases/<str:public_id>"
 api_urlpatterns: list[URLPattern] = [
-    path(f"{_CASE}/versions/", doors.history, name="api-versions"),
-    path(f"{_CASE}/versions/diff/", doors.difference, name="api-versions-diff"),
-    path(f"{_CASE}/review/", doors.review, name="api-review"),
-    path(f"{_CASE}/send-to-review/", doors.send_to_review, name="api-send-to-review"),
-    path(f"{_CASE}/take-back/", doors.take_back, name="api-take-back"),
-    path(f"{_CASE}/discard/", doors.discard, name="api-discard-draft"),
-    path("benchmarks/<slug:slug>/reviews/", doors.reviews, name="api-reviews"),
-    path("benchmarks/<slug:slug>/drafts/send/", doors.send_many, name="api-drafts-send"),
+    path(f"{_CASE}/versions/", benchmarks.history, name="api-versions"),
+    path(f"{_CASE}/versions/diff/", benchmarks.difference, name="api-versions-diff"),
+    path(f"{_CASE}/review/", benchmarks.review, name="api-review"),
+    path(f"{_CASE}/send-to-review/", benchmarks.send_to_review, name="api-send-to-review"),
+    path(f"{_CASE}/take-back/", benchmarks.take_back, name="api-take-back"),
+    path(f"{_CASE}/discard/", benchmarks.discard, name="api-discard-draft"),
+    path("benchmarks/<slug:slug>/reviews/", benchmarks.reviews, name="api-reviews"),
+    path("benchmarks/<slug:slug>/drafts/send/", benchmarks.send_many, name="api-drafts-send"),
 ]
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/revisions/open/", revisions.open_revision, name="revision-open"),

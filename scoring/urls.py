@@ -4,7 +4,7 @@ from django.urls import URLPattern, path
 
 from scoring import views
 from scoring.generation import views as generation
-from scoring.screening.urls import urlpatterns as screening_doors
+from scoring.screening.urls import urlpatterns as screening_endpoints
 
 app_name = "scoring"
 
@@ -61,5 +61,5 @@ urlpatterns: list[URLPattern] = [
         name="judge-susceptibility-csv",
     ),
     path("b/<slug:slug>/judges/<str:public_id>/train-again", views.judge_train_again, name="judge-train-again"),
-    *screening_doors,
+    *screening_endpoints,
 ]

@@ -24,7 +24,7 @@ from agreement.models import Report
 from agreement.offers import offers
 from agreement.stored import table_names
 from consilium.lib.api import StrictSerializer
-from consilium.lib.doors import PAGED, Pages
+from consilium.lib.endpoints import PAGED, Pages
 from rubrics.access import get_benchmark
 from rubrics.models import JobStatus
 

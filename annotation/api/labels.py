@@ -23,7 +23,7 @@ from annotation.models import LabelTask
 from annotation.services import labels as services
 from annotation.wire import LARGEST_VERSION
 from consilium.lib.api import StrictSerializer
-from consilium.lib.doors import PAGED, page_of
+from consilium.lib.endpoints import PAGED, page_of
 from consilium.statistics.estimate import Figure
 from rubrics.access import get_benchmark
 

@@ -20,7 +20,7 @@ from annotation import access, screens, services
 from annotation.api import serializers as shapes
 from annotation.models import Adjudication, Assignment
 from annotation.services import slots
-from consilium.lib.doors import PAGED, page_of
+from consilium.lib.endpoints import PAGED, page_of
 from rubrics.models import Case
 
 

@@ -25,7 +25,7 @@ from annotation.writing import batches, reading
 from annotation.writing import tasks as services
 from annotation.writing.forms import WritingBatchForm
 from consilium.lib.api import StrictSerializer
-from consilium.lib.doors import PAGED, page_of
+from consilium.lib.endpoints import PAGED, page_of
 from rubrics.access import get_administered_benchmark
 
 

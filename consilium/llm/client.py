@@ -184,7 +184,7 @@ class ChatClient:
         """Whether nothing more is tried or asked; what is in the air is still awaited."""
         return self.meter.closing
 
-    def close_doors(self) -> None:
+    def refuse_requests(self) -> None:
         """Try and ask nothing more from now on; called in the loop."""
         self.meter.close()
 

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.lib.api import StrictSerializer
-from consilium.lib.doors import valid
+from consilium.lib.endpoints import valid
 from consilium.lib.errors import DomainError, ImportRefused
 from rubrics import access, versions
 from rubrics.drafting import items_of

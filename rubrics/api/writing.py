@@ -15,11 +15,11 @@ from rest_framework.response import Response
 
 from accounts.services import person_of
 from consilium.lib.api import StrictSerializer
-from consilium.lib.doors import PAGED, only, page_of, valid
+from consilium.lib.endpoints import PAGED, only, page_of, valid
 from consilium.lib.spoken import said
 from rubrics import access, lists, services
 from rubrics import case_content as contents
-from rubrics.api.doors import me
+from rubrics.api.benchmarks import me
 from rubrics.api.serializers import CaseTurnSerializer, Plain
 from rubrics.case_content import CaseContent, Turn
 from rubrics.models import AuthoringRole, Case

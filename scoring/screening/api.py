@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.lib.api import StrictSerializer
-from consilium.lib.doors import PAGED, only, page_of, valid
+from consilium.lib.endpoints import PAGED, only, page_of, valid
 from rubrics.access import get_benchmark
 from scoring.models import Screening
 from scoring.screening import screen

@@ -172,7 +172,7 @@ class Dispatcher(Generic[Request, Found]):
 
     def _drop(self, dropped: concurrent.futures.Future[int]) -> None:
         assert self._queue is not None
-        self._client.close_doors()
+        self._client.refuse_requests()
         count = 0
         while not self._queue.empty():
             self._queue.get_nowait()
