@@ -19,7 +19,7 @@ from annotation.services.gold import mix_in_gold
 from annotation.services.notices import tell_of_new_work
 from annotation.services.planning import BatchPlan, BatchTerms, plan_batch
 from annotation.services.previews import lock_group, refuse_repeated
-from annotation.services.rules import seize_batch, spoken_rules
+from annotation.services.rules import lock_batch_exclusive, spoken_rules
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 
@@ -140,7 +140,7 @@ def lease_end(batch: Batch, at: datetime) -> datetime | None:
 @transaction.atomic
 def pause_batch(*, batch: Batch) -> None:
     """Take no work until the batch is opened again."""
-    seize_batch(batch.pk)
+    lock_batch_exclusive(batch.pk)
     transition(batch, source=[Batch.Status.OPEN], target=Batch.Status.PAUSED)
 
 
@@ -150,7 +150,7 @@ def open_batch(*, batch: Batch, at: datetime | None = None) -> None:
 
     Leases begin anew, as nobody could work while it was paused.
     """
-    seize_batch(batch.pk)
+    lock_batch_exclusive(batch.pk)
     transition(batch, source=[Batch.Status.PAUSED], target=Batch.Status.OPEN)
     if batch.lease_hours:
         leased = Assignment.objects.filter(batch=batch, status__in=Assignment.OPEN, lease_until__isnull=False)
@@ -160,7 +160,7 @@ def open_batch(*, batch: Batch, at: datetime | None = None) -> None:
 @transaction.atomic
 def close_batch(*, batch: Batch, at: datetime) -> None:
     """End the batch for good. Work that was not finished stays where it is, and counts in no result."""
-    seize_batch(batch.pk)
+    lock_batch_exclusive(batch.pk)
     transition(batch, source=[Batch.Status.OPEN, Batch.Status.PAUSED], target=Batch.Status.CLOSED, closed_at=at)
     settle_closed_batch(batch=batch, at=at)
 

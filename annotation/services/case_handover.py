@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation.case_work import Task
 from annotation.models import Batch
-from annotation.services.rules import seize_batch
+from annotation.services.rules import lock_batch_exclusive
 from consilium.lib.errors import Conflict, DomainError
 
 
 def seize(batch: Batch) -> None:
     """Keep others from moving its cases: two holders' cases must not go to one person at the same time."""
-    seize_batch(batch.pk)
+    lock_batch_exclusive(batch.pk)
     batch.refresh_from_db(fields=["status"])
 
 

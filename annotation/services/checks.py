@@ -15,7 +15,7 @@ from annotation.services.conflicts import open_conflicts_within
 from annotation.services.gold import settle_beside
 from annotation.services.notices import tell_of_return
 from annotation.services.overtaken import stands_already
-from annotation.services.rules import hold_batch, refuse_unless_open, spoken_rules
+from annotation.services.rules import lock_batch_shared, refuse_unless_open, spoken_rules
 from annotation.services.slots import release_if_left
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -37,7 +37,7 @@ def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -
     )
     if row is None:
         return None
-    hold_batch(row.batch_id)
+    lock_batch_shared(row.batch_id)
     row.batch.refresh_from_db(fields=["status"])
     refuse_unless_open(row.batch)
     with spoken_rules():
@@ -146,7 +146,7 @@ def return_check(*, assignment: Assignment, checker: User, note: str, at: dateti
 
 
 def _held(assignment: Assignment, checker: User) -> tuple[Assignment, Check]:
-    hold_batch(assignment.batch_id)
+    lock_batch_shared(assignment.batch_id)
     rows = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related(
         "batch__group__benchmark", "annotator", "response", "rubric"
     )

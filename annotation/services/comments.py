@@ -12,7 +12,7 @@ from accounts.models import Notification, User
 from accounts.services.notifications import notify_of_thread
 from annotation.discussions import MAX_COMMENT_LENGTH
 from annotation.models import Assignment, Batch, Comment, Membership
-from annotation.services.rules import hold_batch
+from annotation.services.rules import lock_batch_shared
 from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import BenchmarkRole
 
@@ -27,7 +27,7 @@ def add_comment(*, assignment: Assignment, author: User, author_role: str, text:
         raise DomainError(_("A comment has at most %(most)d characters; this one has %(n)d.") % {
             "most": MAX_COMMENT_LENGTH, "n": len(cleaned_text)
         })  # fmt: skip
-    hold_batch(assignment.batch_id)
+    lock_batch_shared(assignment.batch_id)
     if Batch.objects.filter(pk=assignment.batch_id, status=Batch.Status.CLOSED).exists():
         raise Conflict(_("This batch is closed: its comments can be read, and no more are added."))
     comment = Comment.objects.create(

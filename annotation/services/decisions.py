@@ -17,7 +17,7 @@ from accounts.models import User
 from annotation.models import Assignment, Batch, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.qualification import after_handing_in, refuse_new_work
-from annotation.services.rules import hold_batch, refuse_unless_open
+from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -205,7 +205,7 @@ def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) 
     """Lock the work; `Conflict` unless it is open. One journey to the database, because every autosave makes it."""
     with connection.cursor() as cursor:
         cursor.execute(
-            # `hold_batch` first, as a statement of its own: the next one sees what was committed while it waited.
+            # `lock_batch_shared` first, as a statement of its own: the next one sees what was committed while it waited.
             "SELECT pg_advisory_xact_lock_shared(1002, %s);"
             " SELECT a.status, a.round, b.status, ARRAY(SELECT i.criterion_id FROM rubrics_rubricitem i"
             " WHERE i.rubric_id = a.rubric_id AND i.criterion_id = ANY(%s)"
@@ -349,7 +349,7 @@ def _refuse_unless_writable(status: str) -> None:
 
 
 def _locked(assignment: Assignment, annotator: User) -> Assignment:
-    hold_batch(assignment.batch_id)
+    lock_batch_shared(assignment.batch_id)
     rows = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related(
         "batch__group", "response", "rubric"
     )

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.case_work import following
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask
-from annotation.services.rules import hold_batch, refuse_unless_open
+from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import Benchmark, slug_characters
@@ -298,7 +298,7 @@ def next_label_task(*, annotator: User, after: LabelTask) -> LabelTask | None:
 
 
 def _locked(task: LabelTask, annotator: User) -> LabelTask:
-    hold_batch(task.batch_id)
+    lock_batch_shared(task.batch_id)
     rows = LabelTask.objects.select_for_update(no_key=True, of=("self",)).select_related("batch")
     row = rows.get(pk=task.pk, annotator=annotator)
     refuse_unless_open(row.batch)

@@ -41,7 +41,7 @@ def spoken_rules() -> Iterator[None]:
         raise DomainError(str(sentence)) from error
 
 
-def hold_batch(batch_id: int) -> None:
+def lock_batch_shared(batch_id: int) -> None:
     """Keep a batch from being paused or closed until this transaction ends; any number may hold it at once.
 
     An advisory lock, because a shared row lock would write to the row of the batch with every saved decision.
@@ -50,7 +50,7 @@ def hold_batch(batch_id: int) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock_shared(1002, %s)", [batch_id])
 
 
-def seize_batch(batch_id: int) -> None:
+def lock_batch_exclusive(batch_id: int) -> None:
     """Wait until nobody holds the batch, and keep others from holding it until this transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(1002, %s)", [batch_id])

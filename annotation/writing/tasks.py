@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation.case_work import following
 from annotation.models import WritingTask
-from annotation.services.rules import hold_batch, refuse_unless_open
+from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.writing.bars import has_read_an_answer
 from annotation.writing.planning import UNAIDED
 from consilium.lib.errors import Conflict, DomainError
@@ -163,7 +163,7 @@ def next_task(*, writer: User, after: WritingTask) -> WritingTask | None:
 
 
 def _locked(task: WritingTask, writer: User) -> WritingTask:
-    hold_batch(task.batch_id)
+    lock_batch_shared(task.batch_id)
     rows = WritingTask.objects.select_for_update(no_key=True, of=("self",)).select_related("batch__writing_terms")
     row = rows.get(pk=task.pk, writer=writer)
     refuse_unless_open(row.batch)

@@ -16,7 +16,7 @@ from annotation.allocation import drawn_places
 from annotation.models import Assignment, Batch, Membership, Slot
 from annotation.services.batches import lease_end
 from annotation.services.gold import gold_due
-from annotation.services.rules import hold_batch, refuse_unless_open, spoken_rules
+from annotation.services.rules import lock_batch_shared, refuse_unless_open, spoken_rules
 from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, put_off, takable
 from annotation.standing import standing_of
 from consilium.lib.transitions import transition
@@ -30,7 +30,7 @@ def claim_next(*, annotator: User, batch: Batch, at: datetime) -> Assignment | N
     last. Slots that another annotator is just taking are skipped. Where no other is left, this waits for those: "no
     more" is never said while one of them may come free. `Conflict` where the batch is paused or closed.
     """
-    hold_batch(batch.pk)
+    lock_batch_shared(batch.pk)
     batch = Batch.objects.select_related("group__benchmark").get(pk=batch.pk)
     refuse_unless_open(batch)
     # One claim of a person at a time: two tabs get the same response, and no capacity is passed by a race.

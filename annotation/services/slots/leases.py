@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
 
 from annotation.models import Assignment, Batch, Decision, Membership
-from annotation.services.rules import hold_batch
+from annotation.services.rules import lock_batch_shared
 from annotation.services.slots.returns import release
 from consilium.lib.errors import Conflict
 
@@ -34,7 +34,7 @@ def release_expired(*, at: datetime) -> int:
 
 @transaction.atomic
 def _release_expired_in(batch_id: int, at: datetime) -> int:
-    hold_batch(batch_id)
+    lock_batch_shared(batch_id)
     batch = Batch.objects.get(pk=batch_id)
     if batch.status != Batch.Status.OPEN or batch.lease_hours is None:
         return 0

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Check, ExpertGroup, Skip, Slot
 from annotation.services.notices import tell_of_passed_work
-from annotation.services.rules import hold_batch, refuse_unless_open
+from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.services.slots.claims import give, next_position
 from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, refusals
 from annotation.standing import standing_of
@@ -41,7 +41,7 @@ def _lock_open(ids: Collection[int]) -> list[Assignment]:
     """The rows that can still change hands, locked; those of paused batches too, not those of closed ones."""
     batches = Assignment.objects.filter(pk__in=ids).order_by("batch").values_list("batch", flat=True).distinct()
     for batch in list(batches):
-        hold_batch(batch)
+        lock_batch_shared(batch)
     rows = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related(
         "batch__group__benchmark", "annotator", "response"
     )
@@ -158,7 +158,7 @@ def skip(*, assignment: Assignment, annotator: User, reason: str, note: str = ""
         raise DomainError(_("Say in the note why you pass this response over."))
     if len(note) > MAX_NOTE_LENGTH:
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
-    hold_batch(assignment.batch_id)
+    lock_batch_shared(assignment.batch_id)
     row = (
         Assignment.objects.select_for_update(no_key=True, of=("self",))
         .select_related("batch")
