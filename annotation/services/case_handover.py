@@ -14,7 +14,7 @@ from annotation.services.rules import lock_batch_exclusive
 from consilium.lib.errors import Conflict, DomainError
 
 
-def seize(batch: Batch) -> None:
+def lock_exclusive(batch: Batch) -> None:
     """Keep others from moving its cases: two holders' cases must not go to one person at the same time."""
     lock_batch_exclusive(batch.pk)
     batch.refresh_from_db(fields=["status"])

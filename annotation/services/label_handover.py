@@ -11,7 +11,7 @@ from django.db.models import Count, Max
 
 from accounts.models import User
 from annotation.models import Batch, LabelQuestion, LabelTask
-from annotation.services.case_handover import fitting_tasks, refuse_nothing_open, seize, spread
+from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
 from annotation.services.label_batches import able_annotators, tasks_asking
 from annotation.services.notices import tell_of_passed_cases
 from consilium.lib.transitions import transition
@@ -48,7 +48,7 @@ def hand_over_labels(*, batch: Batch, holder: User, to: User | None, at: datetim
     `Conflict` where the batch is closed or nothing is open; `DomainError` where nobody may take any of it. The audit
     trail says who did it.
     """
-    seize(batch)
+    lock_exclusive(batch)
     tasks = movable_tasks(batch=batch, holder=holder.pk)
     refuse_nothing_open(tasks)
     moves = spread(tasks, takers_of(batch=batch, tasks=tasks), open_in(batch), to=to)

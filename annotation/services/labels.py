@@ -104,7 +104,7 @@ def make_question(*, benchmark: Benchmark, question_input: QuestionInput, at: da
 def change_question(*, question: LabelQuestion, question_input: QuestionInput) -> None:
     """Change a question. Once it is answered its words and options stand: `Conflict` where they are to change."""
     _lock(question.benchmark)
-    _seize_question(question.pk)
+    _lock_question_exclusive(question.pk)
     _refuse_impossible(question.benchmark, question_input, question)
     options = [option.stored() for option in question_input.options]
     row = LabelQuestion.objects.get(pk=question.pk)
@@ -123,7 +123,7 @@ def change_question(*, question: LabelQuestion, question_input: QuestionInput) -
 @transaction.atomic
 def retire_question(*, question: LabelQuestion) -> None:
     """Ask it no more. Its answers stay; its tags go when the tags are written the next time."""
-    _seize_question(question.pk)
+    _lock_question_exclusive(question.pk)
     if LabelQuestion.objects.filter(pk=question.pk, active=True).update(active=False) != 1:
         raise Conflict(_("This question is retired already."))
     question.active = False
@@ -206,7 +206,7 @@ def _hold_question(question_id: int) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock_shared(1003, %s)", [question_id])
 
 
-def _seize_question(question_id: int) -> None:
+def _lock_question_exclusive(question_id: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(1003, %s)", [question_id])
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import Batch, WritingTask, WritingTerms
-from annotation.services.case_handover import fitting_tasks, refuse_nothing_open, seize, spread
+from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
 from annotation.services.label_batches import able_annotators
 from annotation.services.notices import tell_of_writing
 from annotation.services.previews import refuse_repeated
@@ -138,7 +138,7 @@ def hand_over_writing(*, batch: Batch, holder: User, to: User | None, at: dateti
     A case that nobody may take stays. What was drafted stays on record and becomes no response: whoever takes the case
     begins anew. `Conflict` where nothing is open; `DomainError` where nobody may take any of it.
     """
-    seize(batch)
+    lock_exclusive(batch)
     tasks = movable_tasks(batch=batch, holder=holder.pk)
     refuse_nothing_open(tasks)
     moves = spread(tasks, takers_of(batch=batch, tasks=tasks), open_in(batch), to=to)
@@ -164,7 +164,7 @@ def hand_over_writing(*, batch: Batch, holder: User, to: User | None, at: dateti
 @transaction.atomic
 def take_back(*, batch: Batch, holder: User, at: datetime) -> int:
     """Release what ``holder`` has open without giving it to anybody; how many cases that were."""
-    seize(batch)
+    lock_exclusive(batch)
     tasks = movable_tasks(batch=batch, holder=holder.pk)
     refuse_nothing_open(tasks)
     for task in tasks:
