@@ -27,7 +27,7 @@ from annotation.models import (
     Ruling,
 )
 from annotation.services.conflicts import Opened, open_group_conflicts
-from annotation.services.rules import spoken_rules
+from annotation.services.rules import readable_constraint_errors
 from consilium.lib.identifiers import new_public_id
 from rubrics.imports.bulk import chunks, copy_rows, reserve_ids
 from rubrics.models import Response, RubricItem
@@ -101,7 +101,7 @@ class VoteWriter:
         for part, sheets in self._sheets.items():
             for _response, _rubric, rater in sheets:
                 parts[rater].add(part)
-        with spoken_rules():
+        with readable_constraint_errors():
             self.raters.enrol(parts)
             assignments = self._write_batch(annotators, checkers)
             self._write_decisions(annotators, assignments)

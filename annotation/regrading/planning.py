@@ -19,7 +19,7 @@ from annotation.regrading.lacking import Lacking, graders_of, lacking_in
 from annotation.services.notices import tell_of_new_work
 from annotation.services.planning import BatchTerms, without_account
 from annotation.services.previews import lock_group, refuse_repeated
-from annotation.services.rules import spoken_rules
+from annotation.services.rules import readable_constraint_errors
 from annotation.standing import FAILED, WITHHELD, standings
 from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import Response
@@ -278,7 +278,7 @@ def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, dige
                 to_check=piece.to_check,
             )
         )
-    with spoken_rules():
+    with readable_constraint_errors():
         Assignment.objects.bulk_create(rows, batch_size=1000)
     tell_of_new_work(batch=batch, at=at)
     return batch

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.models import Adjudication, Batch, ExpertGroup, Ruling, RulingOutcome
 from annotation.services.overtaken import stands_already
-from annotation.services.rules import spoken_rules
+from annotation.services.rules import readable_constraint_errors
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import RubricItem
@@ -33,7 +33,7 @@ def claim_adjudication(*, adjudicator: User, waiting: QuerySet[Adjudication]) ->
     if row is None:
         return None
     _refuse_while_paused(row)
-    with spoken_rules():
+    with readable_constraint_errors():
         # The status stays; the condition is that nobody else holds it, which the row lock has made sure of.
         transition(row, source=[Adjudication.Status.OPEN], target=Adjudication.Status.OPEN, adjudicator=adjudicator)
     return row

@@ -19,7 +19,7 @@ from annotation.services.gold import mix_in_gold
 from annotation.services.notices import tell_of_new_work
 from annotation.services.planning import BatchPlan, BatchTerms, plan_batch
 from annotation.services.previews import lock_group, refuse_repeated
-from annotation.services.rules import lock_batch_exclusive, spoken_rules
+from annotation.services.rules import lock_batch_exclusive, readable_constraint_errors
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 
@@ -110,7 +110,7 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
                 lease_until=lease_end(batch, at),
             )
         )
-    with spoken_rules():
+    with readable_constraint_errors():
         Assignment.objects.bulk_create(rows, batch_size=1000)
     mix_in_gold(batch=batch, at=at)
     tell_of_new_work(batch=batch, at=at)

@@ -15,7 +15,7 @@ from annotation.services.conflicts import open_conflicts_within
 from annotation.services.gold import settle_beside
 from annotation.services.notices import tell_of_return
 from annotation.services.overtaken import stands_already
-from annotation.services.rules import lock_batch_shared, refuse_unless_open, spoken_rules
+from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from annotation.services.slots import release_if_left
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -40,7 +40,7 @@ def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -
     lock_batch_shared(row.batch_id)
     row.batch.refresh_from_db(fields=["status"])
     refuse_unless_open(row.batch)
-    with spoken_rules():
+    with readable_constraint_errors():
         transition(row, source=[Assignment.Status.SUBMITTED], target=Assignment.Status.IN_CHECK, checker=checker)
     Check.objects.update_or_create(
         assignment=row,

@@ -29,7 +29,7 @@ from annotation.models import (
     QualificationRule,
 )
 from annotation.services.notices import tell_of_hold
-from annotation.services.rules import spoken_rules
+from annotation.services.rules import readable_constraint_errors
 from consilium.lib.errors import Conflict, DomainError
 from consilium.statistics.estimate import Estimate
 from rubrics.models import Benchmark, BenchmarkRole
@@ -68,7 +68,7 @@ def mix_in_gold(*, batch: Batch, at: datetime) -> int:
                 moved.append(row)
             row.position = number
         fresh += [row for row in queue if row.pk is None]
-    with spoken_rules():
+    with readable_constraint_errors():
         Assignment.objects.bulk_create(fresh, batch_size=1000)
     Assignment.objects.bulk_update(moved, ["position"], batch_size=1000)
     return len(fresh)
@@ -99,7 +99,7 @@ def gold_due(*, annotator: User, batch: Batch, at: datetime) -> Assignment | Non
     item = _assignment(batch, key, annotator.pk, place, name)
     item.position = max((position for _purpose, position in taken), default=0) + 1
     item.lease_until = at + timedelta(hours=batch.lease_hours) if batch.lease_hours else None
-    with spoken_rules():
+    with readable_constraint_errors():
         item.save()
     return item
 

@@ -16,7 +16,7 @@ from accounts.services import invitations, person_of
 from accounts.services.invitations import IssuedInvitation
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership, Physician
 from annotation.services import slots
-from annotation.services.rules import spoken_rules
+from annotation.services.rules import readable_constraint_errors
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
 
@@ -30,7 +30,7 @@ def create_group(*, benchmark: Benchmark, name: str) -> ExpertGroup:
     name = name.strip()
     if not name:
         raise DomainError(_("A group needs a name."))
-    with spoken_rules():
+    with readable_constraint_errors():
         return ExpertGroup.objects.create(benchmark=benchmark, name=name)
 
 
@@ -40,7 +40,7 @@ def rename_group(*, group: ExpertGroup, name: str) -> None:
     group.name = name.strip()
     if not group.name:
         raise DomainError(_("A group needs a name."))
-    with spoken_rules():
+    with readable_constraint_errors():
         group.save(update_fields=["name"])
 
 
@@ -57,7 +57,7 @@ def add_member(
     if role not in Membership.Role.values:
         raise DomainError(_("The role is annotator, checker or adjudicator."))
     person = user or person_of(email=email, name=name)
-    with spoken_rules():
+    with readable_constraint_errors():
         membership, created = Membership.objects.get_or_create(group=group, user=person, role=role)
         if not created and not membership.active:
             membership.active = True
@@ -97,7 +97,7 @@ def set_member_active(
     at = at or timezone.now()
     released = 0 if active else _hand_back(membership, by, at)
     membership.active = active
-    with spoken_rules():
+    with readable_constraint_errors():
         membership.save(update_fields=["active"])
     # What was taken until this very moment: a claim holds the row of the membership.
     return released if active else released + _hand_back(membership, by, at)

@@ -18,7 +18,7 @@ from annotation.labels import TAG_PREFIX, tag_changes
 from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician
 from annotation.services.notices import tell_of_cases
 from annotation.services.previews import lock_group, refuse_repeated
-from annotation.services.rules import spoken_rules
+from annotation.services.rules import readable_constraint_errors
 from annotation.standing import FAILED, WITHHELD, standings
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.order import natural
@@ -226,7 +226,7 @@ def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest
         created_by=by,
         created_at=at,
     )
-    with spoken_rules():
+    with readable_constraint_errors():
         LabelTask.objects.bulk_create(
             [
                 LabelTask(batch=batch, case_id=slot.response, annotator_id=slot.annotator, position=slot.position)

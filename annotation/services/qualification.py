@@ -27,7 +27,7 @@ from annotation.models import (
     QualificationRule,
 )
 from annotation.services.gold import tell_admins
-from annotation.services.rules import spoken_rules
+from annotation.services.rules import readable_constraint_errors
 from annotation.standing import QUALIFICATION, Standing, refuses_new_work, seen_by, standing_of
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -109,7 +109,7 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
         created_at=at,
     )
     queue = sorted(keys, key=lambda key: _place(seed, key))
-    with spoken_rules():
+    with readable_constraint_errors():
         Assignment.objects.bulk_create(
             Assignment(
                 batch=batch,

@@ -28,7 +28,7 @@ SENTENCES = {
 
 
 @contextmanager
-def spoken_rules() -> Iterator[None]:
+def readable_constraint_errors() -> Iterator[None]:
     """Run a block in a savepoint, and turn the database's refusal of it into a `DomainError` with a sentence."""
     try:
         with transaction.atomic():

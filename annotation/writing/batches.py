@@ -16,7 +16,7 @@ from annotation.services.case_handover import fitting_tasks, lock_exclusive, ref
 from annotation.services.label_batches import able_annotators
 from annotation.services.notices import tell_of_writing
 from annotation.services.previews import refuse_repeated
-from annotation.services.rules import spoken_rules
+from annotation.services.rules import readable_constraint_errors
 from annotation.writing.bars import barred_writers
 from annotation.writing.planning import WritingFilter, WritingOrder, WritingPlan, order_shown, plan_writing
 from consilium.lib.errors import Conflict, DomainError
@@ -64,7 +64,7 @@ def create_writing_batch(
         instructions=order.instructions.strip(),
     )
     terms.references.set(order.references)
-    with spoken_rules():
+    with readable_constraint_errors():
         WritingTask.objects.bulk_create(
             [
                 WritingTask(

@@ -219,12 +219,12 @@ def test_nobody_has_live_work_twice(group: ExpertGroup, status: str) -> None:
     row = Assignment.objects.first()
     assert row is not None
     Assignment.objects.filter(pk=row.pk).update(status=status)
-    from annotation.services.rules import spoken_rules
+    from annotation.services.rules import readable_constraint_errors
 
-    with pytest.raises(DomainError, match="in another batch"), spoken_rules():
+    with pytest.raises(DomainError, match="in another batch"), readable_constraint_errors():
         copy_of(row).save()
     copy_of(row, criteria=[1]).save()  # other criteria are other work
-    with pytest.raises(DomainError, match="in another batch"), spoken_rules():
+    with pytest.raises(DomainError, match="in another batch"), readable_constraint_errors():
         copy_of(row, criteria=[1]).save()
 
 

@@ -16,7 +16,7 @@ from annotation.allocation import drawn_places
 from annotation.models import Assignment, Batch, Membership, Slot
 from annotation.services.batches import lease_end
 from annotation.services.gold import gold_due
-from annotation.services.rules import lock_batch_shared, refuse_unless_open, spoken_rules
+from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, put_off, takable
 from annotation.standing import standing_of
 from consilium.lib.transitions import transition
@@ -133,7 +133,7 @@ def give(*, slot: Slot, annotator: User, batch: Batch, at: datetime) -> Assignme
         .filter(batch=batch, response=item.response_id, rubric=item.rubric_id, annotator=annotator)
         .first()
     )
-    with spoken_rules():
+    with readable_constraint_errors():
         if known is None:
             return Assignment.objects.create(
                 batch=batch,
