@@ -19,7 +19,7 @@ from agreement.parameters import WrongParameters
 from agreement.stored import store_tables
 from agreement.tables import Result
 from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.spoken import speaking_to
+from consilium.lib.i18n import language_of
 from consilium.lib.version import VERSION
 from rubrics.exclusion import excluded_cases
 from rubrics.models import Benchmark, JobStatus
@@ -141,7 +141,7 @@ def run(*, report_id: int, clock: Clock) -> None:
     report = claim(report_id=report_id, at=clock())
     if report is None:
         return
-    with speaking_to(report.created_by):
+    with language_of(report.created_by):
         _run(report, clock)
 
 

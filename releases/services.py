@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.spoken import speaking_to
+from consilium.lib.i18n import language_of
 from consilium.lib.transitions import transition
 from releases import build
 from releases.changes import changes_since
@@ -178,7 +178,7 @@ def run(*, release_id: int, clock: Clock) -> None:
     release = claim(release_id=release_id, at=clock())
     if release is None:
         return
-    with speaking_to(release.created_by):
+    with language_of(release.created_by):
         _run(release, clock)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from django.db import connection
 from django.utils.timezone import localtime
 
+from consilium.lib.i18n import translate
 from consilium.lib.prepared import Prepared
-from consilium.lib.spoken import said
 from rubrics.drafting import DraftItem, from_rubric, items_of, unready
 from rubrics.lint import lint
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft
@@ -63,7 +63,7 @@ def nothing_yet(benchmark: Benchmark) -> dict[str, Any]:
 def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, Any]]:
     """What keeps the rubric from review: half-done criteria, then rules of the benchmark; ``line`` 0 is the whole."""
     faults = [*unready(items), *broken_rules(items, rules_of(benchmark))]
-    return [{"line": fault.line, "field": fault.field, "message": said(fault.message)} for fault in faults]
+    return [{"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults]
 
 
 def clock(draft: RubricDraft) -> str:
@@ -76,7 +76,7 @@ def remarks(items: Sequence[DraftItem], case: Case) -> list[dict[str, Any]]:
     remarks = lint(
         [(item.id, item.text, item.points, item.tags) for item in items], reference_answer=case.reference_answer
     )
-    return [remark.as_json(said) for remark in remarks]
+    return [remark.as_json(translate) for remark in remarks]
 
 
 def tag_suggestions(benchmark: Benchmark) -> dict[str, list[str]]:

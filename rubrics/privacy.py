@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from consilium.lib.spoken import said
+from consilium.lib.i18n import translate
 from rubrics.drafting import DraftItem
 from rubrics.models import Case, Criterion, PrivacyWaiver, Rubric
 from rubrics.parsing.privacy import Finding, findings
@@ -57,7 +57,7 @@ class PlacedFinding:
         return {KEY: _("Key"), TAGS: _("Tags"), REFERENCE: _("Reference answer")}[self.place.part]
 
     def __str__(self) -> str:
-        values = {"where": self.where, "quote": self.quote, "why": said(self.finding.why)}
+        values = {"where": self.where, "quote": self.quote, "why": translate(self.finding.why)}
         return _("%(where)s: “%(quote)s”. %(why)s Remove it, or say on the page of the case why it may stay.") % values
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import pgettext_lazy
 
 from accounts.models import User
 from consilium.lib.errors import DomainError
-from consilium.lib.spoken import said
+from consilium.lib.i18n import translate
 from consilium.llm.endpoint import ResponseFormat
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 from rubrics.models import Benchmark, Candidate
@@ -61,7 +61,7 @@ class ChatJudgeForm(_JudgeForm, EndpointForm):
     prompt = forms.ChoiceField(
         label=_("Prompt"),
         choices=lambda: [
-            *((name, said(template.title)) for name, template in TEMPLATES.items()),
+            *((name, translate(template.title)) for name, template in TEMPLATES.items()),
             (PASTED, _("Your own, pasted below")),
         ],
     )
@@ -190,7 +190,7 @@ class PromptForm(forms.Form):
         try:
             return pasted_template(data["system"], data["user"])
         except UnusableTemplate as error:
-            self.add_error("user", said(error.args[0]))
+            self.add_error("user", translate(error.args[0]))
             return None
 
 

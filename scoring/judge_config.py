@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from consilium.lib.errors import DomainError
-from consilium.lib.spoken import said
+from consilium.lib.i18n import translate
 from consilium.llm.endpoint import Endpoint, RetryPolicy, check_key_name, check_url
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 
@@ -38,7 +38,7 @@ class EndpointConfig(StrictConfig):
         try:
             return check_url(value, settings.JUDGE_ALLOWED_HOSTS)
         except DomainError as error:
-            raise ValueError(said(error.args[0])) from None
+            raise ValueError(translate(error.args[0])) from None
 
     @field_validator("key_env")
     @classmethod
@@ -46,7 +46,7 @@ class EndpointConfig(StrictConfig):
         try:
             return check_key_name(value)
         except DomainError as error:
-            raise ValueError(said(error.args[0])) from None
+            raise ValueError(translate(error.args[0])) from None
 
 
 class ChatConfig(EndpointConfig):
@@ -94,7 +94,7 @@ class ChatConfig(EndpointConfig):
             try:
                 pasted_template(info.data.get("system", ""), value)
             except UnusableTemplate as error:
-                raise ValueError(said(error.args[0])) from None
+                raise ValueError(translate(error.args[0])) from None
         return value
 
     @field_validator("slices")

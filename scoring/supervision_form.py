@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.spoken import said
+from consilium.lib.i18n import translate
 from consilium.llm.prompts import TEMPLATES
 from rubrics.models import Benchmark
 from scoring.supervision import PROMPT, Wanted
@@ -44,7 +44,7 @@ class SupervisionForm(forms.Form):
         groups = benchmark.groups.order_by("name").values_list("name", flat=True)
         answered = benchmark.candidates.filter(responses__isnull=False).distinct().order_by("name")
         self._offer("group", [(name, name) for name in groups])
-        self._offer("prompt", [(name, said(template.title)) for name, template in TEMPLATES.items()])
+        self._offer("prompt", [(name, translate(template.title)) for name, template in TEMPLATES.items()])
         self._offer("held_out", [(name, name) for name in answered.values_list("name", flat=True)])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:

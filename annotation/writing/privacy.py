@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from consilium.lib.spoken import said
+from consilium.lib.i18n import translate
 from rubrics.parsing.privacy import findings
 
 MAX_SHOWN = 10
@@ -10,5 +10,5 @@ MAX_SHOWN = 10
 
 def privacy_advice(text: str) -> list[str]:
     """The passages that look like a name, a number or an address of a person, and why; each once, the first ten."""
-    lines = dict.fromkeys(f"“{finding.quote}”: {said(finding.why)}" for finding in findings(text))
+    lines = dict.fromkeys(f"“{finding.quote}”: {translate(finding.why)}" for finding in findings(text))
     return list(lines)[:MAX_SHOWN]

@@ -15,7 +15,7 @@ from rest_framework.views import exception_handler as rest_exception_handler
 from rest_framework.views import set_rollback
 
 from consilium.lib.errors import DomainError, ImportRefused
-from consilium.lib.spoken import said
+from consilium.lib.i18n import translate
 from consilium.lib.strict_json import RefusedJSON, read_json
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class StorableJSONParser(JSONParser):
         try:
             data = read_json(stream.read())
         except RefusedJSON as refused:
-            raise ParseError(said(refused.message)) from refused
+            raise ParseError(translate(refused.message)) from refused
         except ValueError as error:
             raise ParseError(_("This is not JSON: %(problem)s.") % {"problem": error}) from error
         if not _storable(data):

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Phrase(str):
-    """An English text that remembers its template and values, so that `consilium.lib.spoken.said` can translate it.
+    """An English text that remembers its template and values, so that `consilium.lib.i18n.translate` can translate it.
 
     ``Phrase("This is longer than %(n)s characters.", n=200)``. A value may be a phrase itself. Everywhere else it is
     the text: it compares, is stored and is printed as such.

@@ -20,7 +20,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
-from consilium.lib import languages, navigation, remarks, spoken
+from consilium.lib import i18n, languages, navigation, remarks
 from consilium.lib import markdown as markdown_module
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def percent(value: Any, digits: int = 1) -> str:
 
 
 @register.filter
-def said(text: Any) -> str:
-    """``{{ fault.message|said }}``: what pure code said (`consilium.lib.phrases`), in the reader's language."""
-    return spoken.said(text)
+def in_words(text: Any) -> str:
+    """``{{ fault.message|in_words }}``: what pure code said (`consilium.lib.phrases`), in the reader's language."""
+    return i18n.translate(text)
 
 
 @register.filter

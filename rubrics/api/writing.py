@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from accounts.services import person_of
 from consilium.lib.api import StrictSerializer
 from consilium.lib.endpoints import PAGED, only, page_of, valid
-from consilium.lib.spoken import said
+from consilium.lib.i18n import translate
 from rubrics import access, lists, services
 from rubrics import case_content as contents
 from rubrics.api.benchmarks import me
@@ -102,7 +102,7 @@ class FindingSerializer(Plain):
 
     def get_why(self, finding: PlacedFinding) -> str:
         """In the reader's language."""
-        return said(finding.finding.why)
+        return translate(finding.finding.why)
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_waived(self, finding: PlacedFinding) -> str | None:

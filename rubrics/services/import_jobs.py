@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.lib.errors import Conflict, DomainError, ImportRefused, LineError
-from consilium.lib.spoken import said, speaking_to
+from consilium.lib.i18n import language_of, translate
 from consilium.lib.transitions import transition
 from rubrics import imports
 from rubrics.imports.bulk import refresh_statistics
@@ -124,7 +124,7 @@ def run(*, job_id: int, clock: Clock) -> None:
     if job is None:
         return
     # What is wrong with the file is written for whoever sent it.
-    with speaking_to(job.created_by):
+    with language_of(job.created_by):
         _run(job, clock)
 
 
@@ -177,7 +177,7 @@ def _close(job: ImportJob, status: str, errors: list[LineError], total: int, at:
 
 
 def _errors(errors: list[LineError], total: int) -> dict[str, Any]:
-    rows = [{"line": error.line, "field": error.field, "message": said(error.message)} for error in errors]
+    rows = [{"line": error.line, "field": error.field, "message": translate(error.message)} for error in errors]
     return {"errors": rows, "error_total": total}
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.identity import opaque_name
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.spoken import said
+from consilium.lib.i18n import translate
 from consilium.lib.strict_json import read_json
 from rubrics import access, editing
 from rubrics.conversation import turns_of
@@ -144,7 +144,7 @@ def _json(request: SignedInRequest) -> dict[str, Any]:
 
 
 def _told(faults: Any) -> list[dict[str, Any]]:
-    return [{"line": fault.line, "field": fault.field, "message": said(fault.message)} for fault in faults]
+    return [{"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults]
 
 
 @require_POST

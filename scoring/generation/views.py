@@ -17,7 +17,7 @@ from accounts.models import User
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.spoken import said
+from consilium.lib.i18n import translate
 from rubrics.access import get_benchmark
 from rubrics.models import Candidate, Case
 from scoring.generation import runs as services
@@ -132,7 +132,7 @@ def generation_trial(request: SignedInRequest, slug: str) -> HttpResponse:
         try:
             trial = try_once(benchmark, form.frame(), form.checked, candidate=form.cleaned_data["candidate"])
         except DomainError as refused:
-            context["problems"] = [said(refused.args[0])]
+            context["problems"] = [translate(refused.args[0])]
         else:
             context |= {"trial": trial, "words": screens.error_words(trial.answer.kind)}
     else:

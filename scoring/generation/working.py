@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from consilium.lib.errors import DomainError
-from consilium.lib.spoken import said, speaking_to
+from consilium.lib.i18n import language_of, translate
 from consilium.llm.client import ChatClient
 from consilium.llm.errors import may_pass
 from consilium.llm.meter import Allowance
@@ -111,7 +111,7 @@ def work_on_run(run_id: int, *, clock: Clock, budget_s: float = TASK_BUDGET_S) -
         worker = _begin(run_id, clock)
         if worker is None:
             return False
-        with speaking_to(worker.run.created_by):
+        with language_of(worker.run.created_by):
             return _work_to_the_end(worker, budget_s)
 
 
@@ -124,7 +124,7 @@ def _begin(run_id: int, clock: Clock) -> _Worker | None:
         return None
     rows = GenerationRun.objects.filter(pk=run_id)
     if run.attempts >= BARREN_STARTS + int(run.config.get("pauses", 0)):
-        with speaking_to(run.created_by):
+        with language_of(run.created_by):
             reason = _("The worker died %(times)s times here without a single response; its log says more.")
             rows.update(
                 status=GenerationRun.Status.FAILED,
@@ -151,7 +151,7 @@ def _work_to_the_end(worker: _Worker, budget_s: float) -> bool:
         config = generation_config(worker.run.config)
         down = _keep_asking(worker, config, time.monotonic() + budget_s)
     except DomainError as refused:
-        _end(worker, GenerationRun.Status.INCOMPLETE, said(refused.args[0]))
+        _end(worker, GenerationRun.Status.INCOMPLETE, translate(refused.args[0]))
         return False
     except DatabaseError:
         raise  # nothing can be written down; the sweep rings again

@@ -13,7 +13,7 @@ from django.db import DatabaseError, transaction
 from django.utils.translation import gettext as _
 
 from consilium.lib.errors import DomainError
-from consilium.lib.spoken import speaking_to
+from consilium.lib.i18n import language_of
 from rubrics.models import Benchmark
 from scoring.judge_config import TrainedConfig, trained_config
 from scoring.models import TrainedModel
@@ -61,7 +61,7 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
             TrainedModel.objects.select_related("judge__benchmark", "judge__created_by").get(pk=trained_model_id).judge
         )
         try:
-            with speaking_to(judge.created_by):
+            with language_of(judge.created_by):
                 artifact, card = train(judge.benchmark, trained_config(judge.config))
         except DomainError as refused:
             open_models.update(status="failed", error=str(refused), heartbeat_at=clock())
@@ -69,7 +69,7 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
             raise  # nothing can be written down; the sweep rings again
         except Exception as error:
             log.exception("training_failed", judge=judge.public_id)
-            with speaking_to(judge.created_by):
+            with language_of(judge.created_by):
                 message = _("The training failed (%(error)s); the worker’s log says more.")
             reason = message % {"error": type(error).__name__}
             open_models.update(status="failed", error=reason, heartbeat_at=clock())

@@ -18,7 +18,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from consilium.lib.errors import DomainError
-from consilium.lib.spoken import said, speaking_to
+from consilium.lib.i18n import language_of, translate
 from consilium.llm.errors import may_pass
 from scoring.judge_config import ChatConfig, chat_config
 from scoring.models import Judge, JudgeRun, RunSlice
@@ -129,7 +129,7 @@ def work_on_slice(
         worker = _begin(run_id, number, clock, rng or random.Random())
         if worker is None:
             return False
-        with speaking_to(worker.run.created_by):
+        with language_of(worker.run.created_by):
             again = _work_to_the_end(worker, budget_s)
     if not again:
         settle_run(run_id=run_id, at=clock())
@@ -144,7 +144,7 @@ def _work_to_the_end(worker: _Worker, budget_s: float) -> bool:
     except EndpointDown as down:
         _pause(worker, str(down))
     except (Stopped, DomainError) as stopped:
-        _end(worker, RunSlice.Status.STOPPED, reason=said(stopped.args[0]))
+        _end(worker, RunSlice.Status.STOPPED, reason=translate(stopped.args[0]))
     except DatabaseError:
         raise  # nothing can be written down; the sweep rings again
     except Exception as error:
@@ -172,7 +172,7 @@ def _begin(run_id: int, number: int, clock: Clock, rng: random.Random) -> _Worke
         return None
     if row.barren_starts >= BARREN_STARTS:
         row.status, row.failed = RunSlice.Status.STOPPED, True
-        with speaking_to(run.created_by):
+        with language_of(run.created_by):
             row.reason = _("The worker died %(times)s times here without a single verdict; its log says more.") % {
                 "times": row.barren_starts
             }

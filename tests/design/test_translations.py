@@ -16,9 +16,9 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from consilium import translations
+from consilium.lib.i18n import translate
 from consilium.lib.phrases import Phrase
 from consilium.lib.remarks import in_words
-from consilium.lib.spoken import said
 from tests.access.endpoints import ENDPOINTS
 from tests.access.pages import VIEWERS, client_of
 from tests.access.words import GAP, LETTERS, english_in, stored_texts, words_of
@@ -83,8 +83,8 @@ def test_a_phrase_of_pure_code_is_said_in_the_language_of_the_reader() -> None:
     phrase = Phrase("This must be a text, not %(kind)s.", kind=Phrase("a number"))
     assert phrase == "This must be a text, not a number."
     with override("zh-hans"):
-        assert said(phrase) == "此处应为文本，而不是数字。"
-        assert said("as it is") == "as it is"
+        assert translate(phrase) == "此处应为文本，而不是数字。"
+        assert translate("as it is") == "as it is"
 
 
 # The source -------------------------------------------------------------------------------------------------------
