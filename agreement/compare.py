@@ -18,9 +18,9 @@ from agreement.counting import Counts, Tallies
 from agreement.frame import Frame
 from agreement.pairs import (
     LAST_COUNTED,
-    STANDINGS,
+    N_PAIR_STATUSES,
     Pairs,
-    Standing,
+    PairStatus,
     conservative_counts,
     n_counted,
     n_invalid,
@@ -197,7 +197,7 @@ def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
 
 def _summed(tallies: NDArray[Any], index: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """Rows of tallies added up into ``size`` groups."""
-    summed = np.zeros((size, STANDINGS), np.int64)
+    summed = np.zeros((size, N_PAIR_STATUSES), np.int64)
     for status in np.flatnonzero(tallies.any(axis=0)).tolist():
         sums = np.bincount(index, weights=tallies[:, status], minlength=size)
         summed[:, status] = np.rint(sums)
@@ -276,11 +276,11 @@ def _row(
         "n_cases": agreement.n_cases,
         **{column: figure.value for column, figure in figures.items()},
         "n_invalid": int(n_invalid(total)),
-        "n_cannot": int(total[Standing.CANNOT]),
-        "n_undecided": int(total[Standing.UNDECIDED]),
-        "n_undecided_by_judge": int(total[Standing.UNDECIDED_BY_JUDGE]),
+        "n_cannot": int(total[PairStatus.CANNOT]),
+        "n_undecided": int(total[PairStatus.UNDECIDED]),
+        "n_undecided_by_judge": int(total[PairStatus.UNDECIDED_BY_JUDGE]),
         "n_missing": int(n_missing(total)),
-        "n_faulty": int(total[Standing.FAULTY]),
+        "n_faulty": int(total[PairStatus.FAULTY]),
         "n_valid": agreement.n_valid,
         "mf1_valid": agreement.mf1_valid.value,
     }
@@ -312,10 +312,10 @@ def _left_out(agreement: TwoRaterAgreement, total: NDArray[np.int64], judged_by:
         shown = "undefined" if mf1 is None else f"{mf1:.6f}"
         remarks.append(f"mf1 on the {agreement.n_valid} pairs with a valid verdict: {shown}")
     for status, why in (
-        (Standing.REFERENCE_INVALID, "invalid verdict of the reference"),
-        (Standing.UNDECIDED, "undecided"),
-        (Standing.UNDECIDED_BY_JUDGE, f"the {judged_by} was not of one mind"),
-        (Standing.FAULTY, "criterion faulty"),
+        (PairStatus.REFERENCE_INVALID, "invalid verdict of the reference"),
+        (PairStatus.UNDECIDED, "undecided"),
+        (PairStatus.UNDECIDED_BY_JUDGE, f"the {judged_by} was not of one mind"),
+        (PairStatus.FAULTY, "criterion faulty"),
     ):
         remarks += pairs_left_out(int(total[status]), why)
     return remarks

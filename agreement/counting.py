@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from agreement.frame import Frame, Index
 from agreement.inputs import WINDOW, Reading
-from agreement.pairs import LAST_COUNTED, STANDINGS, Pairs
+from agreement.pairs import LAST_COUNTED, N_PAIR_STATUSES, Pairs
 from rubrics.models import Benchmark
 from scoring.raters import Rater
 
@@ -27,8 +27,8 @@ class Tallies:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self.by_response: Counts = np.zeros((len(frame.response_ids), STANDINGS), np.int32)
-        self.by_criterion: Counts = np.zeros((len(frame.criterion_ids), STANDINGS), np.int32)
+        self.by_response: Counts = np.zeros((len(frame.response_ids), N_PAIR_STATUSES), np.int32)
+        self.by_criterion: Counts = np.zeros((len(frame.criterion_ids), N_PAIR_STATUSES), np.int32)
         self._by_criteria = [part for part in frame.slices if part.criteria is not None]
         self.responses_behind = {part.name: 0 for part in self._by_criteria}
 
@@ -58,8 +58,8 @@ def _count(into: Counts, place: Index, status: NDArray[np.int8]) -> None:
     """Add up standings by place; only the stretch of places that the part covers is touched."""
     first, last = int(place.min()), int(place.max())
     size = last - first + 1
-    counts = np.bincount((place - first) * STANDINGS + status, minlength=size * STANDINGS)
-    into[first : last + 1] += counts.reshape(size, STANDINGS).astype(np.int32)
+    counts = np.bincount((place - first) * N_PAIR_STATUSES + status, minlength=size * N_PAIR_STATUSES)
+    into[first : last + 1] += counts.reshape(size, N_PAIR_STATUSES).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)

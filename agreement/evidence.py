@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from agreement.frame import Frame, Index
 from agreement.kinds import kind_of
 from agreement.models import Report
-from agreement.pairs import MISSING, Pairs, Standing
+from agreement.pairs import MISSING, Pairs, PairStatus
 from agreement.scoreboard.case_sets import cases_of, parted
 from consilium.lib.ratings import Outcome
 from rubrics.models import Benchmark, Response, RubricItem
@@ -32,11 +32,11 @@ WORDS: dict[int, str] = {
 # In which groups the pairs stand, in the order of the page: of two raters, and of one.
 TWO_RATERS = ("differ", "agree", "left_out")
 ONE_RATER = ("not_met", "met", "other")
-_AGREE = (Standing.TP, Standing.TN)
+_AGREE = (PairStatus.TP, PairStatus.TN)
 _DIFFER = (
-    *(Standing.FP, Standing.FN),
-    *(Standing.INVALID_ON_MET, Standing.INVALID_ON_NOT_MET),
-    *(Standing.MISSING_ON_MET, Standing.MISSING_ON_NOT_MET),
+    *(PairStatus.FP, PairStatus.FN),
+    *(PairStatus.INVALID_ON_MET, PairStatus.INVALID_ON_NOT_MET),
+    *(PairStatus.MISSING_ON_MET, PairStatus.MISSING_ON_NOT_MET),
 )
 
 

@@ -28,7 +28,7 @@ from consilium.statistics.confusion import ConfusionCounts
 MISSING = len(Outcome)
 
 
-class Standing(IntEnum):
+class PairStatus(IntEnum):
     """Where a pair stands. The first four are the cells of the table, rater A being the reference."""
 
     TP = 0
@@ -46,35 +46,35 @@ class Standing(IntEnum):
     FAULTY = 12
 
 
-STANDINGS = len(Standing)
-LAST_COUNTED = Standing.MISSING_ON_NOT_MET  # those up to it stand behind MF1
+N_PAIR_STATUSES = len(PairStatus)
+LAST_COUNTED = PairStatus.MISSING_ON_NOT_MET  # those up to it stand behind MF1
 
 
-def _standing(a: int, b: int, *, a_is_judge: bool = False, b_is_judge: bool = False) -> Standing:
+def _status_of(a: int, b: int, *, a_is_judge: bool = False, b_is_judge: bool = False) -> PairStatus:
     if Outcome.FAULTY in (a, b):
-        return Standing.FAULTY
+        return PairStatus.FAULTY
     if (a_is_judge and a == Outcome.UNDECIDED) or (b_is_judge and b == Outcome.UNDECIDED):
-        return Standing.UNDECIDED_BY_JUDGE
+        return PairStatus.UNDECIDED_BY_JUDGE
     if Outcome.UNDECIDED in (a, b):
-        return Standing.UNDECIDED
+        return PairStatus.UNDECIDED
     if Outcome.CANNOT_ASSESS in (a, b):
-        return Standing.CANNOT
+        return PairStatus.CANNOT
     if a > Outcome.MET:
-        return Standing.REFERENCE_INVALID
+        return PairStatus.REFERENCE_INVALID
     if b == MISSING:
-        return Standing.MISSING_ON_MET if a == Outcome.MET else Standing.MISSING_ON_NOT_MET
+        return PairStatus.MISSING_ON_MET if a == Outcome.MET else PairStatus.MISSING_ON_NOT_MET
     if b > Outcome.MET:
-        return Standing.INVALID_ON_MET if a == Outcome.MET else Standing.INVALID_ON_NOT_MET
+        return PairStatus.INVALID_ON_MET if a == Outcome.MET else PairStatus.INVALID_ON_NOT_MET
     if a == Outcome.MET:
-        return Standing.TP if b == Outcome.MET else Standing.FN
-    return Standing.FP if b == Outcome.MET else Standing.TN
+        return PairStatus.TP if b == Outcome.MET else PairStatus.FN
+    return PairStatus.FP if b == Outcome.MET else PairStatus.TN
 
 
 _CODES = MISSING + 1
 # By which of the two is a judge or a jury, then by what each said.
 _TABLES = {
     (first, second): np.array(
-        [[_standing(a, b, a_is_judge=first, b_is_judge=second) for b in range(_CODES)] for a in range(_CODES)],
+        [[_status_of(a, b, a_is_judge=first, b_is_judge=second) for b in range(_CODES)] for a in range(_CODES)],
         dtype=np.int8,
     )
     for first in (False, True)
@@ -85,7 +85,7 @@ _TABLES = {
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Parallel arrays, sorted by response, then criterion: what each rater said (``MISSING`` for B where a verdict was
-    due) and the `Standing` of the pair.
+    due) and the `PairStatus` of the pair.
     """
 
     response: NDArray[np.int64]
@@ -150,27 +150,27 @@ def pair(
 
 def tally(pairs: Pairs, index: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """How many pairs of each standing: shape (size, STANDINGS); ``index`` puts each pair in one of ``size`` rows."""
-    flat = np.bincount(index * STANDINGS + pairs.standing, minlength=size * STANDINGS)
-    return flat.reshape(size, STANDINGS)
+    flat = np.bincount(index * N_PAIR_STATUSES + pairs.standing, minlength=size * N_PAIR_STATUSES)
+    return flat.reshape(size, N_PAIR_STATUSES)
 
 
 def valid_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
     """Tables of valid pairs from tallies of shape (..., STANDINGS)."""
     return ConfusionCounts(
-        tp=tallies[..., Standing.TP],
-        fp=tallies[..., Standing.FP],
-        fn=tallies[..., Standing.FN],
-        tn=tallies[..., Standing.TN],
+        tp=tallies[..., PairStatus.TP],
+        fp=tallies[..., PairStatus.FP],
+        fn=tallies[..., PairStatus.FN],
+        tn=tallies[..., PairStatus.TN],
     )
 
 
 def conservative_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
     """The same with invalid and missing verdicts as the opposite of the reference."""
     return ConfusionCounts(
-        tp=tallies[..., Standing.TP],
-        fp=tallies[..., [Standing.FP, Standing.INVALID_ON_NOT_MET, Standing.MISSING_ON_NOT_MET]].sum(axis=-1),
-        fn=tallies[..., [Standing.FN, Standing.INVALID_ON_MET, Standing.MISSING_ON_MET]].sum(axis=-1),
-        tn=tallies[..., Standing.TN],
+        tp=tallies[..., PairStatus.TP],
+        fp=tallies[..., [PairStatus.FP, PairStatus.INVALID_ON_NOT_MET, PairStatus.MISSING_ON_NOT_MET]].sum(axis=-1),
+        fn=tallies[..., [PairStatus.FN, PairStatus.INVALID_ON_MET, PairStatus.MISSING_ON_MET]].sum(axis=-1),
+        tn=tallies[..., PairStatus.TN],
     )
 
 
@@ -181,9 +181,9 @@ def n_counted(tallies: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def n_invalid(tallies: NDArray[np.int64]) -> NDArray[np.int64]:
     """Pairs whose verdict, on either side, was invalid or missing."""
-    return np.asarray(tallies[..., Standing.INVALID_ON_MET : Standing.REFERENCE_INVALID + 1].sum(axis=-1))
+    return np.asarray(tallies[..., PairStatus.INVALID_ON_MET : PairStatus.REFERENCE_INVALID + 1].sum(axis=-1))
 
 
 def n_missing(tallies: NDArray[np.int64]) -> NDArray[np.int64]:
     """Those of `n_invalid` whose verdict was due and never came."""
-    return np.asarray(tallies[..., [Standing.MISSING_ON_MET, Standing.MISSING_ON_NOT_MET]].sum(axis=-1))
+    return np.asarray(tallies[..., [PairStatus.MISSING_ON_MET, PairStatus.MISSING_ON_NOT_MET]].sum(axis=-1))

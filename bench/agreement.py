@@ -114,10 +114,10 @@ def sklearn_loops(benchmark: Any, *, candidates: int) -> tuple[float, float]:
     from sklearn.metrics import f1_score
 
     from agreement.inputs import join
-    from agreement.pairs import Standing
+    from agreement.pairs import PairStatus
 
     joined = join(benchmark, "group:A@checked", "group:B@checked")
-    valid = joined.pairs.standing <= Standing.TN
+    valid = joined.pairs.standing <= PairStatus.TN
     pairs, frame = joined.pairs.chosen(valid), joined.frame
     response = frame.response_places(pairs.response)
     case, candidate = frame.response_case[response], frame.response_candidate[response]

@@ -19,7 +19,7 @@ from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, JudgePairs
 from agreement.compare import Progress, unheard
 from agreement.judged.learned import learned_candidates
-from agreement.pairs import Pairs, Standing, conservative_counts, n_counted, n_invalid, n_missing, tally
+from agreement.pairs import Pairs, PairStatus, conservative_counts, n_counted, n_invalid, n_missing, tally
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.cacs_error import (
     ErrorRates,
@@ -150,10 +150,10 @@ def _not_learned_from(inputs: CalibrationInputs, pairs: Pairs, learned: list[str
 def _scored_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
     """Tables in which an invalid or missing verdict is no met, whatever the reference says: as scores take it."""
     return ConfusionCounts(
-        tp=tallies[..., Standing.TP],
-        fp=tallies[..., Standing.FP],
-        fn=tallies[..., [Standing.FN, Standing.INVALID_ON_MET, Standing.MISSING_ON_MET]].sum(axis=-1),
-        tn=tallies[..., [Standing.TN, Standing.INVALID_ON_NOT_MET, Standing.MISSING_ON_NOT_MET]].sum(axis=-1),
+        tp=tallies[..., PairStatus.TP],
+        fp=tallies[..., PairStatus.FP],
+        fn=tallies[..., [PairStatus.FN, PairStatus.INVALID_ON_MET, PairStatus.MISSING_ON_MET]].sum(axis=-1),
+        tn=tallies[..., [PairStatus.TN, PairStatus.INVALID_ON_NOT_MET, PairStatus.MISSING_ON_NOT_MET]].sum(axis=-1),
     )
 
 
@@ -199,7 +199,7 @@ def _judge_row(measurement: Measured, roles: dict[str, Measured], propagated_by_
         figure = shown.get(name, Undefined("only the worst and the best judge’s errors are carried on"))
         row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
     row["n_invalid"], row["n_missing"] = int(n_invalid(total)), int(n_missing(total))
-    row["n_undecided"] = int(total[Standing.UNDECIDED_BY_JUDGE])
+    row["n_undecided"] = int(total[PairStatus.UNDECIDED_BY_JUDGE])
     noted = [f"{name}: {figure.note}" for name, figure in shown.items() if figure.note]
     row["note"] = "; ".join([*noted, *measurement.notes])
     return row

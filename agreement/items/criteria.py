@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from agreement.items.inputs import Items
-from agreement.pairs import Standing, conservative_counts, n_counted, n_invalid, tally, valid_counts
+from agreement.pairs import PairStatus, conservative_counts, n_counted, n_invalid, tally, valid_counts
 from agreement.tables import Row, Table
 from consilium.lib.ratings import Outcome
 from consilium.statistics.estimate import Figure
@@ -38,7 +38,7 @@ def criteria_table(items: Items) -> Table:
     borderline = _borderline(items)
 
     def discrimination(outcomes: np.ndarray) -> list[Figure]:
-        answered = (outcomes <= Outcome.MET) & (pairs.standing != Standing.FAULTY)
+        answered = (outcomes <= Outcome.MET) & (pairs.standing != PairStatus.FAULTY)
         points = items.points[criterion[answered]]
         correlations = item_rest(
             response[answered],
@@ -60,7 +60,7 @@ def criteria_table(items: Items) -> Table:
     }
     n_pairs, n_valid, differ = n_counted(mine).tolist(), valid.n.tolist(), (valid.fp + valid.fn).tolist()
     broken = n_invalid(mine).tolist()
-    undecided = mine[:, Standing.UNDECIDED] + mine[:, Standing.UNDECIDED_BY_JUDGE]
+    undecided = mine[:, PairStatus.UNDECIDED] + mine[:, PairStatus.UNDECIDED_BY_JUDGE]
     rows: list[Row] = []
     for i, place in enumerate(places.tolist()):
         own = {name: column[i] for name, column in figures.items()}
@@ -79,9 +79,9 @@ def criteria_table(items: Items) -> Table:
                 "n_discrimination_a": own["discrimination_a"].n,
                 "n_discrimination_b": own["discrimination_b"].n,
                 "n_invalid": broken[i],
-                "n_cannot": int(mine[i, Standing.CANNOT]),
+                "n_cannot": int(mine[i, PairStatus.CANNOT]),
                 "n_undecided": int(undecided[i]),
-                "n_faulty": int(mine[i, Standing.FAULTY]),
+                "n_faulty": int(mine[i, PairStatus.FAULTY]),
                 "n_borderline": int(borderline[place]),
                 "note": noted(own),
             }

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from agreement.items.criteria import noted
 from agreement.items.inputs import Items, Votes
-from agreement.pairs import Pairs, Standing, positions
+from agreement.pairs import Pairs, PairStatus, positions
 from agreement.tables import Row, Table
 from consilium.lib.order import natural
 from consilium.lib.ratings import Outcome
@@ -110,7 +110,7 @@ def _of_other_rater(items: Items) -> tuple[Ints, NDArray[np.bool_]]:
     in_a = np.isin(votes.group, [pk for pk, side in items.side_of.items() if side == "a"])
     other = np.where(in_a, pairs.b[places], pairs.a[places]).astype(np.int64)
     both = (other <= Outcome.MET) & (votes.outcome <= Outcome.MET)
-    return other, is_present & both & (pairs.standing[places] != Standing.FAULTY)
+    return other, is_present & both & (pairs.standing[places] != PairStatus.FAULTY)
 
 
 def _keys(pairs: Pairs) -> Ints:

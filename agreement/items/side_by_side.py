@@ -14,14 +14,14 @@ from django.db.models import F
 from agreement.evidence import WORDS
 from agreement.inputs import pairs_of
 from agreement.items.inputs import groups_among
-from agreement.pairs import Standing
+from agreement.pairs import PairStatus
 from annotation.models import Amendment, Decision, ExpertGroup, Ruling
 from annotation.reading import Block, Piece, blocks
 from consilium.lib.ratings import Span
 from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
 from scoring.raters import Rater, groups_of_consensus, is_consensus
 
-_AGREE = (Standing.TP, Standing.TN)
+_AGREE = (PairStatus.TP, PairStatus.TN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _said(benchmark: Benchmark, raters: tuple[Rater, Rater], shown: Sequence[Res
                 standing="agree"
                 if status in _AGREE
                 else "differ"
-                if status <= Standing.MISSING_ON_NOT_MET
+                if status <= PairStatus.MISSING_ON_NOT_MET
                 else "left_out",
             )
     return answers

@@ -6,7 +6,7 @@ import numpy as np
 
 from agreement.items.criteria import noted
 from agreement.items.inputs import Items
-from agreement.pairs import Standing, conservative_counts, n_counted, tally, valid_counts
+from agreement.pairs import PairStatus, conservative_counts, n_counted, tally, valid_counts
 from agreement.tables import Row, Table
 from consilium.statistics.estimate import Figure
 from consilium.statistics.macro_f1 import macro_f1_figures
@@ -49,7 +49,7 @@ def tail_table(items: Items) -> Table:
                 "n_differ": differ[i],
                 "mf1": mf1[i].value,
                 "raw": raw[i].value,
-                "n_cannot": int(mine[i, Standing.CANNOT]),
+                "n_cannot": int(mine[i, PairStatus.CANNOT]),
                 "note": "; ".join(filter(None, [noted(figures), f"setting {setting}" if setting else ""])),
             }
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from agreement.items.attributes import UNITS, Attribute, attributes
 from agreement.items.criteria import noted
 from agreement.items.inputs import Items
-from agreement.pairs import Standing
+from agreement.pairs import PairStatus
 from agreement.tables import Row, Table
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
 from consilium.statistics.estimate import Figure
@@ -71,8 +71,8 @@ def where_tables(items: Items, *, seed: int) -> dict[str, Table]:
 def _counts(items: Items) -> dict[str, Ints]:
     """Valid pairs of each unit by whether the raters differ: (units, 2)."""
     frame, pairs = items.joined.frame, items.joined.pairs
-    valid = pairs.standing <= Standing.TN
-    differ = np.isin(pairs.standing[valid], (Standing.FP, Standing.FN)).astype(np.int64)
+    valid = pairs.standing <= PairStatus.TN
+    differ = np.isin(pairs.standing[valid], (PairStatus.FP, PairStatus.FN)).astype(np.int64)
     response = frame.response_places(pairs.response[valid])
     place = {
         "case": (frame.response_case[response], len(frame.cases)),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from agreement.frame import Frame, read_frame
 from agreement.inputs import digest_of
 from agreement.label_files import JudgeFile, LabelFile
-from agreement.pairs import Pairs, Standing, pair, positions
+from agreement.pairs import Pairs, PairStatus, pair, positions
 from agreement.tables import Row, Table
 from annotation.models import ExpertGroup, Physician
 from annotation.ratings import faulty_pairs
@@ -176,7 +176,7 @@ def _verdicts(keys: Ints, ratings: Ratings, due: Ratings | None, faulty: Ratings
     reference = Ratings(shared_keys >> 31, shared_keys & (2**31 - 1), np.zeros(len(shared_keys), dtype=np.int8))
     pairs = pair(reference, ratings, due_of_b=due, faulty=faulty, judges=(False, True))
     undecided = pairs.b == Outcome.UNDECIDED
-    at_fault = pairs.standing == Standing.FAULTY
+    at_fault = pairs.standing == PairStatus.FAULTY
     fine = ~at_fault & (pairs.b != Outcome.CANNOT_ASSESS) & ~undecided
     return pairs.chosen(fine), int((undecided & ~at_fault).sum()), int(at_fault.sum())
 

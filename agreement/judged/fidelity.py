@@ -18,9 +18,9 @@ from agreement.frame import Frame, read_frame
 from agreement.inputs import digest_of
 from agreement.pairs import (
     LAST_COUNTED,
-    STANDINGS,
+    N_PAIR_STATUSES,
     Pairs,
-    Standing,
+    PairStatus,
     conservative_counts,
     n_counted,
     n_missing,
@@ -176,15 +176,15 @@ def _common(*, judge_a: Pairs, judge_b: Pairs, ceiling: Pairs) -> Sides:
     def kept(pairs: Pairs) -> Pairs:
         return pairs.chosen(positions(shared, keys(pairs))[1])
 
-    open_ = judge_a.chosen(judge_a.standing == Standing.UNDECIDED_BY_JUDGE)
+    open_ = judge_a.chosen(judge_a.standing == PairStatus.UNDECIDED_BY_JUDGE)
     undecided = open_.chosen(positions(keys(counted(ceiling)), keys(open_))[1])
-    at_fault = keys(ceiling.chosen(ceiling.standing == Standing.FAULTY))
+    at_fault = keys(ceiling.chosen(ceiling.standing == PairStatus.FAULTY))
     n_faulty = len(np.intersect1d(at_fault, keys(judge_a), assume_unique=True))
     return Sides(kept(judge_a), kept(judge_b), kept(ceiling), undecided, n_faulty)
 
 
 def _tallied(frame: Frame, pairs: Pairs) -> Sliced:
-    return sliced(frame, pairs.response, pairs.criterion, pairs.standing, STANDINGS)
+    return sliced(frame, pairs.response, pairs.criterion, pairs.standing, N_PAIR_STATUSES)
 
 
 def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: int) -> tuple[list[Row], list[Row]]:
@@ -201,8 +201,8 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
     columns["mean"], columns["gap"] = _joint(a, b, ceiling, bootstrap)
     pairs_behind, invalid = n_counted(tallied_a).sum(axis=0), _invalid(tallied_a)
     cases = (n_counted(tallied_a) > 0).sum(axis=0)
-    verdicts, undecided = _met(tallied_a, Standing.FP), _undecided(frame, sides.undecided)
-    met_a, met_b = (_met(tallied, Standing.FN) for tallied in (tallied_a, tallied_b))
+    verdicts, undecided = _met(tallied_a, PairStatus.FP), _undecided(frame, sides.undecided)
+    met_a, met_b = (_met(tallied, PairStatus.FN) for tallied in (tallied_a, tallied_b))
     missing = n_missing(tallied_a).sum(axis=0)
     pooled = ceiling.pooled(axis=0)
     rows, margins = [], []
@@ -261,15 +261,15 @@ def _joint(
 
 
 def _invalid(tallied: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.asarray(tallied[..., Standing.INVALID_ON_MET : LAST_COUNTED + 1].sum(axis=(0, -1)))
+    return np.asarray(tallied[..., PairStatus.INVALID_ON_MET : LAST_COUNTED + 1].sum(axis=(0, -1)))
 
 
-def _met(tallied: NDArray[np.int64], alone: Standing) -> list[float | None]:
+def _met(tallied: NDArray[np.int64], alone: PairStatus) -> list[float | None]:
     """The positive rate over the pairs with a valid verdict, for each slice: of the judge, which ``alone`` said met in
     `Standing.FP`, or of the group, which did in `Standing.FN`.
     """
     total = tallied.sum(axis=0)
-    met, valid = total[:, Standing.TP] + total[:, alone], total[:, : Standing.TN + 1].sum(axis=1)
+    met, valid = total[:, PairStatus.TP] + total[:, alone], total[:, : PairStatus.TN + 1].sum(axis=1)
     return [int(m) / int(n) if n else None for m, n in zip(met, valid, strict=True)]
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from agreement.compare import Progress, unheard
 from agreement.frame import Frame, read_frame
 from agreement.inputs import digest_of
-from agreement.pairs import LAST_COUNTED, Pairs, Standing, pair, positions
+from agreement.pairs import LAST_COUNTED, Pairs, PairStatus, pair, positions
 from agreement.slicing import Sliced, sliced
 from annotation.ratings import faulty_pairs
 from consilium.lib.errors import DomainError
@@ -139,10 +139,10 @@ def contest(
 
 def _state(pairs: Pairs) -> NDArray[np.int64]:
     states = np.empty(LAST_COUNTED + 1, dtype=np.int64)
-    states[[Standing.TP, Standing.TN]] = RIGHT
-    states[[Standing.FP, Standing.FN]] = WRONG
-    states[[Standing.INVALID_ON_MET, Standing.INVALID_ON_NOT_MET]] = INVALID
-    states[[Standing.MISSING_ON_MET, Standing.MISSING_ON_NOT_MET]] = MISSING
+    states[[PairStatus.TP, PairStatus.TN]] = RIGHT
+    states[[PairStatus.FP, PairStatus.FN]] = WRONG
+    states[[PairStatus.INVALID_ON_MET, PairStatus.INVALID_ON_NOT_MET]] = INVALID
+    states[[PairStatus.MISSING_ON_MET, PairStatus.MISSING_ON_NOT_MET]] = MISSING
     return np.asarray(states[pairs.standing])
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from agreement.inputs import join
 from agreement.judged.coverage import coverage_remarks
-from agreement.pairs import LAST_COUNTED, Pairs, Standing, positions
+from agreement.pairs import LAST_COUNTED, Pairs, PairStatus, positions
 from agreement.powered.scores import Inputs, powered_figures, read_inputs
 from agreement.tables import Row
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals
@@ -257,5 +257,5 @@ def _keys(pairs: Pairs) -> Any:
 
 def _said(pairs: Pairs) -> Any:
     """What the judge said, an invalid or missing verdict as the opposite of the reference."""
-    agrees = (pairs.standing == Standing.TP) | (pairs.standing == Standing.TN)
+    agrees = (pairs.standing == PairStatus.TP) | (pairs.standing == PairStatus.TN)
     return np.where(agrees, pairs.a, 1 - pairs.a)

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score, f1_score
 
 from agreement.compare import COLUMNS, compare
 from agreement.frame import CaseLabels, Frame
-from agreement.pairs import MISSING, Pairs, Standing, pair
+from agreement.pairs import MISSING, Pairs, PairStatus, pair
 from consilium.lib.ratings import Outcome, Ratings
 
 CRITERIA = 4
@@ -114,28 +114,28 @@ UNDECIDED, FAULTY = Outcome.UNDECIDED, Outcome.FAULTY
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
-        (MET, MET, Standing.TP),
-        (NOT_MET, MET, Standing.FP),
-        (MET, NOT_MET, Standing.FN),
-        (NOT_MET, NOT_MET, Standing.TN),
-        (MET, INVALID, Standing.INVALID_ON_MET),
-        (NOT_MET, INVALID, Standing.INVALID_ON_NOT_MET),
-        (MET, MISSING, Standing.MISSING_ON_MET),
-        (NOT_MET, MISSING, Standing.MISSING_ON_NOT_MET),
-        (INVALID, MET, Standing.REFERENCE_INVALID),
-        (INVALID, INVALID, Standing.REFERENCE_INVALID),
-        (CANNOT, MET, Standing.CANNOT),
-        (NOT_MET, CANNOT, Standing.CANNOT),
-        (CANNOT, INVALID, Standing.CANNOT),
-        (CANNOT, MISSING, Standing.CANNOT),
-        (INVALID, CANNOT, Standing.CANNOT),
-        (UNDECIDED, CANNOT, Standing.UNDECIDED),
-        (MET, UNDECIDED, Standing.UNDECIDED),
-        (FAULTY, UNDECIDED, Standing.FAULTY),
-        (MET, FAULTY, Standing.FAULTY),
+        (MET, MET, PairStatus.TP),
+        (NOT_MET, MET, PairStatus.FP),
+        (MET, NOT_MET, PairStatus.FN),
+        (NOT_MET, NOT_MET, PairStatus.TN),
+        (MET, INVALID, PairStatus.INVALID_ON_MET),
+        (NOT_MET, INVALID, PairStatus.INVALID_ON_NOT_MET),
+        (MET, MISSING, PairStatus.MISSING_ON_MET),
+        (NOT_MET, MISSING, PairStatus.MISSING_ON_NOT_MET),
+        (INVALID, MET, PairStatus.REFERENCE_INVALID),
+        (INVALID, INVALID, PairStatus.REFERENCE_INVALID),
+        (CANNOT, MET, PairStatus.CANNOT),
+        (NOT_MET, CANNOT, PairStatus.CANNOT),
+        (CANNOT, INVALID, PairStatus.CANNOT),
+        (CANNOT, MISSING, PairStatus.CANNOT),
+        (INVALID, CANNOT, PairStatus.CANNOT),
+        (UNDECIDED, CANNOT, PairStatus.UNDECIDED),
+        (MET, UNDECIDED, PairStatus.UNDECIDED),
+        (FAULTY, UNDECIDED, PairStatus.FAULTY),
+        (MET, FAULTY, PairStatus.FAULTY),
     ],
 )
-def test_counting_rules(a: int, b: int, expected: Standing) -> None:
+def test_counting_rules(a: int, b: int, expected: PairStatus) -> None:
     study_frame = frame(1)
     assert set(pair(ratings(study_frame, [a] * 8), ratings(study_frame, [b] * 8)).standing.tolist()) == {expected}
 

@@ -20,7 +20,7 @@ from agreement.exports import TEXT_COLUMNS as TEXT_OF_DECISIONS
 from agreement.exports import DecisionExport
 from agreement.inputs import RatingsDigest, digest_of, join
 from agreement.models import Report, ReportRows
-from agreement.pairs import Standing, pair
+from agreement.pairs import PairStatus, pair
 from agreement.tables import Table
 from annotation.models import Decision
 from consilium.lib.csvfile import beginning, stream_csv
@@ -148,7 +148,7 @@ def test_every_kind_of_rater_is_read_in_windows_as_at_once(
     assert shares[-1] == 1.0
     assert list(compare_tallies(parts.tallies).rows) == list(compare_tallies(whole.tallies).rows)
     assert whole.tallies.by_response.sum() > 0
-    assert whole.tallies.by_response[:, Standing.FAULTY].sum() == 6
+    assert whole.tallies.by_response[:, PairStatus.FAULTY].sum() == 6
     assert parts.digest == whole.digest == join(study.benchmark, a, b).digest
 
 
