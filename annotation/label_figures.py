@@ -28,7 +28,7 @@ NO_ANSWERS = "no answers"
 ONE_ANSWER = "one answer has no spread"
 
 
-class Standing(StrEnum):
+class AnswerState(StrEnum):
     """How far the answers about a case have come."""
 
     AGREED = "agreed"
@@ -56,12 +56,12 @@ class Summary:
     level: Figure
     spread: Figure
     certainty: Figure
-    standing: Standing
+    standing: AnswerState
 
     @property
     def agreed_value(self) -> str:
         """The majority where it counts as agreed, else empty."""
-        return self.majority if self.standing == Standing.AGREED else ""
+        return self.majority if self.standing == AnswerState.AGREED else ""
 
 
 def summarise(
@@ -89,7 +89,7 @@ def summarise(
         level=mean_level(counts) if ordered else Undefined("not ordered"),
         spread=level_spread(counts) if ordered else Undefined("not ordered"),
         certainty=median_certainty(answers),
-        standing=Standing.AGREED if agreed else Standing.OPEN if enough else Standing.FEW,
+        standing=AnswerState.AGREED if agreed else AnswerState.OPEN if enough else AnswerState.FEW,
     )
 
 

@@ -18,7 +18,7 @@ from accounts.models import User
 from annotation import access
 from annotation.case_work import CaseWork, case_work
 from annotation.label_agreement import Certainty, label_agreement
-from annotation.label_figures import Answer, Standing, Summary, summarise
+from annotation.label_figures import Answer, AnswerState, Summary, summarise
 from annotation.models import Attention, LabelAnswer, LabelQuestion, LabelTask, Physician
 from consilium.statistics.estimate import Figure
 from rubrics.models import Benchmark, Case
@@ -293,7 +293,11 @@ def tag_changes(benchmark: Benchmark) -> dict[int, list[str]]:
 FIGURES = ("share", "dispersion", "level", "spread", "certainty")
 ANSWER_COLUMNS = ("question", "case", "physician", "value", "certainty", "note", "submitted_at")
 ANSWER_TEXT = ("question", "case", "physician", "note")
-STANDINGS: Mapping[str, str] = {Standing.AGREED: "agreed", Standing.OPEN: "not_agreed", Standing.FEW: "too_few"}
+ANSWER_STATES: Mapping[str, str] = {
+    AnswerState.AGREED: "agreed",
+    AnswerState.OPEN: "not_agreed",
+    AnswerState.FEW: "too_few",
+}
 
 
 def case_columns(question: LabelQuestion) -> tuple[str, ...]:
@@ -313,7 +317,7 @@ def case_rows(results: QuestionResults) -> Iterator[Sequence[object]]:
         yield (
             *(results.question.name, case.key, case.asked, summary.n, *summary.counts, summary.majority),
             *(figure.value for figure in figures),
-            *(STANDINGS[summary.standing], note),
+            *(ANSWER_STATES[summary.standing], note),
         )
 
 

@@ -93,7 +93,7 @@ class LabelledCaseSerializer(Plain):
 
     def get_state(self, case: reading.LabelledCase) -> str:
         """How far the case is."""
-        return reading.STANDINGS[case.summary.standing]
+        return reading.ANSWER_STATES[case.summary.standing]
 
 
 class LabelResultsSerializer(Plain):

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access, labels
-from annotation.label_figures import Standing
+from annotation.label_figures import AnswerState
 from annotation.label_forms import STARTERS, LabelBatchForm, OptionRows, QuestionForm
 from annotation.models import Batch, LabelAnswer, LabelQuestion
 from annotation.services import label_batches, new_seed
@@ -223,12 +223,12 @@ def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     question = access.get_label_question(request.user, slug, public_id)
     question_results = labels.results_of(question)
     show = request.GET.get("show", "")
-    if show not in {*Standing}:
+    if show not in {*AnswerState}:
         show = ""
     chosen = [case for case in question_results.cases if not show or case.summary.standing == show]
     names = {option["value"]: option["label"] for option in question.options}
     states = (
-        (Standing.AGREED, _("Agreed")), (Standing.OPEN, _("Not agreed")), (Standing.FEW, _("Too few answers")),
+        (AnswerState.AGREED, _("Agreed")), (AnswerState.OPEN, _("Not agreed")), (AnswerState.FEW, _("Too few answers")),
     )  # fmt: skip
     page = Paginator(chosen, PER_PAGE).get_page(request.GET.get("page"))
     context = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.label_figures import Answer, Standing, Summary, summarise
+from annotation.label_figures import Answer, AnswerState, Summary, summarise
 
 LEVELS = ("routine", "soon", "urgent", "immediate")
 
@@ -31,7 +31,7 @@ def test_level_spread_and_certainty_by_hand() -> None:
     assert summary.level.value == 3  # (2 + 3 + 3 + 4) / 4
     assert summary.spread.value == pytest.approx((2 / 3) ** 0.5)  # √((1 + 0 + 0 + 1) / 3)
     assert summary.certainty.value == 70  # between 60 and 80
-    assert (summary.majority, summary.standing) == ("urgent", Standing.AGREED)
+    assert (summary.majority, summary.standing) == ("urgent", AnswerState.AGREED)
     alone = summarise([Answer("soon", 10)], LEVELS, ordered=True, threshold=0.5, minimum=1)
     assert not alone.spread.defined
     assert alone.level.value == 2
@@ -54,9 +54,9 @@ def test_the_edge_of_the_threshold(values: str, threshold: float, stored: str) -
 
 
 def test_too_few_answers_never_agree() -> None:
-    assert choice("a", "a", minimum=3).standing == Standing.FEW
+    assert choice("a", "a", minimum=3).standing == AnswerState.FEW
     assert choice("a", "a", minimum=3).agreed_value == ""
     assert choice("a", "a", "a", minimum=3).agreed_value == "a"
     nothing = choice(minimum=1)
-    assert nothing.standing == Standing.FEW
+    assert nothing.standing == AnswerState.FEW
     assert not nothing.share.defined
