@@ -11,11 +11,11 @@ from django.utils import timezone
 from accounts.models import User
 from annotation import access
 from annotation.case_work import CaseWork
+from annotation.eligibility import QUALIFICATION, Eligibility, own_eligibilities
 from annotation.labels import label_work
 from annotation.models import Assignment, Attention, Batch, Check, Membership, Slot
 from annotation.screens_review import AmendedLine, amendments_in
 from annotation.services import slots
-from annotation.standing import QUALIFICATION, Standing, own_standings
 from annotation.writing.reading import writing_work
 from rubrics.models import Benchmark
 
@@ -110,7 +110,7 @@ class Workload:
     checks_waiting: int
     held_checks: list[str]  # public ids, the longest waiting first
     adjudications: int
-    standings: list[Standing] = field(default_factory=list)  # in each group that the physician annotates for
+    standings: list[Eligibility] = field(default_factory=list)  # in each group that the physician annotates for
     labels: list[CaseWork] = field(default_factory=list)
     writing: list[CaseWork] = field(default_factory=list)
     seconds: int = 0  # spent on all of it: grading, checking and adjudicating
@@ -185,7 +185,7 @@ class Workload:
     def state(self) -> str:
         """Why there is nothing to grade; empty where there is something to do.
 
-        ``no_group``, ``other_part`` (checks or adjudicates only), ``held_back`` (`Standing` says why), ``none`` (no
+        ``no_group``, ``other_part`` (checks or adjudicates only), ``held_back`` (`Eligibility` says why), ``none`` (no
         batch yet), ``paused``, ``locked`` and ``barred`` (see `BatchWork`), ``waiting`` (a checker's turn), ``done``.
         """
         if self.first is not None or self.pool is not None or self.label is not None or self.write is not None:
@@ -217,7 +217,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         pools = pools.filter(group__benchmark=benchmark)
     roles = frozenset(members.values_list("role", flat=True))
     annotates = Membership.Role.ANNOTATOR in roles
-    eligibilities = own_standings(user, benchmark) if annotates else []
+    eligibilities = own_eligibilities(user, benchmark) if annotates else []
     counts = (
         own.order_by()
         .values("batch")
@@ -303,7 +303,7 @@ def _fill_in_pools(user: User, pools: list[BatchWork]) -> None:
         work.elsewhere = max(0, held - work.open)
 
 
-def _not_to_begin(eligibilities: list[Standing]) -> Q:
+def _not_to_begin(eligibilities: list[Eligibility]) -> Q:
     """New work of groups that give none now; what is begun goes on, and so does the qualification."""
     groups = [eligibility.group for eligibility in eligibilities if not eligibility.may_get_work]
     begun = ~Q(status=Assignment.Status.NOT_STARTED) | Q(purpose=Assignment.Purpose.QUALIFICATION)

@@ -13,10 +13,10 @@ from django.db.models import Count, QuerySet
 from accounts.models import PhysicianProfile
 from annotation.dashboard.counts import OPEN
 from annotation.dashboard.people import People, Person
+from annotation.eligibility import eligibilities
 from annotation.models import Assignment, Batch, Slot
 from annotation.services.slots.eligibility import annotators_of, refusals, stuck_slots
 from annotation.specialties import case_specialty, matching
-from annotation.standing import standings
 from consilium.lib.order import natural
 from rubrics.models import Case, Response
 
@@ -228,7 +228,7 @@ def hand_over_of(batch: Batch, rows: QuerySet[Assignment], people: People) -> Ha
 
 
 def _able(batch: Batch, people: People) -> list[int]:
-    may = standings(batch.group)
+    may = eligibilities(batch.group)
     active = annotators_of(batch.group_id).values_list("user_id", flat=True)
     return [user for user in active if user in people and (user not in may or may[user].may_get_work)]
 

@@ -14,13 +14,13 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.allocation import NO_CHECKER, drawn_places, keyed
+from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Involvement, Membership, Physician, Slot
 from annotation.regrading.lacking import Lacking, graders_of, lacking_in
 from annotation.services.notices import tell_of_new_work
 from annotation.services.planning import BatchTerms, without_account
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
-from annotation.standing import FAILED, WITHHELD, standings
 from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import Response
 
@@ -116,7 +116,7 @@ def _of_cases(rows: list[Lacking], cases: Iterable[str]) -> list[Lacking]:
 
 def _able(group: ExpertGroup) -> list[int]:
     """Annotators who may be given new work, in the order of joining."""
-    known = standings(group)
+    known = eligibilities(group)
     rows = Membership.objects.filter(
         group=group, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True
     ).order_by("pk")

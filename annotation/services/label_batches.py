@@ -14,12 +14,12 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.allocation import Allocation, Infeasible, Item, allocate
+from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.labels import TAG_PREFIX, tag_changes
 from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician
 from annotation.services.notices import tell_of_cases
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
-from annotation.standing import FAILED, WITHHELD, standings
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.order import natural
 from rubrics.models import Benchmark, Case
@@ -160,7 +160,7 @@ def able_annotators(group: ExpertGroup) -> tuple[list[int], int]:
     members = Membership.objects.filter(
         group=group, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True
     ).values_list("user_id", flat=True)
-    known = standings(group)
+    known = eligibilities(group)
     able = [user for user in members if user not in known or known[user].reason not in (FAILED, WITHHELD)]
     return able, len(members) - len(able)
 

@@ -21,10 +21,10 @@ from annotation.allocation import (
     check_sample_size,
     refuse_impossible_pool,
 )
+from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Physician
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
 from annotation.specialties import case_specialty, matching
-from annotation.standing import FAILED, WITHHELD, standings
 from annotation.writing.bars import pledged_to_write
 from consilium.lib.errors import DomainError
 from consilium.lib.order import natural
@@ -212,7 +212,7 @@ def _team(group: ExpertGroup) -> _Team:
 
 def _able(group: ExpertGroup, annotators: Collection[int], warnings: list[str]) -> list[int]:
     """Annotators who may be given new work; those who still have to qualify can be, and begin when they have."""
-    known = standings(group)
+    known = eligibilities(group)
     reason = {user: known[user].reason if user in known else "" for user in annotators}
     able = [user for user in annotators if reason[user] not in (FAILED, WITHHELD)]
     left_out = len(reason) - len(able)

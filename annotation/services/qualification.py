@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.allocation import keyed
+from annotation.eligibility import QUALIFICATION, Eligibility, eligibility_of, refuses_new_work, seen_by
 from annotation.marking import mark
 from annotation.models import (
     Assignment,
@@ -28,14 +29,13 @@ from annotation.models import (
 )
 from annotation.services.gold import tell_admins
 from annotation.services.rules import readable_constraint_errors
-from annotation.standing import QUALIFICATION, Standing, refuses_new_work, seen_by, standing_of
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from consilium.statistics.estimate import Estimate
 from rubrics.models import Benchmark
 
 
-def why_no_new_work(eligibility: Standing) -> str:
+def why_no_new_work(eligibility: Eligibility) -> str:
     """The sentence for a physician who may not begin anything new. What held them back stays between admins."""
     return {
         "qualification": _("Pass the qualification first; you find it under “My work”."),
@@ -84,7 +84,7 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
     )
     if member.first() is None:
         raise DomainError(_("Only annotators of the group qualify."))
-    eligibility = standing_of(user, group, at=at)
+    eligibility = eligibility_of(user, group, at=at)
     if eligibility.under_way is not None:
         return eligibility.under_way
     if eligibility.reason != QUALIFICATION:
@@ -164,7 +164,7 @@ def _finish(batch: Batch, at: datetime) -> None:
     transition(batch, source=[Batch.Status.OPEN, Batch.Status.PAUSED], target=Batch.Status.CLOSED, closed_at=at)
     if passed:
         return
-    eligibility = standing_of(attempt.user, attempt.group, at=at)
+    eligibility = eligibility_of(attempt.user, attempt.group, at=at)
     if eligibility.reason == "failed":
         member = Membership.objects.select_related("user").get(
             group=attempt.group, user=attempt.user, role=Membership.Role.ANNOTATOR

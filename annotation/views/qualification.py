@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import screens
+from annotation.eligibility import QUALIFICATION, WAITING, eligibilities, eligibility_of, seen_by
 from annotation.models import (
     Assignment,
     ExpertGroup,
@@ -28,7 +29,6 @@ from annotation.models import (
 from annotation.qualification_forms import KeyForm, KeyImportForm, RuleForm
 from annotation.services import keys as key_services
 from annotation.services.qualification import marked_rows, start_attempt
-from annotation.standing import QUALIFICATION, WAITING, seen_by, standing_of, standings
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError, ImportRefused
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -102,7 +102,7 @@ def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) ->
     for user, _response in seen_by(users, active):
         known[user] = known.get(user, 0) + 1
     for group in ExpertGroup.objects.filter(benchmark=benchmark):
-        for user, eligibility in standings(group).items():
+        for user, eligibility in eligibilities(group).items():
             name = str(users[user]) if names else pseudonyms.get(user, "")
             rows.append({"name": name, "pseudonym": pseudonyms.get(user, ""), "standing": eligibility,
                           "known": known.get(user, 0), "set": len(active)})  # fmt: skip
@@ -302,7 +302,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
     """
     rows = QualificationAttempt.objects.filter(user=request.user).exclude(status=QualificationAttempt.Status.OPEN)
     attempt = get_object_or_404(rows.select_related("group__benchmark", "batch"), public_id=public_id)
-    again = standing_of(request.user, attempt.group, at=timezone.now()).reason in (QUALIFICATION, WAITING)
+    again = eligibility_of(request.user, attempt.group, at=timezone.now()).reason in (QUALIFICATION, WAITING)
     marked: dict[int, dict[int, Any]] = {}
     for each in marked_rows(attempt):
         marked.setdefault(each.response, {})[each.criterion] = each

@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
+from annotation.eligibility import Eligibility, eligibilities
 from annotation.models import ExpertGroup, Membership, Physician
 from annotation.qualification_forms import ReasonForm
 from annotation.quality import (
@@ -27,7 +28,6 @@ from annotation.quality import (
     checker_figures,
 )
 from annotation.services.gold import hold_back, lift_hold
-from annotation.standing import Standing, standings
 from annotation.views.dashboard import csv_file
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -51,7 +51,7 @@ class Person:
     pseudonym: str
     annotator: AnnotatorQuality | None = None
     checker: CheckerQuality | None = None
-    standing: Standing | None = None
+    standing: Eligibility | None = None
     figures: list[tuple[str, Shown]] = field(default_factory=list)
 
 
@@ -71,9 +71,9 @@ def _with_figures(benchmark: Benchmark, *, names: bool) -> tuple[list[Person], l
     annotators, checkers = (_people(benchmark, role, names=names) for role in (ANNOTATOR, CHECKER))
     of_annotators = annotator_figures(benchmark, [person.membership.user_id for person in annotators])
     of_checkers = checker_figures(benchmark, [person.membership.user_id for person in checkers])
-    eligibility: dict[int, Standing] = {}
+    eligibility: dict[int, Eligibility] = {}
     for group in ExpertGroup.objects.filter(benchmark=benchmark):
-        eligibility |= standings(group)
+        eligibility |= eligibilities(group)
     for person in annotators:
         person.annotator = of_annotators[person.membership.user_id]
         person.standing = eligibility.get(person.membership.user_id)
@@ -168,7 +168,7 @@ def _person(benchmark: Benchmark, membership: Membership, *, names: bool) -> Per
     user = membership.user_id
     if role == ANNOTATOR:
         person.annotator = annotator_figures(benchmark, [user], compared=len(people))[user]
-        person.standing = standings(membership.group).get(user)
+        person.standing = eligibilities(membership.group).get(user)
     else:
         person.checker = checker_figures(benchmark, [user])[user]
     return person

@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation import access, services
+from annotation.eligibility import eligibility_of
 from annotation.models import Adjudication, Assignment, Batch, KeyedDecision, KeyedResponse, Membership
 from annotation.ratings import group_ratings
 from annotation.services.gold import gold_due, hold_back_by_gold
 from annotation.services.slots import settle_gold
-from annotation.standing import standing_of
 from rubrics.models import Benchmark, Response
 from tests.factories import (
     BenchmarkFactory,
@@ -180,18 +180,18 @@ def test_gold_below_the_mark_holds_back_and_tells_the_admin() -> None:
     # Everything met, where half is: F1 met = 8 / (8 + 4) = 2/3, F1 not met = 0, MF1 = 1/3. Four decisions are too few.
     decide(first, "met")
     assert hold_back_by_gold(at=later(60)) == 0
-    assert standing_of(scene.one, scene.group).may_get_work
+    assert eligibility_of(scene.one, scene.group).may_get_work
     decide(second, "met")
     # Not while the physician could tell which response it was.
     assert hold_back_by_gold(at=later(50)) == 0
-    assert standing_of(scene.one, scene.group).may_get_work
+    assert eligibility_of(scene.one, scene.group).may_get_work
     assert hold_back_by_gold(at=later(61)) == 1
     assert hold_back_by_gold(at=later(62)) == 0
     member = Membership.objects.get(group=scene.group, user=scene.one)
     assert member.withheld_at is not None
     assert "0.333" in member.withheld_reason
     assert "8 gold decisions" in member.withheld_reason
-    assert standing_of(scene.one, scene.group).reason == "withheld"
+    assert eligibility_of(scene.one, scene.group).reason == "withheld"
     # No new work, neither in this batch nor in the next; what is begun may be finished, and nothing says why.
     untouched = scene.queue(scene.one, "work")[1]
     client = Client()
@@ -218,10 +218,10 @@ def test_gold_below_the_mark_holds_back_and_tells_the_admin() -> None:
     assert "0.333" in desk.get(page).content.decode()
     assert desk.post(f"{page}lift/", {"reason": " "}).status_code == 422
     assert desk.post(f"{page}lift/", {"reason": "Talked it over."}).status_code == 302
-    assert standing_of(scene.one, scene.group).may_get_work
+    assert eligibility_of(scene.one, scene.group).may_get_work
     decide(untouched, "met")
     assert hold_back_by_gold(at=later(120)) == 0
-    assert standing_of(scene.one, scene.group).may_get_work
+    assert eligibility_of(scene.one, scene.group).may_get_work
     member.refresh_from_db()
     assert member.withheld_reason == "Talked it over."
     assert client.post(f"{page}hold/", {"reason": "no"}).status_code == 404
@@ -239,8 +239,8 @@ def test_gold_at_the_mark_holds_nobody_back() -> None:
     decide(first, "met", "not_met", "not_met")
     decide(second, "met", "cannot_assess", "not_met")  # cannot assess on met counts as not met
     assert hold_back_by_gold(at=later(61)) == 1
-    assert standing_of(scene.one, scene.group).may_get_work
-    assert standing_of(scene.two, scene.group).reason == "withheld"
+    assert eligibility_of(scene.one, scene.group).may_get_work
+    assert eligibility_of(scene.two, scene.group).reason == "withheld"
 
 
 def test_a_pool_gives_out_gold_by_a_schedule_of_its_own() -> None:

@@ -13,9 +13,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Notification, User
+from annotation.eligibility import eligibility_of
 from annotation.models import Assignment, Batch, KeyedResponse, Membership, QualificationAttempt, QualificationRule
 from annotation.ratings import group_ratings, physician_ratings
-from annotation.standing import standing_of
 from rubrics.models import Response
 from tests.factories import (
     BenchmarkFactory,
@@ -189,7 +189,7 @@ def test_a_retry_waits_and_the_last_failure_is_final() -> None:
     with time_machine.travel(NOW, tick=False):
         first = desk.attempt(*wrong)
         assert first.mf1 == 0.0
-        eligibility = standing_of(desk.annotator, desk.group)
+        eligibility = eligibility_of(desk.annotator, desk.group)
         assert (eligibility.reason, eligibility.again_at) == ("waiting", NOW + timedelta(hours=24))
         assert desk.start()["Location"] == "/work/"
     with time_machine.travel(NOW + timedelta(hours=23, minutes=59), tick=False):
@@ -197,7 +197,7 @@ def test_a_retry_waits_and_the_last_failure_is_final() -> None:
         assert QualificationAttempt.objects.count() == 1
     with time_machine.travel(NOW + timedelta(hours=24), tick=False):
         desk.attempt(*wrong)
-        assert standing_of(desk.annotator, desk.group).reason == "failed"
+        assert eligibility_of(desk.annotator, desk.group).reason == "failed"
         desk.start()
         assert QualificationAttempt.objects.count() == 2
         assert "no attempt left" in desk.client.get(desk.base).content.decode()
@@ -207,7 +207,7 @@ def test_a_retry_waits_and_the_last_failure_is_final() -> None:
         # The admin gives another attempt.
         desk.set_rule(attempts=3, wait_hours=0)
         assert desk.attempt(*desk.KEY).status == "passed"
-    assert standing_of(desk.annotator, desk.group).may_get_work
+    assert eligibility_of(desk.annotator, desk.group).may_get_work
     orders = {
         tuple(batch.assignments.order_by("position").values_list("response", flat=True))
         for batch in Batch.objects.filter(kind="qualify")

@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.allocation import drawn_places
+from annotation.eligibility import eligibility_of
 from annotation.models import Assignment, Batch, Membership, Slot
 from annotation.services.batches import lease_end
 from annotation.services.gold import gold_due
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, put_off, takable
-from annotation.standing import standing_of
 from consilium.lib.transitions import transition
 
 
@@ -70,7 +70,7 @@ def _has_room(member: Membership) -> bool:
 
 
 def _may_get_work(annotator: User, batch: Batch, at: datetime) -> bool:
-    return standing_of(annotator, batch.group, at=at).may_get_work
+    return eligibility_of(annotator, batch.group, at=at).may_get_work
 
 
 def _take(annotator: User, batch: Batch, at: datetime) -> Assignment | None:
@@ -200,7 +200,7 @@ def available_in(*, annotator: User, batches: Sequence[Batch], at: datetime | No
     able = {
         group
         for group, row in groups.items()
-        if _has_room(members[group]) and standing_of(annotator, row, at=at or timezone.now()).may_get_work
+        if _has_room(members[group]) and eligibility_of(annotator, row, at=at or timezone.now()).may_get_work
     }
     chosen = [
         batch

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import PhysicianProfile, User
+from annotation.eligibility import eligibilities
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Part, Skip, Slot
 from annotation.specialties import case_specialty, matching
-from annotation.standing import standings
 from rubrics.models import Case, Response
 
 LIVE = ~Q(status=Assignment.Status.RELEASED)
@@ -104,7 +104,7 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
     if not rows:
         return []
     people = list(annotators_of(batch.group_id).values_list("user_id", flat=True))
-    eligibility = standings(batch.group, at=at or timezone.now())
+    eligibility = eligibilities(batch.group, at=at or timezone.now())
     held_back = {user for user in people if user in eligibility and not eligibility[user].may_get_work}
     responses = [slot.item.response_id for slot in rows]
     other_part, graded, passed_over = refusals(batch, people, responses)

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from annotation.eligibility import eligibility_of
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Check, ExpertGroup, Skip, Slot
 from annotation.services.notices import tell_of_passed_work
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.services.slots.claims import give, next_position
 from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, refusals
-from annotation.standing import standing_of
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 
@@ -99,7 +99,7 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: dat
     member = annotators_of(batch.group_id).select_for_update(no_key=True, of=("self",)).filter(user=to.pk).first()
     if member is None:
         raise DomainError(_("%(person)s is not an active annotator of the group.") % {"person": to})
-    if not standing_of(to, batch.group, at=at).may_get_work:
+    if not eligibility_of(to, batch.group, at=at).may_get_work:
         raise DomainError(_("%(person)s gets no new work for now; “Quality” says why.") % {"person": to})
     responses = {row.response_id for row in rows}
     own = sum(row.response.author_id == to.pk for row in rows)

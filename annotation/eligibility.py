@@ -32,7 +32,7 @@ WITHHELD = "withheld"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Eligibility:
     """One annotator's standing in a group. ``reason`` is empty where new work may be given, else one of
 
     ``qualification`` (not passed yet; may start or go on now), ``waiting`` (may try again from ``again_at``),
@@ -67,35 +67,37 @@ class Standing:
         return max(0, self.rule.attempts - len(self.attempts)) if self.rule else 0
 
 
-def standing_of(user: User, group: ExpertGroup, *, at: datetime | None = None) -> Standing:
+def eligibility_of(user: User, group: ExpertGroup, *, at: datetime | None = None) -> Eligibility:
     """The standing of one annotator; whoever is no annotator of the group needs none, and may."""
-    return standings_of(group, [user.pk], at=at or timezone.now()).get(user.pk, Standing(group))
+    return eligibilities_of(group, [user.pk], at=at or timezone.now()).get(user.pk, Eligibility(group))
 
 
-def standings(group: ExpertGroup, *, at: datetime | None = None) -> dict[int, Standing]:
+def eligibilities(group: ExpertGroup, *, at: datetime | None = None) -> dict[int, Eligibility]:
     """User id → standing, of every active annotator of the group."""
-    return standings_of(group, None, at=at or timezone.now())
+    return eligibilities_of(group, None, at=at or timezone.now())
 
 
-def own_standings(user: User, benchmark: Benchmark | None = None, *, at: datetime | None = None) -> list[Standing]:
+def own_eligibilities(
+    user: User, benchmark: Benchmark | None = None, *, at: datetime | None = None
+) -> list[Eligibility]:
     """The user's standing in each group that they annotate for, in one benchmark or in all."""
     groups = ExpertGroup.objects.filter(
         memberships__user=user.pk, memberships__active=True, memberships__role=Membership.Role.ANNOTATOR
     ).select_related("benchmark__qualification_rule")
     if benchmark is not None:
         groups = groups.filter(benchmark=benchmark)
-    return [standing_of(user, group, at=at) for group in groups]
+    return [eligibility_of(user, group, at=at) for group in groups]
 
 
-def standings_of(group: ExpertGroup, users: Collection[int] | None, *, at: datetime) -> dict[int, Standing]:
-    """`standings` of some; of all annotators where ``users`` is None."""
+def eligibilities_of(group: ExpertGroup, users: Collection[int] | None, *, at: datetime) -> dict[int, Eligibility]:
+    """`eligibilities` of some; of all annotators where ``users`` is None."""
     members = Membership.objects.filter(group=group, role=Membership.Role.ANNOTATOR, active=True)
     if users is not None:
         members = members.filter(user__in=users)
     held = dict(members.values_list("user_id", "withheld_at"))
     rule = QualificationRule.objects.filter(benchmark=group.benchmark_id).first()
     if rule is None or not rule.required:
-        return {user: Standing(group, WITHHELD if since else "", rule=rule) for user, since in held.items()}
+        return {user: Eligibility(group, WITHHELD if since else "", rule=rule) for user, since in held.items()}
     # Passed in one group of a benchmark is passed in it: the set is the benchmark's.
     rows = QualificationAttempt.objects.filter(group__benchmark=group.benchmark_id, user__in=held)
     attempts: dict[int, list[QualificationAttempt]] = {}
@@ -110,7 +112,7 @@ def _judged(
     attempts: Iterable[QualificationAttempt],
     withheld_at: datetime | None,
     at: datetime,
-) -> Standing:
+) -> Eligibility:
     rows = tuple(attempts)
     status = {row.status for row in rows}
     reason, again_at = "", None
@@ -127,14 +129,16 @@ def _judged(
                 again_at = None
     if withheld_at is not None:
         reason, again_at = WITHHELD, None
-    return Standing(group, reason, again_at, rule, rows)
+    return Eligibility(group, reason, again_at, rule, rows)
 
 
-def refuses_new_work(assignment: Assignment, *, at: datetime) -> Standing | None:
+def refuses_new_work(assignment: Assignment, *, at: datetime) -> Eligibility | None:
     """The standing that keeps the annotator from beginning ``assignment``; None where they may, or have begun it."""
     if assignment.status != Assignment.Status.NOT_STARTED or assignment.purpose == Assignment.Purpose.QUALIFICATION:
         return None
-    eligibility = standings_of(assignment.batch.group, [assignment.annotator_id], at=at).get(assignment.annotator_id)
+    eligibility = eligibilities_of(assignment.batch.group, [assignment.annotator_id], at=at).get(
+        assignment.annotator_id
+    )
     return eligibility if eligibility is not None and not eligibility.may_get_work else None
 
 
