@@ -92,14 +92,14 @@ def allocate(
     check_fraction: float = 1.0,
     by_case: bool = True,
     existing_load: Mapping[int, int] | None = None,
-    barred: Collection[tuple[int, int]] = frozenset(),
+    excluded: Collection[tuple[int, int]] = frozenset(),
     capacity: Mapping[int, int] | None = None,
     matches: Collection[tuple[int, int]] | None = None,
     match_required: bool = False,
 ) -> Allocation:
     """Give every response ``per_item`` different annotators, with loads as even as the bars allow.
 
-    Nobody gets a response of their own or one that they are ``barred`` from: (response, user). Without bars any two
+    Nobody gets a response of their own or one that they are ``excluded`` from: (response, user). Without bars any two
     loads differ by at most 1; with bars no other allocation has a smaller maximum, a larger minimum or a smaller sum
     of squares. Whoever holds less ``existing_load`` gets the odd response more. ``by_case`` keeps the responses of
     a case with the same annotators as far as the even load allows, and together in their queues.
@@ -114,8 +114,8 @@ def allocate(
     Raises `Infeasible` where the rules cannot be kept.
     """
     people = sorted(set(annotators))
-    barred = frozenset(barred)
-    eligible = _eligible(items, people, per_item, barred, matches if match_required else None)
+    excluded = frozenset(excluded)
+    eligible = _eligible(items, people, per_item, excluded, matches if match_required else None)
     weight = {person: (existing_load or {}).get(person, 0) for person in people}
     room = {
         person: min(len(items), max(0, (capacity or {}).get(person, len(items) + weight[person]) - weight[person]))
@@ -143,14 +143,14 @@ def allocate(
         )
     if matches is not None and not match_required:
         swap_for_matches({item.response: item.case for item in items}, chosen, people, eligible, matches)
-    return Allocation(_slots(items, chosen, checkers, check_fraction, by_case, seed, barred))
+    return Allocation(_slots(items, chosen, checkers, check_fraction, by_case, seed, excluded))
 
 
 def _eligible(
     items: Sequence[Item],
     people: Sequence[int],
     per_item: int,
-    barred: frozenset[tuple[int, int]],
+    excluded: frozenset[tuple[int, int]],
     matches: Collection[tuple[int, int]] | None,
 ) -> dict[int, set[int]]:
     """Response → who may grade it; `Infeasible` where those are too few."""
@@ -165,7 +165,7 @@ def _eligible(
             people=len(people),
         )
     eligible = {
-        item.response: {p for p in people if p != item.author and (item.response, p) not in barred} for item in items
+        item.response: {p for p in people if p != item.author and (item.response, p) not in excluded} for item in items
     }
     if len(eligible) != len(items):
         raise ValueError("a response stands twice in the items")
@@ -206,7 +206,7 @@ def refuse_impossible_pool(
     seed: int,
     checkers: Collection[int] = (),
     check_fraction: float = 1.0,
-    barred: Collection[tuple[int, int]] = frozenset(),
+    excluded: Collection[tuple[int, int]] = frozenset(),
     matches: Collection[tuple[int, int]] | None = None,
 ) -> dict[int, int]:
     """Annotator → how many of the items they may take from a pool; `Infeasible` where some could never be finished.
@@ -214,15 +214,15 @@ def refuse_impossible_pool(
     ``matches`` is given where a matching specialty is required. Slots count response by response in the order of
     ``items``; a drawn one must leave a checker after its response has its annotators.
     """
-    people, barred = sorted(set(annotators)), frozenset(barred)
-    eligible = _eligible(items, people, per_item, barred, matches)
+    people, excluded = sorted(set(annotators)), frozenset(excluded)
+    eligible = _eligible(items, people, per_item, excluded, matches)
     drawn = drawn_places(per_item * len(items), check_fraction, seed)
     if drawn and not checkers:
         raise Infeasible(NO_CHECKER)
     for item in {place // per_item: items[place // per_item] for place in sorted(drawn)}.values():
         allowed = eligible[item.response]
         if not any(
-            checker != item.author and (item.response, checker) not in barred and len(allowed - {checker}) >= per_item
+            checker != item.author and (item.response, checker) not in excluded and len(allowed - {checker}) >= per_item
             for checker in checkers
         ):
             raise Infeasible(NOBODY_CHECKS)
@@ -320,7 +320,7 @@ def _slots(
     check_fraction: float,
     by_case: bool,
     seed: int,
-    barred: frozenset[tuple[int, int]],
+    excluded: frozenset[tuple[int, int]],
 ) -> tuple[Slot, ...]:
     known = {item.response: item for item in items}
     pairs = [(response, person) for response, takers in chosen.items() for person in takers]
@@ -330,7 +330,7 @@ def _slots(
         raise Infeasible(NO_CHECKER)
     for response in sorted({response for response, _ in drawn}):
         author = known[response].author
-        if not any(c != author and c not in chosen[response] and (response, c) not in barred for c in checkers):
+        if not any(c != author and c not in chosen[response] and (response, c) not in excluded for c in checkers):
             raise Infeasible(NOBODY_CHECKS)
     queues: dict[int, list[int]] = {}
     for response, person in pairs:

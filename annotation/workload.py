@@ -70,7 +70,7 @@ class BatchWork:
     @property
     def state(self) -> str:
         """Why this batch gives nothing to grade: ``paused``, ``locked`` (others have all of the pool in hand),
-        ``barred`` (what is left of the pool is not for this annotator), ``waiting`` (a checker's turn), ``done``;
+        ``excluded`` (what is left of the pool is not for this annotator), ``waiting`` (a checker's turn), ``done``;
         empty where there is something to do."""
         if self.batch.status == Batch.Status.PAUSED and (self.open or self.pool):
             return "paused"
@@ -186,7 +186,7 @@ class Workload:
         """Why there is nothing to grade; empty where there is something to do.
 
         ``no_group``, ``other_part`` (checks or adjudicates only), ``held_back`` (`Eligibility` says why), ``none`` (no
-        batch yet), ``paused``, ``locked`` and ``barred`` (see `BatchWork`), ``waiting`` (a checker's turn), ``done``.
+        batch yet), ``paused``, ``locked`` and ``excluded`` (see `BatchWork`), ``waiting`` (a checker's turn), ``done``.
         """
         if self.first is not None or self.pool is not None or self.label is not None or self.write is not None:
             return ""

@@ -236,13 +236,13 @@ def _able(batch: Batch, people: People) -> list[int]:
 def _takeable(batch: Batch, pieces: Collection[Assignment], users: Collection[int]) -> dict[int, list[Assignment]]:
     """User → the pieces that are not theirs, on which they have no other part, and that are of their specialty."""
     responses = {piece.response_id for piece in pieces}
-    barred: dict[int, set[int]] = {user: set() for user in users}
+    excluded: dict[int, set[int]] = {user: set() for user in users}
     for refused_by_response in refusals(batch, users, responses):
         for response, refused in refused_by_response.items():
             for user in refused:
-                barred[user].add(response)
+                excluded[user].add(response)
     for author, response in Response.objects.filter(pk__in=responses, author__in=users).values_list("author_id", "pk"):
-        barred[int(author or 0)].add(response)
+        excluded[int(author or 0)].add(response)
     fits = None
     if batch.specialty_match == Batch.SpecialtyMatch.REQUIRED:
         cases = Case.objects.filter(pk__in={piece.case_id for piece in pieces}).values_list("pk", "tags")
@@ -257,7 +257,7 @@ def _takeable(batch: Batch, pieces: Collection[Assignment], users: Collection[in
         # One piece of a response is enough for one person, even where two of its holders are chosen.
         mine: dict[int, Assignment] = {}
         for piece in pieces:
-            if piece.response_id not in barred[user] and (fits is None or (piece.case_id, user) in fits):
+            if piece.response_id not in excluded[user] and (fits is None or (piece.case_id, user) in fits):
                 mine.setdefault(piece.response_id, piece)
         taken[user] = list(mine.values())
     return taken

@@ -27,11 +27,11 @@ def refuse_nothing_open(tasks: Collection[Task]) -> None:
 
 
 def fitting_tasks(
-    tasks: Sequence[Task], people: Collection[int], barred: Collection[tuple[int, int]]
+    tasks: Sequence[Task], people: Collection[int], excluded: Collection[tuple[int, int]]
 ) -> dict[int, list[Task]]:
-    """Person → the tasks that they may take over, without the (case, person) ``barred``; who may take none is left
+    """Person → the tasks that they may take over, without the (case, person) ``excluded``; who may take none is left
     out."""
-    tasks_by_user = {user: [task for task in tasks if (task.case_id, user) not in barred] for user in people}
+    tasks_by_user = {user: [task for task in tasks if (task.case_id, user) not in excluded] for user in people}
     return {user: fitting for user, fitting in tasks_by_user.items() if fitting}
 
 

@@ -130,7 +130,7 @@ def plan_labels(
             % {"minimum": minimum, "asked": per_case}
         )
     before = tasks_asking(questions).filter(case__in=cases, annotator__in=people)
-    barred = set(before.values_list("case_id", "annotator_id"))
+    excluded = set(before.values_list("case_id", "annotator_id"))
     try:
         allocation = allocate(
             [Item(case, case) for case in cases],
@@ -139,7 +139,7 @@ def plan_labels(
             seed=terms.seed,
             check_fraction=0.0,
             by_case=False,
-            barred=barred,
+            excluded=excluded,
         )
     except Infeasible as infeasible:
         raise DomainError(

@@ -25,7 +25,7 @@ from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Physician
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
 from annotation.specialties import case_specialty, matching
-from annotation.writing.bars import pledged_to_write
+from annotation.writing.exclusions import pledged_to_write
 from consilium.lib.errors import DomainError
 from consilium.lib.order import natural
 from rubrics.models import Case, Rubric, RubricItem
@@ -145,7 +145,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     work = _open_work(team.annotators)
     responses = tuple(row.pk for row in sample.rows)
     cases = {row.pk: row.case for row in sample.rows}
-    barred = _barred(responses, team) | _pledged(cases, team)
+    excluded = _barred(responses, team) | _pledged(cases, team)
     specialties = dict(PhysicianProfile.objects.filter(user__in=team.annotators).values_list("user_id", "specialty"))
     matches = None
     if terms.specialty_match != Batch.SpecialtyMatch.NONE:
@@ -161,7 +161,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
                 % {"n": nameless}
             )
     try:
-        allocation, takable = _allocate(sample.rows, team, able, terms, group, work, barred, matches)
+        allocation, takable = _allocate(sample.rows, team, able, terms, group, work, excluded, matches)
     except Infeasible as missing:
         raise DomainError(_(missing.template) % missing.values) from missing
     rubrics = dict(Rubric.objects.current().filter(case__in=set(cases.values())).values_list("case_id", "pk"))
@@ -294,7 +294,7 @@ def _allocate(
     terms: BatchTerms,
     group: ExpertGroup,
     work: Mapping[int, int],
-    barred: Collection[tuple[int, int]],
+    excluded: Collection[tuple[int, int]],
     matches: Collection[tuple[int, int]] | None,
 ) -> tuple[Allocation, dict[int, int]]:
     """`allocate` over places in the order of names and of joining the group instead of numbers of rows; for a pool,
@@ -311,7 +311,7 @@ def _allocate(
     ]
     annotators = [person_at[user] for user in able]
     checkers = [person_at[user] for user in team.checkers]
-    excluded = {(response_at[response], person_at[user]) for response, user in barred}
+    excluded = {(response_at[response], person_at[user]) for response, user in excluded}
     pairs = None if matches is None else {(case_at[case], person_at[user]) for case, user in matches}
     required = terms.specialty_match == Batch.SpecialtyMatch.REQUIRED
     if terms.pool:
@@ -322,7 +322,7 @@ def _allocate(
             seed=terms.seed,
             checkers=checkers,
             check_fraction=terms.fraction,
-            barred=excluded,
+            excluded=excluded,
             matches=pairs if required else None,
         )
         return Allocation(()), {people[person]: number for person, number in pool_counts.items()}
@@ -342,7 +342,7 @@ def _allocate(
         check_fraction=terms.fraction,
         by_case=terms.order == Batch.Order.BY_CASE,
         existing_load={person_at[user]: load for user, load in work.items()},
-        barred=excluded,
+        excluded=excluded,
         capacity={person_at[user]: most for user, most in room.items()},
         matches=pairs,
         match_required=required,

@@ -17,7 +17,7 @@ from annotation.services.label_batches import able_annotators
 from annotation.services.notices import tell_of_writing
 from annotation.services.previews import refuse_repeated
 from annotation.services.rules import readable_constraint_errors
-from annotation.writing.bars import barred_writers
+from annotation.writing.exclusions import excluded_writers
 from annotation.writing.planning import WritingFilter, WritingOrder, WritingPlan, order_shown, plan_writing
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -120,7 +120,7 @@ def takers_of(*, batch: Batch, tasks: Sequence[WritingTask]) -> dict[int, list[W
     people, _held_back = able_annotators(batch.group)
     cases = [task.case_id for task in tasks]
     terms = batch.writing_terms
-    exclusions = barred_writers(mode=terms.mode, candidate=terms.candidate, cases=cases, people=people)
+    exclusions = excluded_writers(mode=terms.mode, candidate=terms.candidate, cases=cases, people=people)
     had = WritingTask.objects.filter(batch=batch, case__in=cases).values_list("case_id", "writer_id")
     return fitting_tasks(tasks, people, set(had).union(*exclusions.values()))
 

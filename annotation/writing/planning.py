@@ -17,7 +17,7 @@ from annotation.allocation import Allocation, Infeasible, Item, allocate, keyed
 from annotation.models import Batch, ExpertGroup, Physician, WritingTask
 from annotation.services.label_batches import CaseFilter, able_annotators
 from annotation.specialties import case_specialty, matching
-from annotation.writing.bars import Bar, Pair, barred_writers
+from annotation.writing.exclusions import ExclusionReason, Pair, excluded_writers
 from consilium.lib.errors import DomainError
 from consilium.lib.order import natural
 from rubrics.models import Candidate, Case, Response
@@ -130,15 +130,15 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
             % {"asked": order.writers_per_case, "people": len(people)}
         )
     matches = _matches(order, {pk: case_specialty(tags) for pk, tags in matched}, people)
-    exclusions = barred_writers(
+    exclusions = excluded_writers(
         mode=order.mode, candidate=order.known_candidate(), cases=with_references, people=people
     )
-    barred = set().union(*exclusions.values())
-    eligible = _may_be_written(order, with_references, people, barred, matches)
+    excluded = set().union(*exclusions.values())
+    eligible = _may_be_written(order, with_references, people, excluded, matches)
     if not eligible:
         raise DomainError(" ".join([_("No case is left that enough physicians may write to."), *_in_words(exclusions)]))
     drawn = _drawn(eligible, filter.draw, order.seed)
-    allocation = _allocated(order, drawn, people, barred, matches)
+    allocation = _allocated(order, drawn, people, excluded, matches)
     parts = (order.group.pk, order.mode, order.candidate.strip(), sorted(shown.items()), allocation.slots)
     return WritingPlan(
         order=order,
@@ -150,7 +150,7 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
         cases=drawn,
         shown={case: shown.get(case, ()) for case in drawn},
         allocation=allocation,
-        loads=_loads(order.group, people, allocation, {pair for pair in barred if pair[0] in set(drawn)}),
+        loads=_loads(order.group, people, allocation, {pair for pair in excluded if pair[0] in set(drawn)}),
         left_out=tuple(_in_words(exclusions)),
         warnings=tuple(_warnings(order, held_back, len(drawn), filter.draw)),
         digest=sha256(repr(parts).encode()).hexdigest(),
@@ -209,7 +209,7 @@ def _may_be_written(
     order: WritingOrder,
     cases: Sequence[int],
     people: Sequence[int],
-    barred: Collection[Pair],
+    excluded: Collection[Pair],
     matches: Collection[Pair] | None,
 ) -> list[int]:
     """Cases that enough people may write to."""
@@ -217,7 +217,7 @@ def _may_be_written(
     return [
         case
         for case in cases
-        if sum((case, person) not in barred and (required is None or (case, person) in required) for person in people)
+        if sum((case, person) not in excluded and (required is None or (case, person) in required) for person in people)
         >= order.writers_per_case
     ]
 
@@ -233,7 +233,7 @@ def _allocated(
     order: WritingOrder,
     cases: Sequence[int],
     people: Sequence[int],
-    barred: Collection[Pair],
+    excluded: Collection[Pair],
     matches: Collection[Pair] | None,
 ) -> Allocation:
     open_ = WritingTask.objects.filter(writer__in=people, status__in=WritingTask.OPEN).exclude(batch__status="closed")
@@ -246,7 +246,7 @@ def _allocated(
             check_fraction=0.0,
             by_case=False,
             existing_load=dict(open_.order_by().values_list("writer").annotate(Count("pk"))),
-            barred=barred,
+            excluded=excluded,
             matches=matches,
             match_required=order.specialty_match == Batch.SpecialtyMatch.REQUIRED,
         )
@@ -255,22 +255,24 @@ def _allocated(
 
 
 def _loads(
-    group: ExpertGroup, people: Sequence[int], allocation: Allocation, barred: Collection[Pair]
+    group: ExpertGroup, people: Sequence[int], allocation: Allocation, excluded: Collection[Pair]
 ) -> tuple[WriterLoad, ...]:
     names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
-    kept_out = Counter(user for _case, user in barred)
+    kept_out = Counter(user for _case, user in excluded)
     users = sorted(User.objects.filter(pk__in=people), key=lambda user: (natural(user.name), user.pk))
     return tuple(
         WriterLoad(user, names.get(user.pk, ""), allocation.load.get(user.pk, 0), kept_out[user.pk]) for user in users
     )
 
 
-def _in_words(exclusions: Mapping[Bar, Collection[Pair]]) -> list[str]:
+def _in_words(exclusions: Mapping[ExclusionReason, Collection[Pair]]) -> list[str]:
     """How many physicians are kept from how many cases, and why: a sentence for each reason."""
     sentences = {
-        Bar.READ: _("Kept from %(cases)s: %(people)s who were given an answer to the case before."),
-        Bar.AUTHORED: _("Kept from %(cases)s: %(people)s who wrote the case, or wrote or reviewed its rubric."),
-        Bar.WROTE: _("Kept from %(cases)s: %(people)s who have written to the case, or are to."),
+        ExclusionReason.READ: _("Kept from %(cases)s: %(people)s who were given an answer to the case before."),
+        ExclusionReason.AUTHORED: _(
+            "Kept from %(cases)s: %(people)s who wrote the case, or wrote or reviewed its rubric."
+        ),
+        ExclusionReason.WROTE: _("Kept from %(cases)s: %(people)s who have written to the case, or are to."),
     }
     lines = []
     for reason, pairs in exclusions.items():

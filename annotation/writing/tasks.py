@@ -15,7 +15,7 @@ from accounts.models import User
 from annotation.case_work import following
 from annotation.models import WritingTask
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
-from annotation.writing.bars import has_read_an_answer
+from annotation.writing.exclusions import has_read_an_answer
 from annotation.writing.planning import UNAIDED
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition

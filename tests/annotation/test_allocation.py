@@ -65,9 +65,9 @@ def test_nobody_gets_their_own_response_or_one_they_are_barred_from(
 ) -> None:
     bare, people, per_item = given_work
     items = [Item(i.response, i.case, data.draw(st.none() | st.sampled_from(people))) for i in bare]
-    barred = data.draw(st.sets(st.tuples(st.sampled_from([i.response for i in items]), st.sampled_from(people))))
-    free = {i.response: [p for p in people if p != i.author and (i.response, p) not in barred] for i in items}
-    plan = {"per_item": per_item, "seed": seed, "by_case": by_case, "check_fraction": 0, "barred": barred}
+    excluded = data.draw(st.sets(st.tuples(st.sampled_from([i.response for i in items]), st.sampled_from(people))))
+    free = {i.response: [p for p in people if p != i.author and (i.response, p) not in excluded] for i in items}
+    plan = {"per_item": per_item, "seed": seed, "by_case": by_case, "check_fraction": 0, "barred": excluded}
     if any(len(who) < per_item for who in free.values()):
         with pytest.raises(Infeasible, match="physicians who may grade"):
             allocate(items, people, **plan)
@@ -85,11 +85,11 @@ def test_with_bars_no_other_allocation_is_more_even(
     items, people, per_item = given_work
     people = people[:4]  # every allocation is tried
     per_item = min(per_item, len(people))
-    barred = data.draw(st.sets(st.tuples(st.sampled_from([i.response for i in items]), st.sampled_from(people))))
-    free = [[p for p in people if (i.response, p) not in barred] for i in items]
+    excluded = data.draw(st.sets(st.tuples(st.sampled_from([i.response for i in items]), st.sampled_from(people))))
+    free = [[p for p in people if (i.response, p) not in excluded] for i in items]
     assume(all(len(who) >= per_item for who in free))
     ours = loads(
-        allocate(items, people, per_item=per_item, seed=seed, check_fraction=0, barred=barred),
+        allocate(items, people, per_item=per_item, seed=seed, check_fraction=0, excluded=excluded),
         people,
     )
     every = [
@@ -149,8 +149,8 @@ def test_capacities_are_kept_where_any_allocation_keeps_them(
     per_item = min(per_item, len(people))
     capacity = {p: data.draw(st.integers(0, 6)) for p in people}
     held = {p: data.draw(st.integers(0, 3)) for p in people}
-    barred = data.draw(st.sets(st.tuples(st.sampled_from([i.response for i in items]), st.sampled_from(people))))
-    free = [[p for p in people if (i.response, p) not in barred] for i in items]
+    excluded = data.draw(st.sets(st.tuples(st.sampled_from([i.response for i in items]), st.sampled_from(people))))
+    free = [[p for p in people if (i.response, p) not in excluded] for i in items]
     assume(all(len(who) >= per_item for who in free))
     every = [
         [Counter(p for team in teams for p in team)[person] for person in people]
@@ -165,7 +165,7 @@ def test_capacities_are_kept_where_any_allocation_keeps_them(
         "per_item": per_item,
         "seed": seed,
         "check_fraction": 0,
-        "barred": barred,
+        "barred": excluded,
         "by_case": data.draw(st.booleans()),
     }
     if not kept:

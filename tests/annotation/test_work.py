@@ -78,11 +78,11 @@ def test_the_reasons_why_there_is_nothing_to_grade_are_told_apart() -> None:
     first, second = locked.people()
     assert slots.claim_next(annotator=first, batch=locked.batch, at=timezone.now())
     states["locked"] = second
-    barred = build_workshop(responses=1, strategy="pool")
-    taken = slots.claim_next(annotator=barred.annotator, batch=barred.batch, at=timezone.now())
+    excluded = build_workshop(responses=1, strategy="pool")
+    taken = slots.claim_next(annotator=excluded.annotator, batch=excluded.batch, at=timezone.now())
     assert taken is not None
-    slots.skip(assignment=taken, annotator=barred.annotator, reason="expertise", note="", at=timezone.now())
-    states["barred"] = barred.annotator
+    slots.skip(assignment=taken, annotator=excluded.annotator, reason="expertise", note="", at=timezone.now())
+    states["barred"] = excluded.annotator
     assert {name: workload(user).state for name, user in states.items()} == {name: name for name in states}
     words = {
         "no_group": "You are not in an expert group yet",

@@ -19,8 +19,8 @@ from accounts.models import Notification, User
 from accounts.notices import words_of
 from annotation.models import Assignment, Batch, Physician, WritingTask
 from annotation.services import BatchTerms, ResponseFilter, close_batch, pause_batch, plan_batch
-from annotation.writing.bars import Bar, barred_writers
 from annotation.writing.batches import create_writing_batch, take_back
+from annotation.writing.exclusions import ExclusionReason, excluded_writers
 from annotation.writing.planning import WritingFilter
 from annotation.writing.reading import count_words
 from annotation.writing.tasks import TextInput, hand_in, record_time, save_text
@@ -91,9 +91,9 @@ def test_who_knows_an_answer_or_the_rubric_does_not_write_unaided(room: Room) ->
 def test_who_had_the_editor_of_a_case_open_has_read_its_rubric(room: Room) -> None:
     case, user = room.cases["a"].pk, room.people[0].pk
     arguments: dict[str, Any] = {"mode": "unaided", "candidate": None, "cases": [case], "people": [user]}
-    assert barred_writers(**arguments)[Bar.AUTHORED] == set()
+    assert excluded_writers(**arguments)[ExclusionReason.AUTHORED] == set()
     AuthoringTime.objects.create(case_id=case, user_id=user, activity="write", reported_at=timezone.now())
-    assert barred_writers(**arguments)[Bar.AUTHORED] == {(case, user)}
+    assert excluded_writers(**arguments)[ExclusionReason.AUTHORED] == {(case, user)}
 
 
 def test_the_loads_are_even_and_the_same_seed_gives_the_same_batch(room: Room) -> None:

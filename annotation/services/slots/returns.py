@@ -113,8 +113,8 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: dat
             % {"person": to, "n": own}
         )
     # Two slots of one response cannot go to one person either.
-    barred = {response for refused_responses in refusals(batch, [to.pk], responses) for response in refused_responses}
-    part = len(barred) + len(rows) - len(responses)
+    excluded = {response for refused_responses in refusals(batch, [to.pk], responses) for response in refused_responses}
+    part = len(excluded) + len(rows) - len(responses)
     if part:
         raise DomainError(
             ngettext(

@@ -17,7 +17,7 @@ from rubrics.models import AuditItem, AuthoringTime, Candidate, Case, RubricCont
 Pair = tuple[int, int]  # case, user
 
 
-class Bar(StrEnum):
+class ExclusionReason(StrEnum):
     """Why somebody does not write to a case."""
 
     READ = "read"  # was given an answer to it: as annotator, checker or adjudicator, or as a reference
@@ -25,22 +25,24 @@ class Bar(StrEnum):
     WROTE = "wrote"  # has written to it, or is to
 
 
-def barred_writers(
+def excluded_writers(
     *, mode: str, candidate: Candidate | None, cases: Collection[int], people: Collection[int]
-) -> dict[Bar, set[Pair]]:
+) -> dict[ExclusionReason, set[Pair]]:
     """The (case, user) that a batch in this ``mode`` must leave out, under the first reason that holds of each.
 
     Beside references (aided) only a second response of the same candidate is barred: the writer reads answers anyhow.
     """
-    pairs_by_bar: dict[Bar, set[Pair]] = {reason: set() for reason in Bar}
+    pairs_by_bar: dict[ExclusionReason, set[Pair]] = {reason: set() for reason in ExclusionReason}
     tasks = WritingTask.objects.filter(case__in=cases, writer__in=people).exclude(status=WritingTask.Status.RELEASED)
     if mode == "unaided":
-        pairs_by_bar[Bar.READ] = _given_an_answer(cases, people)
-        pairs_by_bar[Bar.AUTHORED] = _wrote_the_rubric(cases, people) - pairs_by_bar[Bar.READ]
+        pairs_by_bar[ExclusionReason.READ] = _given_an_answer(cases, people)
+        pairs_by_bar[ExclusionReason.AUTHORED] = _wrote_the_rubric(cases, people) - pairs_by_bar[ExclusionReason.READ]
     else:
         tasks = tasks.filter(batch__writing_terms__candidate=candidate)
-    pairs_by_bar[Bar.WROTE] = (
-        set(tasks.values_list("case_id", "writer_id")) - pairs_by_bar[Bar.READ] - pairs_by_bar[Bar.AUTHORED]
+    pairs_by_bar[ExclusionReason.WROTE] = (
+        set(tasks.values_list("case_id", "writer_id"))
+        - pairs_by_bar[ExclusionReason.READ]
+        - pairs_by_bar[ExclusionReason.AUTHORED]
     )
     return pairs_by_bar
 
