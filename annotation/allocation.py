@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.evening import even_out
+from annotation.load_balancing import balance_loads
 from annotation.specialties import swap_for_matches
 from consilium.lib.drawing import keyed as keyed
 from consilium.lib.drawing import share_of as check_sample_size
@@ -132,7 +132,7 @@ def allocate(
         )
     start = _in_blocks if by_case else _mixed
     chosen = start(items, people, eligible, per_item, seed, weight, room)
-    over = even_out(chosen, people, eligible, weight, room)
+    over = balance_loads(chosen, people, eligible, weight, room)
     if over:
         raise Infeasible(
             gettext_noop(
@@ -303,7 +303,7 @@ def _fill(
     load: Counter[int],
     room: Mapping[int, int],
 ) -> None:
-    """To those with the least so far; beyond their room only where nobody has any, which `even_out` mends."""
+    """To those with the least so far; beyond their room only where nobody has any, which `balance_loads` mends."""
     while len(takers) < per_item:
         person = min(
             eligible[response] - takers,

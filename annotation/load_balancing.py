@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 
-def even_out(
+def balance_loads(
     chosen: dict[int, set[int]],
     people: Sequence[int],
     eligible: Mapping[int, set[int]],
