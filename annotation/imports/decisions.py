@@ -16,7 +16,7 @@ from annotation.imports.votes import Vote, VoteWriter
 from annotation.models import ExpertGroup, Membership
 from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
-from rubrics.imports.first import read_first
+from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts, Progress
 from rubrics.models import Benchmark, Response, RubricItem
 from rubrics.parsing.decisions import DecisionReader, DecisionRecord
@@ -166,7 +166,7 @@ def import_decisions(
     group, group_created = group_called(benchmark, options.get("group", ""))
     writer = VoteWriter(group, faults, by=by, at=at, rater_field="rater")
     places = Places(benchmark, faults)
-    read_first(file, lambda first: DecisionReader(file, first))
+    prescan(file, lambda first: DecisionReader(file, first))
     reader = DecisionReader(file, faults, progress=progress)
     for records in weighed_chunks(reader, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
         places.learn(records)

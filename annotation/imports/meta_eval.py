@@ -17,7 +17,7 @@ from annotation.imports.votes import Vote, VoteWriter
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.case_rows import CaseWriter
-from rubrics.imports.first import read_first
+from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts, Progress
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
 from rubrics.models import Benchmark, Candidate, Case, Criterion, Response, Rubric, RubricItem
@@ -60,7 +60,7 @@ def import_meta_eval(
     check_references_at_once()
     faults = Faults()
     group, group_created = group_called(benchmark, options.get("group") or GROUP)
-    read_first(file, lambda first: read_meta_eval(file, first))
+    prescan(file, lambda first: read_meta_eval(file, first))
     cases, labels = _gather(file, faults, progress)
     faults.refuse_if_any()
     case_writer = CaseWriter(benchmark, faults, at, provenance="meta-evaluation")

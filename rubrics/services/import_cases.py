@@ -15,7 +15,7 @@ from rubrics.imports.ahead import read_ahead
 from rubrics.imports.bulk import check_references_at_once
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.case_rows import CaseWriter
-from rubrics.imports.first import read_first
+from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts, Progress
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
 from rubrics.models import Benchmark, Candidate
@@ -55,7 +55,7 @@ def import_cases(
     def read(faults: Faults) -> Iterator[CaseRecord]:
         return read_cases(file, faults, form=form, progress=progress)
 
-    read_first(file, lambda first: read_cases(file, first, form=form), written=True)
+    prescan(file, lambda first: read_cases(file, first, form=form), written=True)
     for chunk in read_ahead(read, faults, rows=CHUNK, weight=CHUNK_CHARACTERS, weigh=CaseRecord.weight):
         ids = cases.write(chunk)
         responses.write(_completions(chunk, ids, candidates, faults))

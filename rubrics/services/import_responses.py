@@ -13,7 +13,7 @@ from accounts.models import User
 from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.candidates import Candidates
-from rubrics.imports.first import read_first
+from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts, Progress
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
 from rubrics.models import Benchmark, Candidate, Case
@@ -47,7 +47,7 @@ def import_responses(
     candidates = Candidates(benchmark)
     writer = ResponseWriter(benchmark, faults, at)
     candidate = options.get("candidate", "")
-    read_first(file, lambda first: read_responses(file, first, candidate=candidate), written=True)
+    prescan(file, lambda first: read_responses(file, first, candidate=candidate), written=True)
     records = read_responses(file, faults, candidate=candidate, progress=progress)
     for chunk in weighed_chunks(records, CHUNK, weight=CHUNK_CHARACTERS, weigh=ResponseRecord.weight):
         writer.write(_resolve(chunk, benchmark, candidates, kind, faults))

@@ -99,8 +99,8 @@ def test_every_hostile_file_is_refused_whole_or_inert(benchmark: Benchmark, door
 def test_a_large_file_is_looked_through_before_anything_of_it_is_kept(
     benchmark: Benchmark, door: Importer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rubrics.imports.first.LARGE_BYTES", 10)
-    monkeypatch.setattr("rubrics.imports.first.LARGE_BYTES_WRITTEN", 10)
+    monkeypatch.setattr("rubrics.imports.prescan.LARGE_BYTES", 10)
+    monkeypatch.setattr("rubrics.imports.prescan.LARGE_BYTES_WRITTEN", 10)
     sent = HOSTILE["a million lines, the last bad"](door, False)
     assert sent
     looked_up: list[str] = []

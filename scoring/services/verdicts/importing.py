@@ -16,7 +16,7 @@ from annotation.imports.decisions import Places
 from consilium.lib.errors import DomainError, ImportRefused
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import check_references_at_once, copy_rows, reserve_ids, weighed_chunks
-from rubrics.imports.first import read_first
+from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts, Progress, merge_counts
 from rubrics.models import Benchmark, RubricItem
 from rubrics.parsing.decisions import MAX_REPLICATE, DecisionReader, DecisionRecord
@@ -202,7 +202,7 @@ def _collect(
     if layout.shape is Shape.INSPECT:
         return _inspect_log(benchmark, file, candidate, replicate, collected, at, progress)
     options: dict[str, Any] = {"candidate": candidate, "replicate": replicate}
-    read_first(file, lambda first: read_graded_responses(file, first, layout, **options))
+    prescan(file, lambda first: read_graded_responses(file, first, layout, **options))
     rows = read_graded_responses(file, collected.faults, layout, **options, progress=progress)
     return collect_graded_responses(benchmark, rows, collected, at)
 
@@ -218,7 +218,7 @@ def _rows(
     """Shape (a)."""
     places = Places(benchmark, collected.faults)
     options: dict[str, Any] = {"outcomes": OUTCOMES, "candidate": candidate, "rater": False, "replicate": replicate}
-    read_first(file, lambda first: DecisionReader(file, first, **options))
+    prescan(file, lambda first: DecisionReader(file, first, **options))
     reader = DecisionReader(file, collected.faults, **options, progress=progress)
     for records in weighed_chunks(reader, CHUNK, weight=CHUNK_CHARACTERS, weigh=DecisionRecord.weight):
         places.learn(records)

@@ -13,7 +13,7 @@ LARGE_BYTES = 8 << 20
 LARGE_BYTES_WRITTEN = 128 << 20
 
 
-def read_first(file: BinaryIO, read: Callable[[Faults], Iterable[object]], *, written: bool = False) -> None:
+def prescan(file: BinaryIO, read: Callable[[Faults], Iterable[object]], *, written: bool = False) -> None:
     """Find the faults of a large file, if it has any of its own, by reading it once for nothing else.
 
     Imports that gather what a file says before they write would hold a million rows for a file whose last line is bad;
