@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.lib.errors import DomainError
-from rubrics.imports.ahead import read_ahead
 from rubrics.imports.bulk import check_references_at_once
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.case_rows import CaseWriter
+from rubrics.imports.prefetch import prefetch_chunks
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts, Progress
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
@@ -56,7 +56,7 @@ def import_cases(
         return read_cases(file, faults, form=form, progress=progress)
 
     prescan(file, lambda first: read_cases(file, first, form=form), written=True)
-    for chunk in read_ahead(read, faults, rows=CHUNK, weight=CHUNK_CHARACTERS, weigh=CaseRecord.weight):
+    for chunk in prefetch_chunks(read, faults, rows=CHUNK, weight=CHUNK_CHARACTERS, weigh=CaseRecord.weight):
         ids = cases.write(chunk)
         responses.write(_completions(chunk, ids, candidates, faults))
         canary = canary or next((record.canary for record in chunk if record.canary), "")

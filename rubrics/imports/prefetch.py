@@ -32,7 +32,7 @@ class _Chunk(Generic[T]):
     last: bool = False
 
 
-def read_ahead(
+def prefetch_chunks(
     read: Callable[[Faults], Iterator[T]],
     faults: Faults,
     *,

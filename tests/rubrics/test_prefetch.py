@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from rubrics.imports import ahead
-from rubrics.imports.ahead import read_ahead
+from rubrics.imports import prefetch
 from rubrics.imports.bulk import array_literal, weighed_chunks
+from rubrics.imports.prefetch import prefetch_chunks
 from rubrics.parsing.cases import CaseRecord
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.responses import ResponseRecord
@@ -27,7 +27,7 @@ def numbers(faults: Faults, *, until: int = 10, broken: int | None = None) -> It
 
 
 def chunks_of(faults: Faults, **options: int) -> Iterator[list[int]]:
-    return read_ahead(lambda heard: numbers(heard, **options), faults, rows=3, weight=100, weigh=lambda _row: 1)
+    return prefetch_chunks(lambda heard: numbers(heard, **options), faults, rows=3, weight=100, weigh=lambda _row: 1)
 
 
 def test_rows_come_in_order_and_faults_with_the_chunk_in_which_they_stand() -> None:
@@ -39,7 +39,7 @@ def test_rows_come_in_order_and_faults_with_the_chunk_in_which_they_stand() -> N
 
 
 def test_heavy_rows_come_in_smaller_chunks() -> None:
-    chunks = read_ahead(lambda _heard: iter(range(6)), Faults(), rows=100, weight=4, weigh=lambda _row: 2)
+    chunks = prefetch_chunks(lambda _heard: iter(range(6)), Faults(), rows=100, weight=4, weigh=lambda _row: 2)
     assert list(chunks) == [[0, 1], [2, 3], [4, 5]]
     assert list(weighed_chunks(range(7), 3, weight=5, weigh=lambda row: row)) == [[0, 1, 2], [3, 4], [5], [6]]
 
@@ -80,6 +80,6 @@ def test_texts_of_an_array_arrive_as_they_are() -> None:
 
 
 def test_the_first_chunks_are_short_and_each_is_twice_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "FIRST", 2)
-    chunks = read_ahead(lambda _heard: iter(range(24)), Faults(), rows=8, weight=100, weigh=lambda _row: 1)
+    monkeypatch.setattr(prefetch, "FIRST", 2)
+    chunks = prefetch_chunks(lambda _heard: iter(range(24)), Faults(), rows=8, weight=100, weigh=lambda _row: 1)
     assert [len(chunk) for chunk in chunks] == [2, 4, 8, 8, 2]
