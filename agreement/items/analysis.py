@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agreement.items.criteria import criteria_table
+from agreement.items.disagreement_sources import disagreement_source_tables
 from agreement.items.inputs import Items
 from agreement.items.physicians import physicians_table
 from agreement.items.tail import DIGITS, tail_table
-from agreement.items.where import where_tables
 from agreement.tables import Row, Table
 
 LOW_AGREEMENT = 0.6
@@ -25,7 +25,7 @@ class Analysis:
 
 def analyse(items: Items, *, seed: int = 0, progress: Callable[[float], None] = lambda share: None) -> Analysis:
     """Everything about two raters' items; ``progress`` is told the share that is done."""
-    where = where_tables(items, seed=seed)
+    where = disagreement_source_tables(items, seed=seed)
     progress(0.5)
     criteria = criteria_table(items)
     progress(0.7)

@@ -27,7 +27,7 @@ WITHIN_CASE = "the case alone tells it"
 Ints = NDArray[np.int64]
 
 
-def where_tables(items: Items, *, seed: int) -> dict[str, Table]:
+def disagreement_source_tables(items: Items, *, seed: int) -> dict[str, Table]:
     """``overall``: one row; ``attributes``: the most telling first; ``where``: a row for each value of each of them."""
     counts = _counts(items)
     frame = items.joined.frame
