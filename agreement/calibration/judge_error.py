@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, JudgePairs
 from agreement.compare import Progress, unheard
-from agreement.judged.learned import learned_candidates
+from agreement.judged.training_overlap import learned_candidates
 from agreement.pairs import Pairs, PairStatus, conservative_counts, n_counted, n_invalid, n_missing, tally
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.cacs_error import (

@@ -15,7 +15,7 @@ from agreement.counting import count
 from agreement.forms import TwoRatersForm
 from agreement.inputs import join
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
-from agreement.judged.learned import learned_candidates, learners, remark, remark_on_candidate
+from agreement.judged.training_overlap import learned_candidates, learners, remark, remark_on_candidate
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, told_apart
 from agreement.models import Report

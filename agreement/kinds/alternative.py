@@ -16,7 +16,7 @@ from agreement.forms import ReportForm, choose
 from agreement.judged import many_raters
 from agreement.judged.alternative import ALL, alternative, checked_group, read_bench, tables_of
 from agreement.judged.coverage import coverage_remarks
-from agreement.judged.learned import learned_candidates, learners
+from agreement.judged.training_overlap import learned_candidates, learners
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import raters_table
 from agreement.models import Report

@@ -14,7 +14,7 @@ from agreement.compare import Progress, unheard
 from agreement.forms import ReportForm, choose, grouped
 from agreement.judged import two_judges
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
-from agreement.judged.learned import learned_candidates
+from agreement.judged.training_overlap import learned_candidates
 from agreement.judged.two_judges import Contest, read_contest
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table

@@ -15,7 +15,7 @@ from agreement.forms import ReportForm, choose
 from agreement.judged import fidelity
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.fidelity import read_triad
-from agreement.judged.learned import learned_candidates, learners, remark
+from agreement.judged.training_overlap import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, raters_table, told_apart
 from agreement.models import Report

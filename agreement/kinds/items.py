@@ -15,7 +15,7 @@ from agreement.forms import TwoRatersForm
 from agreement.items import analyse, read_items
 from agreement.items.labels import in_order, value_label
 from agreement.judged.coverage import coverage_remarks
-from agreement.judged.learned import learned_candidates, learners, remark
+from agreement.judged.training_overlap import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, judged_by, raters_table
 from agreement.models import Report

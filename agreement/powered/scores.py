@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.compare import Progress, unheard
-from agreement.judged.learned import learned_candidates, learners, remark_on_candidate
+from agreement.judged.training_overlap import learned_candidates, learners, remark_on_candidate
 from agreement.powered.sampling import Sampling, sampling_of
 from agreement.tables import Row
 from consilium.lib.remarks import faulty_note
