@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from agreement import files
 from agreement.changes import last_changes
 from agreement.figures import figures_of, inline
-from agreement.judged.behind import judges_behind
+from agreement.judged.judges_in_report import judges_in_report
 from agreement.kinds import kind_of
 from agreement.methods import methods_of
 from agreement.models import Report
@@ -61,7 +61,7 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
     facts = Report.objects.filter(pk__in=done).values_list("pk", "result__facts__headline", "result__facts__raters")
     stored = {pk: headline for pk, headline, _raters in facts}
     raters_of = {pk: raters or [] for pk, _headline, raters in facts}
-    behind = {pk: judges_behind(raters) for pk, raters in raters_of.items()}
+    behind = {pk: judges_in_report(raters) for pk, raters in raters_of.items()}
     stale = _may_be_stale([report for report in shown if report.pk in raters_of], raters_of)
     runs = run_names(str(value) for report in shown for value in report.parameters.values())
     rows = []
@@ -113,7 +113,7 @@ def body(report: Report, *, sort: str = "", part: str = "") -> Context:
     context["facts"] = report.result["facts"]
     context["methods"] = methods_of(report)
     context["table_names"] = table_names(report)
-    context["behind"] = judges_behind(context["facts"].get("raters", []))
+    context["behind"] = judges_in_report(context["facts"].get("raters", []))
     context["notes"] = [remarks.in_words(note) for note in report.result["notes"]]
     kind = kind_of(report)
     context |= kind.body_of_slice(report, sort, part) if kind.body_of_slice else kind.body(report, sort)

@@ -11,7 +11,7 @@ from scoring.provenance import SHORT
 
 
 @dataclass(frozen=True)
-class JudgeBehind:
+class JudgeInReport:
     """A judge whose verdicts stand in a report, as it was when it gave them.
 
     A jury stands before its members, of the kind ``jury``, without a run; ``model`` is its rule. A member's ``jury`` is
@@ -33,14 +33,14 @@ class JudgeBehind:
         return self.hash[:SHORT]
 
 
-def judges_behind(rows: Iterable[Row]) -> list[JudgeBehind]:
+def judges_in_report(rows: Iterable[Row]) -> list[JudgeInReport]:
     """The judges among the raters of a report; none for a report that was computed before they were a part of it."""
     shown = list(rows)
     juries = {row["rater"] for row in shown if row["kind"] == "jury"}
     # Where one jury is all there is, its members need not say whose they are.
     mixed = len({row["rater"] for row in shown if row["run"]}) > 1
     return [
-        JudgeBehind(
+        JudgeInReport(
             name=row["judge"] if row["run"] else display_name(row["rater"]),
             version=row["version"],
             kind=row["kind"],
