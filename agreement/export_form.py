@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from agreement.forms import choose, grouped
-from agreement.offers import Offer
+from agreement.rater_choices import RaterChoice
 
 
 class ExportForm(forms.Form):
@@ -14,7 +14,7 @@ class ExportForm(forms.Form):
 
     rater = forms.ChoiceField(label=_("Rater"))
 
-    def __init__(self, offers: list[Offer]) -> None:
+    def __init__(self, offers: list[RaterChoice]) -> None:
         super().__init__(auto_id="export-%s")
         self.ready = bool(offers)
         choose(self, "rater", grouped(offers))

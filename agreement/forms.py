@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from agreement.offers import Offer, offers
+from agreement.rater_choices import RaterChoice, rater_choices
 from rubrics.models import Benchmark
 
 LARGEST_SEED = 2**63 - 1
@@ -21,7 +21,7 @@ _KINDS = (
 )
 
 
-def grouped(rater_offers: Sequence[Offer]) -> list[tuple[Any, Any]]:
+def grouped(rater_offers: Sequence[RaterChoice]) -> list[tuple[Any, Any]]:
     """Choices for a select, under headings."""
     choices: list[tuple[Any, Any]] = []
     for kinds, heading in _KINDS:
@@ -76,7 +76,7 @@ class TwoRatersForm(ReportForm):
     field_order = ["rater_a", "rater_b", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
-        rater_offers = offers(benchmark)
+        rater_offers = rater_choices(benchmark)
         self.ready = len(rater_offers) > 1
         groups = [offer for offer in rater_offers if offer.kind == "group" and offer.rater.endswith("@checked")]
         first = [*groups, *(offer for offer in rater_offers if offer not in groups)]

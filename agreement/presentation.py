@@ -18,7 +18,7 @@ from agreement.kinds import kind_of
 from agreement.methods import methods_of
 from agreement.models import Report
 from agreement.numbers import Number
-from agreement.offers import run_names
+from agreement.rater_choices import run_names
 from agreement.stored import table_names
 from agreement.tables import Row
 from consilium.lib import remarks
@@ -40,7 +40,7 @@ class Shown:
 
 
 def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
-    """What a report is called; ``runs`` are the `agreement.offers.run_names` of a page that shows many."""
+    """What a report is called; ``runs`` are the `agreement.rater_choices.run_names` of a page that shows many."""
     return kind_of(report).title(report.parameters, runs)
 
 

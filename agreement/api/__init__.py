@@ -21,7 +21,7 @@ from agreement.api.slices import urlpatterns as slice_patterns
 from agreement.api.thresholds import Thresholds
 from agreement.figures import figures_of
 from agreement.models import Report
-from agreement.offers import offers
+from agreement.rater_choices import rater_choices
 from agreement.stored import table_names
 from consilium.lib.api import StrictSerializer
 from consilium.lib.endpoints import PAGED, Pages
@@ -102,7 +102,7 @@ class Raters(APIView):
 
     @extend_schema(responses=OfferSerializer(many=True), operation_id="raters_list")
     def get(self, request: Request, slug: str) -> Response:
-        rater_offers = offers(get_benchmark(request.user, slug))
+        rater_offers = rater_choices(get_benchmark(request.user, slug))
         return Response(OfferSerializer(rater_offers, many=True).data)
 
 

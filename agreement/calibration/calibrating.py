@@ -15,7 +15,7 @@ from agreement.calibration.inputs import CalibrationInputs, NothingToCalibrate, 
 from agreement.calibration.modes import mode_rows
 from agreement.compare import Progress, unheard
 from agreement.judged.coverage import coverage_remarks_of_runs
-from agreement.offers import display_name
+from agreement.rater_choices import display_name
 from consilium.lib import remarks
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.calibration import Calibration, calibrate

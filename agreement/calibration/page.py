@@ -15,7 +15,7 @@ from agreement.calibration.figures import judge_in_role, role_words, rows_of
 from agreement.calibration.thresholds import threshold_choices
 from agreement.models import Report, ThresholdChoice
 from agreement.numbers import Tile, number
-from agreement.offers import display_name
+from agreement.rater_choices import display_name
 from agreement.stored import pairs_url
 from agreement.tables import Row
 from consilium.lib import remarks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agreement.offers import display_name
+from agreement.rater_choices import display_name
 from agreement.tables import Row
 from scoring.provenance import SHORT
 

@@ -20,8 +20,8 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, told_apart
 from agreement.models import Report
 from agreement.numbers import Tile, number
-from agreement.offers import display_name
 from agreement.parameters import named_raters
+from agreement.rater_choices import display_name
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
 from consilium.figures import charts

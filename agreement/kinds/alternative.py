@@ -21,8 +21,8 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import raters_table
 from agreement.models import Report
 from agreement.numbers import PValue, Tile, number
-from agreement.offers import display_name, group_offers, judge_offers, offers
 from agreement.parameters import WrongParameters, named_raters
+from agreement.rater_choices import display_name, group_choices, judge_choices, rater_choices
 from agreement.sentences import counted, learned, rater_in_words
 from agreement.stored import pairs_url, table_names, table_of
 from agreement.tables import Result, Row
@@ -70,8 +70,8 @@ class AlternativeForm(ReportForm):
     field_order = ["judge", "group", "epsilon", "minimum", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
-        judges = [*judge_offers(benchmark), *(offer for offer in offers(benchmark) if offer.kind == "run")]
-        groups = group_offers(benchmark, stages=False)
+        judges = [*judge_choices(benchmark), *(offer for offer in rater_choices(benchmark) if offer.kind == "run")]
+        groups = group_choices(benchmark, stages=False)
         self.ready = bool(judges and groups)
         choose(self, "judge", [(offer.rater, offer.choice) for offer in judges])
         everyone = (ALL, gettext_lazy("All physicians of the benchmark"))

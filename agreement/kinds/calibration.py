@@ -19,9 +19,9 @@ from agreement.forms import ReportForm, choose
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, raters_table
 from agreement.models import Report
-from agreement.offers import display_name, group_offers, physician_candidates
 from agreement.pairs import Pairs, pair, positions
 from agreement.parameters import WrongParameters
+from agreement.rater_choices import display_name, group_choices, physician_candidates
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import table_of
 from agreement.tables import Result, Table
@@ -43,7 +43,7 @@ class CalibrationForm(ReportForm):
     field_order = ["group", "candidate", "include_aided", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
-        groups, physicians = group_offers(benchmark), physician_candidates(benchmark)
+        groups, physicians = group_choices(benchmark), physician_candidates(benchmark)
         self.ready = bool(groups and physicians)
         choose(self, "group", [(offer.rater.removeprefix("group:"), offer.label) for offer in groups])
         choose(self, "candidate", [(name, name) for name in physicians])

@@ -20,8 +20,8 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table
 from agreement.models import Report
 from agreement.numbers import PValue, Tile, number
-from agreement.offers import display_name, offers
 from agreement.parameters import named_raters
+from agreement.rater_choices import display_name, rater_choices
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
@@ -51,7 +51,7 @@ class ComparisonForm(ReportForm):
     field_order = [*NAMES, "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
-        rater_offers = offers(benchmark)
+        rater_offers = rater_choices(benchmark)
         self.ready = len(rater_offers) > 2
         choices = grouped(rater_offers)
         judges = [offer for offer in rater_offers if offer.kind in ("judge", "jury")]

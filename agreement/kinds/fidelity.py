@@ -20,8 +20,8 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import candidate_of, headline, raters_table, told_apart
 from agreement.models import Report
 from agreement.numbers import Number, Tile, number
-from agreement.offers import display_name, group_offers, judge_offers
 from agreement.parameters import WrongParameters, named_raters
+from agreement.rater_choices import display_name, group_choices, judge_choices
 from agreement.sentences import capital, counted, rater_in_words
 from agreement.stored import pairs_url, table_names, table_of
 from agreement.tables import Result, Row, Table
@@ -63,7 +63,7 @@ class FidelityForm(ReportForm):
     field_order = ["judge", "group_a", "group_b", "margin", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
-        groups, judges = group_offers(benchmark), judge_offers(benchmark)
+        groups, judges = group_choices(benchmark), judge_choices(benchmark)
         checked = [offer for offer in groups if offer.rater.endswith("@checked")]
         self.ready = len(checked) > 1 and bool(judges)
         choose(self, "judge", [(offer.rater, offer.choice) for offer in judges])

@@ -20,8 +20,8 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import headline, judged_by, raters_table
 from agreement.models import Report
 from agreement.numbers import PValue, Tile, number
-from agreement.offers import display_name
 from agreement.parameters import named_raters
+from agreement.rater_choices import display_name
 from agreement.sentences import counted, listed, rater_in_words
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table

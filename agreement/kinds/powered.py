@@ -18,9 +18,9 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import raters_table
 from agreement.models import Report
 from agreement.numbers import Number, number
-from agreement.offers import Offer, display_name, offers
 from agreement.parameters import WrongParameters, checked_k, named_raters
 from agreement.powered import scores as powered
+from agreement.rater_choices import RaterChoice, display_name, rater_choices
 from agreement.sentences import SCORES, capital, counted, listed, rater_in_words, threshold
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
@@ -37,13 +37,13 @@ from scoring.score_sheet import OVERALL
 SHOWN_SLICES = 200
 
 
-def judges_and_references(benchmark: Benchmark) -> tuple[list[Offer], list[Offer]]:
+def judges_and_references(benchmark: Benchmark) -> tuple[list[RaterChoice], list[RaterChoice]]:
     """Who may predict, and whose decisions count: judges, juries and runs; groups, their consensus and physicians."""
-    rater_offers = offers(benchmark)
+    rater_offers = rater_choices(benchmark)
     return [offer for offer in rater_offers if offer.is_judge], [offer for offer in rater_offers if not offer.is_judge]
 
 
-def settled_first(references: list[Offer]) -> str:
+def settled_first(references: list[RaterChoice]) -> str:
     """The reference to begin with: a group after adjudication, since a response with an open decision has no score."""
     final = [offer.rater for offer in references if offer.rater.endswith("@final")]
     return next(iter([*final, *(offer.rater for offer in references)]), "")

@@ -19,9 +19,9 @@ from agreement.kinds.scores_figures import figures
 from agreement.kinds.scores_page import body, body_of_slice
 from agreement.kinds.scores_tables import compute, digest_now
 from agreement.models import NamedSlice, Report
-from agreement.offers import Offer, display_name, group_offers, judge_offers, offers
 from agreement.pairs import Pairs, pair
 from agreement.parameters import WrongParameters, checked_k, named_raters
+from agreement.rater_choices import RaterChoice, display_name, group_choices, judge_choices, rater_choices
 from agreement.scoreboard.case_sets import named_slices
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import table_of
@@ -51,7 +51,7 @@ class ScoresForm(ReportForm):
     field_order = ["rater", "k", "also", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
-        rater_offers = offers(benchmark)
+        rater_offers = rater_choices(benchmark)
         self.ready = bool(rater_offers)
         choose(self, "rater", grouped(rater_offers))
         k, source = suggested_k(benchmark)
@@ -64,10 +64,10 @@ class ScoresForm(ReportForm):
         ][:USUAL_OTHERS]
 
 
-def others_on_offer(benchmark: Benchmark) -> list[Offer]:
+def others_on_offer(benchmark: Benchmark) -> list[RaterChoice]:
     """Raters whose ranks are worth setting beside: groups after the check, then judges and juries by name."""
-    groups = [offer for offer in group_offers(benchmark) if offer.rater.endswith("@checked")]
-    return [*groups, *judge_offers(benchmark)]
+    groups = [offer for offer in group_choices(benchmark) if offer.rater.endswith("@checked")]
+    return [*groups, *judge_choices(benchmark)]
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:

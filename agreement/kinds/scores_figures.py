@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from agreement.kinds.kind import Figure
 from agreement.models import Report
-from agreement.offers import display_name
+from agreement.rater_choices import display_name
 from agreement.scoreboard.case_sets import OF_CANDIDATE
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Row

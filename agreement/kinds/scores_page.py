@@ -13,7 +13,7 @@ from agreement.kinds.kind import Context
 from agreement.kinds.scores_figures import evidence_url, rows_of, short
 from agreement.models import Report
 from agreement.numbers import Number, number
-from agreement.offers import display_name, run_names
+from agreement.rater_choices import display_name, run_names
 from agreement.scoreboard.board import FAMILY_KINDS, RANKED
 from agreement.scoreboard.case_sets import SUBSET, named_slices
 from agreement.stored import pairs_url

@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from agreement.kinds.kind import Figure
 from agreement.kinds.powered import digits_of, measure_name
 from agreement.numbers import Number, number
-from agreement.offers import display_name
 from agreement.planning.plan import (
     ALL,
     BUDGET_COLUMNS,
@@ -20,6 +19,7 @@ from agreement.planning.plan import (
     DETECTABLE_TEXT,
     Plan,
 )
+from agreement.rater_choices import display_name
 from agreement.tables import Row
 from consilium.figures import charts
 from consilium.figures.style import Palette

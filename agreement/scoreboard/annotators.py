@@ -13,7 +13,7 @@ from django.db import connection
 
 from agreement import compare
 from agreement.counting import Counted, count
-from agreement.offers import group_offers
+from agreement.rater_choices import group_choices
 from agreement.tables import Row
 from rubrics.models import Benchmark
 from scoring.raters import resolve_rater
@@ -82,7 +82,7 @@ def digested(counts: list[Counts]) -> list[list[Any]]:
 
 def two_groups(benchmark: Benchmark) -> tuple[str, str] | None:
     """The raters of the two expert groups with submitted work; None where there are not exactly two."""
-    raters = [offer.rater for offer in group_offers(benchmark) if offer.rater.endswith("@checked")]
+    raters = [offer.rater for offer in group_choices(benchmark) if offer.rater.endswith("@checked")]
     return (raters[0], raters[1]) if len(raters) == 2 else None
 
 

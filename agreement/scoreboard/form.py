@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agreement.forms import choose, grouped
 from agreement.models import NamedSlice
-from agreement.offers import offers
+from agreement.rater_choices import rater_choices
 from rubrics.models import Benchmark, Candidate
 
 USUAL_SIZE = 100
@@ -38,7 +38,7 @@ class SubsetForm(forms.Form):
 
     def __init__(self, benchmark: Benchmark, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        rater_offers = offers(benchmark)
+        rater_offers = rater_choices(benchmark)
         candidates = Candidate.objects.filter(benchmark=benchmark, responses__isnull=False).distinct().order_by("name")
         rows = list(candidates.values_list("name", "kind"))
         self.ready = bool(rater_offers and rows)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from agreement import access
 from agreement.evidence import behind, decided
 from agreement.kinds import kind_of
-from agreement.offers import display_name
+from agreement.rater_choices import display_name
 from agreement.scoreboard.case_sets import parted
 from consilium.lib.errors import DomainError
 from rubrics.models import JobStatus

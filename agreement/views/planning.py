@@ -12,10 +12,10 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from agreement.offers import look_once
 from agreement.planning import plan as planning
 from agreement.planning import presentation as planning_presentation
 from agreement.planning.form import PlanForm, filled
+from agreement.rater_choices import look_once
 from agreement.tables import Table
 from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, svg_file
 from consilium.lib.errors import DomainError

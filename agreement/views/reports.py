@@ -20,7 +20,7 @@ from agreement.export_form import ExportForm
 from agreement.forms import ReportForm
 from agreement.kinds import Kind, kinds_in
 from agreement.models import Report
-from agreement.offers import look_once, offers
+from agreement.rater_choices import look_once, rater_choices
 from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark
 from rubrics.models import JobStatus
@@ -88,7 +88,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
         "rows": presentation.list_rows(page),
     }
     if section == "agreement":
-        context["export"] = ExportForm(offers(benchmark))
+        context["export"] = ExportForm(rater_choices(benchmark))
     else:
         newest = reports.filter(kind=kinds[0].value, status=JobStatus.DONE).first()
         if newest:

@@ -15,7 +15,7 @@ from agreement.changes import changes_since
 from agreement.items.side_by_side import criterion_rows, marked
 from agreement.models import Report
 from agreement.numbers import number
-from agreement.offers import display_name
+from agreement.rater_choices import display_name
 from agreement.stored import pairs_url, table_of
 from consilium.lib.errors import DomainError
 from rubrics.models import JobStatus, Response

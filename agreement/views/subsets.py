@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from agreement import access
 from agreement.models import NamedSlice
-from agreement.offers import display_name, run_names
+from agreement.rater_choices import display_name, run_names
 from agreement.scoreboard import subsets
 from agreement.scoreboard.case_sets import counted_slices
 from agreement.scoreboard.form import SubsetForm

@@ -16,7 +16,7 @@ from agreement import access
 from agreement.calibration import thresholds
 from agreement.calibration.form import SignForm
 from agreement.models import Report
-from agreement.offers import display_name
+from agreement.rater_choices import display_name
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark

@@ -15,7 +15,7 @@ from django.utils import timezone, translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement.offers import display_name, offers
+from agreement.rater_choices import display_name, rater_choices
 from agreement.sentences import rater_in_words
 from agreement.services import create_report
 from agreement.services import run as run_report
@@ -119,7 +119,7 @@ def test_a_consensus_and_groups_with_plus_signs_sit_in_a_jury(answered: Benchmar
 
 
 def test_menus_and_the_api_offer_every_pair(three: Benchmark, client: Client) -> None:
-    labels = {offer.rater: offer.label for offer in offers(three) if offer.kind == "consensus"}
+    labels = {offer.rater: offer.label for offer in rater_choices(three) if offer.kind == "consensus"}
     assert labels == {
         "consensus:A+B": "Consensus of A and B",
         "consensus:A+C": "Consensus of A and C",

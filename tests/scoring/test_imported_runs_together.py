@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone, translation
 
-from agreement.offers import offers
+from agreement.rater_choices import rater_choices
 from agreement.services import create_report
 from agreement.services import run as run_report
 from agreement.stored import table_of
@@ -229,7 +229,7 @@ def test_a_run_made_here_stands_alone_and_the_older_one_that_holds_more_is_named
     by_id = scores(tmp_path / "run", f"run:{older.public_id}")
     assert set(by_id) == {"alpha", "beta"}
     assert not any("older runs" in row["note"] for row in by_id.values())
-    judge = next(offer for offer in offers(shrunk) if offer.rater == "J")
+    judge = next(offer for offer in rater_choices(shrunk) if offer.rater == "J")
     assert (judge.note, note in judge.choice) == (note, True)
     admin = BenchmarkRoleFactory(benchmark=shrunk, role="admin").user
     client = Client()
@@ -287,7 +287,7 @@ def test_the_note_counts_pairs_and_all_older_runs(answered: Benchmark, tmp_path:
     assert (row["n"], row["n_missing"]) == ("4", "0")
     assert row["note"].endswith(note)
     with translation.override("en"):
-        assert next(offer for offer in offers(answered) if offer.rater == "J").note == note
+        assert next(offer for offer in rater_choices(answered) if offer.rater == "J").note == note
     assert any(pattern.fullmatch(note) for pattern, _template in remarks._patterns())
     single = note.replace("14 more pairs", "1 more pair")
     assert any(pattern.fullmatch(single) for pattern, _template in remarks._patterns())

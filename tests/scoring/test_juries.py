@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from agreement.offers import display_name, offers
+from agreement.rater_choices import display_name, rater_choices
 from agreement.services import create_report
 from agreement.services import run as run_report
 from agreement.stored import table_of
@@ -103,7 +103,7 @@ def test_a_jury_that_is_kept_is_a_rater_by_its_name(three: Benchmark) -> None:
     panel, written = resolve_rater(three, "Panel"), resolve_rater(three, "jury:A+B+C")
     assert panel.ratings().outcome.tolist() == written.ratings().outcome.tolist()
     assert (panel.is_judge, len(panel.runs), panel.members) == (True, 3, ("A", "B", "C"))
-    offers_by_rater = {offer.rater: offer for offer in offers(three)}
+    offers_by_rater = {offer.rater: offer for offer in rater_choices(three)}
     assert (offers_by_rater["Panel"].kind, offers_by_rater["Panel"].is_judge) == ("jury", True)
     assert offers_by_rater["Panel"].label == "Panel (jury of A, B, C)"
     # A new version holds from then on, and a new run of a member speaks for it.
@@ -166,7 +166,7 @@ def test_what_is_no_jury_is_refused_in_words(three: Benchmark) -> None:
     waiting = create_jury(benchmark=three, name="Waiting", config={"members": ["A", "idle"]}, by=None)
     with pytest.raises(UnknownRater, match="“idle”, a member of the jury “Waiting”"):
         resolve_rater(three, "Waiting")
-    assert "Waiting" not in {offer.rater for offer in offers(three)}
+    assert "Waiting" not in {offer.rater for offer in rater_choices(three)}
     assert jury_states(three, [waiting])[waiting.pk].waiting_for == ["idle"]
     newest = run_sets(three)["A"].newest
     assert newest is not None
@@ -195,7 +195,7 @@ def test_only_runs_that_grade_are_raters(three: Benchmark) -> None:
     assert graded is not None
     other = JudgeRunFactory(judge=graded.judge, purpose=JudgeRun.Purpose.SUSCEPTIBILITY)
     assert run_sets(three)["A"].newest == graded
-    assert f"run:{other.public_id}" not in {offer.rater for offer in offers(three)}
+    assert f"run:{other.public_id}" not in {offer.rater for offer in rater_choices(three)}
     with pytest.raises(UnknownRater, match="does not grade the responses as they stand"):
         resolve_rater(three, f"run:{other.public_id}")
 
@@ -464,7 +464,7 @@ def test_menus_say_which_run_a_judge_stands_for(split: Benchmark) -> None:
     JudgeRunItem.objects.create(run=tiny, response=item.response, rubric=item.rubric)
     broken_off = judged(split, {("case-0", "alpha"): ["met", "", ""]}, "C")
     JudgeRun.objects.filter(pk=broken_off.pk).update(status="incomplete", expected=3)
-    offers_by_rater = {offer.rater: offer for offer in offers(split)}
+    offers_by_rater = {offer.rater: offer for offer in rater_choices(split)}
     assert offers_by_rater["A"].label == "A"
     assert offers_by_rater["A"].choice.endswith(", 1 response")
     assert offers_by_rater["Panel"].behind == "its members’ runs have 1, 3 responses"

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from agreement.offers import judge_offers, offers
+from agreement.rater_choices import judge_choices, rater_choices
 from consilium.lib.errors import DomainError
 from consilium.llm.endpoint import Endpoint
 from consilium.statistics.outcomes import Outcome
@@ -427,8 +427,8 @@ def test_nobody_takes_a_measurement_for_a_rater(graded: Benchmark, loopback: Loo
     with pytest.raises(UnknownRater):
         resolve_rater(graded, judge.name)
     assert run_set(graded, judge.name) is None
-    assert judge_offers(graded) == []
-    assert run.public_id not in {offer.rater.partition(":")[2] for offer in offers(graded)}
+    assert judge_choices(graded) == []
+    assert run.public_id not in {offer.rater.partition(":")[2] for offer in rater_choices(graded)}
     # Nor can another measurement find its failing pairs by it.
     with pytest.raises(UnknownRater):
         create_susceptibility_run(

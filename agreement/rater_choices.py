@@ -26,7 +26,7 @@ _RUN = re.compile(r"run:(\w+)")
 
 
 @dataclass(frozen=True)
-class Offer:
+class RaterChoice:
     """A rater: its name as `scoring.raters.resolve_rater` takes it, a label, and what kind of rater it is.
 
     ``behind`` says of a judge which run it stands for, and of a run how much it has; ``note``, in English, what older
@@ -51,7 +51,7 @@ class Offer:
 
 # Under this name an object of a benchmark keeps what was on offer.
 _KEPT = "_offers"
-Read = Callable[..., list[Offer]]
+Read = Callable[..., list[RaterChoice]]
 
 
 def look_once(benchmark: Benchmark) -> None:
@@ -63,8 +63,8 @@ def _kept_by_benchmark(read: Read) -> Read:
     """Asks an object that `look_once` was told of only once."""
 
     @wraps(read)
-    def reading(benchmark: Benchmark, **options: Any) -> list[Offer]:
-        kept: dict[Any, list[Offer]] | None = benchmark.__dict__.get(_KEPT)
+    def reading(benchmark: Benchmark, **options: Any) -> list[RaterChoice]:
+        kept: dict[Any, list[RaterChoice]] | None = benchmark.__dict__.get(_KEPT)
         if kept is None:
             return read(benchmark, **options)
         key = (read.__name__, *options.items())
@@ -76,7 +76,7 @@ def _kept_by_benchmark(read: Read) -> Read:
 
 
 @_kept_by_benchmark
-def group_offers(benchmark: Benchmark, *, stages: bool = True) -> list[Offer]:
+def group_choices(benchmark: Benchmark, *, stages: bool = True) -> list[RaterChoice]:
     """Groups with submitted work: at the stage ``checked``, then at the others if ``stages``."""
     groups = groups_with_decisions(benchmark)
     labels = {
@@ -86,14 +86,14 @@ def group_offers(benchmark: Benchmark, *, stages: bool = True) -> list[Offer]:
     }
     stage_labels = labels if stages else {"checked": "%(group)s"}
     return [
-        Offer(f"group:{group.name}@{stage}", label % {"group": group.name}, "group")
+        RaterChoice(f"group:{group.name}@{stage}", label % {"group": group.name}, "group")
         for stage, label in stage_labels.items()
         for group in groups
     ]
 
 
 @_kept_by_benchmark
-def judge_offers(benchmark: Benchmark) -> list[Offer]:
+def judge_choices(benchmark: Benchmark) -> list[RaterChoice]:
     """Judges with a finished run by name, and juries all of whose members have one."""
     runs_of = run_sets(benchmark)
     names, covered = set(runs_of), coverage(benchmark, runs_of.values())
@@ -102,7 +102,7 @@ def judge_offers(benchmark: Benchmark) -> list[Offer]:
     # Where a judge of another benchmark has come to run here under its name, the jury is meant.
     taken = {jury.name for jury in newest}
     offer_list = [
-        Offer(
+        RaterChoice(
             name,
             name,
             "judge",
@@ -118,7 +118,7 @@ def judge_offers(benchmark: Benchmark) -> list[Offer]:
             counts = ", ".join(f"{covered[member].n_responses:,}" for member in members)
             behind = _("its members’ runs have %(counts)s responses") % {"counts": counts}
             note = "; ".join(filter(None, (covered[member].note for member in members)))
-            offer_list.append(Offer(jury.name, label, "jury", behind=behind, note=note))
+            offer_list.append(RaterChoice(jury.name, label, "jury", behind=behind, note=note))
     return offer_list
 
 
@@ -139,12 +139,12 @@ def _members(names: Sequence[str], rule: str) -> str:
 
 
 @_kept_by_benchmark
-def offers(benchmark: Benchmark) -> list[Offer]:
+def rater_choices(benchmark: Benchmark) -> list[RaterChoice]:
     """Everything that may be compared: groups, their consensus, judges, earlier runs, physicians."""
-    groups = group_offers(benchmark)
+    groups = group_choices(benchmark)
     offer_list = list(groups)
-    offer_list += _consensus_offers([offer.rater.removeprefix("group:").rpartition("@")[0] for offer in groups])
-    offer_list += judge_offers(benchmark)
+    offer_list += _consensus_choices([offer.rater.removeprefix("group:").rpartition("@")[0] for offer in groups])
+    offer_list += judge_choices(benchmark)
     runs = JudgeRun.objects.filter(
         benchmark=benchmark,
         status__in=(JudgeRun.Status.FINISHED, JudgeRun.Status.INCOMPLETE),
@@ -152,7 +152,7 @@ def offers(benchmark: Benchmark) -> list[Offer]:
     ).select_related("judge")
     given = _verdicts_of([run for run in runs if run.status == JudgeRun.Status.INCOMPLETE])
     offer_list += [
-        Offer(
+        RaterChoice(
             f"run:{run.public_id}",
             _("%(judge)s, run of %(date)s")
             % {"judge": run.judge.name, "date": run.created_at.strftime("%Y-%m-%d %H:%M")},
@@ -163,19 +163,19 @@ def offers(benchmark: Benchmark) -> list[Offer]:
     ]
     physicians = Physician.objects.filter(benchmark=benchmark, user__in=rated_work(benchmark).values("annotator"))
     offer_list += [
-        Offer(f"physician:{physician.pseudonym}", physician.pseudonym, "physician")
+        RaterChoice(f"physician:{physician.pseudonym}", physician.pseudonym, "physician")
         for physician in sorted(physicians, key=lambda physician: natural(physician.pseudonym))
     ]
     return offer_list
 
 
-def _consensus_offers(groups: Iterable[str]) -> list[Offer]:
+def _consensus_choices(groups: Iterable[str]) -> list[RaterChoice]:
     """The consensus of every two groups; where there are only two it needs no names."""
     names = sorted(set(groups))
     if len(names) == 2:
-        return [Offer("consensus", _("Consensus of both groups"), "consensus")]
+        return [RaterChoice("consensus", _("Consensus of both groups"), "consensus")]
     return [
-        Offer(rater, _("Consensus of %(one)s and %(two)s") % {"one": first, "two": two}, "consensus")
+        RaterChoice(rater, _("Consensus of %(one)s and %(two)s") % {"one": first, "two": two}, "consensus")
         for rater, (first, two) in zip(consensus_pairs(names), combinations(names, 2), strict=True)
     ]
 
