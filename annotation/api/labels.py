@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from annotation import access, screens
-from annotation import labels as reading
+from annotation import labels as text_blocks
 from annotation.api.serializers import Plain
 from annotation.models import LabelTask
 from annotation.services import labels as services
@@ -91,9 +91,9 @@ class LabelledCaseSerializer(Plain):
     )
     state = serializers.SerializerMethodField(help_text="agreed, not_agreed or too_few")
 
-    def get_state(self, case: reading.LabelledCase) -> str:
+    def get_state(self, case: text_blocks.LabelledCase) -> str:
         """How far the case is."""
-        return reading.ANSWER_STATES[case.summary.standing]
+        return text_blocks.ANSWER_STATES[case.summary.standing]
 
 
 class LabelResultsSerializer(Plain):
@@ -109,13 +109,13 @@ class LabelResultsSerializer(Plain):
     cases = LabelledCaseSerializer(many=True)
 
     @extend_schema_field(FigureSerializer)
-    def get_alpha(self, results: reading.QuestionResults) -> dict[str, Any]:
+    def get_alpha(self, results: text_blocks.QuestionResults) -> dict[str, Any]:
         """Krippendorff's alpha: nominal for a choice, ordinal for acuity."""
         alpha: Figure = results.alpha
         return {"value": alpha.value, "n": alpha.n, "note": alpha.note}
 
     @extend_schema_field(AgreementFigureSerializer(many=True))
-    def get_agreement(self, results: reading.QuestionResults) -> list[dict[str, Any]]:
+    def get_agreement(self, results: text_blocks.QuestionResults) -> list[dict[str, Any]]:
         """Every figure of agreement over the cases, with its interval where one is due."""
         return [
             {
@@ -183,7 +183,7 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
 @api_view(["GET"])
 def questions(request: Request, slug: str) -> Response:
     """Questions about the cases of a benchmark, those that are asked first."""
-    counts = reading.question_counts(get_benchmark(request.user, slug))
+    counts = text_blocks.question_counts(get_benchmark(request.user, slug))
     return Response(LabelQuestionSerializer(counts, many=True).data)
 
 
@@ -191,7 +191,7 @@ def questions(request: Request, slug: str) -> Response:
 @api_view(["GET"])
 def question(request: Request, slug: str, public_id: str) -> Response:
     """What the answers to a question come to, case by case."""
-    results = reading.results_of(access.get_label_question(request.user, slug, public_id))
+    results = text_blocks.results_of(access.get_label_question(request.user, slug, public_id))
     return Response(LabelResultsSerializer(results).data)
 
 
@@ -216,9 +216,9 @@ def task(request: Request, public_id: str) -> Response:
 
 
 def _task(row: LabelTask) -> dict[str, Any]:
-    row.total = reading.label_place(row).total  # type: ignore[attr-defined]  # for the serializer
+    row.total = text_blocks.label_place(row).total  # type: ignore[attr-defined]  # for the serializer
     row.conversation = screens.reading_of(row.case, "").turns  # type: ignore[attr-defined]
-    row.questions = reading.question_lines(row)  # type: ignore[attr-defined]
+    row.questions = text_blocks.question_lines(row)  # type: ignore[attr-defined]
     return dict(LabelTaskDetailSerializer(row).data)
 
 

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.reading import Block, Piece, blocks
+from annotation.text_blocks import Block, Piece, blocks
 
 MARKUP = st.text(alphabet=st.sampled_from(list("ab1 \t\r\n#*_`>|-.)（。𝒳é\u2028")), max_size=120)
 
