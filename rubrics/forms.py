@@ -150,7 +150,7 @@ class CaseFilters(forms.Form):
         field.choices = choices
 
 
-class DeskFilters(CaseFilters):
+class DashboardFilters(CaseFilters):
     """The filters of the authors' desk."""
 
     mine = forms.BooleanField(label=_("Mine only"), required=False, widget=FilterCheck)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from accounts.models import User
-    from rubrics.desk import Waiting
+    from rubrics.dashboard import Waiting
     from rubrics.models import AuthoringRole, Benchmark
 
 STAFF = frozenset({"admin", "researcher"})
@@ -88,7 +88,7 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
 
 def author_cards(user: User) -> Iterator[navigation.HomeCard]:
     """A card for each benchmark that ``user`` writes or audits: what waits for them there."""
-    from rubrics.desk import waiting_of
+    from rubrics.dashboard import waiting_of
     from rubrics.models import AuthoringRole
 
     held = AuthoringRole.objects.filter(user=user.pk, active=True).select_related("benchmark")
@@ -125,10 +125,10 @@ def _next_of(mine: Waiting, benchmark: Benchmark) -> tuple[navigation.Text, str]
 
 
 def _auditors_card(user: User, role: AuthoringRole) -> navigation.HomeCard:
-    from rubrics.audits.report import desk_of
+    from rubrics.audits.report import auditor_dashboard
 
     benchmark = role.benchmark
-    url, dashboard = reverse("rubrics:audit-desk", args=[benchmark.slug]), desk_of(user, benchmark)
+    url, dashboard = reverse("rubrics:audit-desk", args=[benchmark.slug]), auditor_dashboard(user, benchmark)
     return navigation.HomeCard(
         key=benchmark.slug,
         title=benchmark.title,

@@ -19,7 +19,7 @@ from rubrics.views import (
     revisions,
     write_beside,
     write_case,
-    write_desk,
+    write_dashboard,
 )
 
 app_name = "rubrics"
@@ -37,8 +37,8 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/people/authors/<int:role>/withdraw/", authors.withdraw, name="author-withdraw"),
     *editor_urls,
     *version_urls,
-    path("b/<slug:slug>/write/", write_desk.desk_page, name="write"),
-    path("b/<slug:slug>/write.csv", write_desk.desk_csv, name="write-csv"),
+    path("b/<slug:slug>/write/", write_dashboard.dashboard_page, name="write"),
+    path("b/<slug:slug>/write.csv", write_dashboard.dashboard_csv, name="write-csv"),
     path("b/<slug:slug>/write/new/", write_case.new_case, name="write-new"),
     path("b/<slug:slug>/write/<str:public_id>/", write_case.write_case, name="write-case"),
     path("b/<slug:slug>/write/<str:public_id>/save/", write_case.save, name="write-case-save"),

@@ -154,7 +154,7 @@ def reading_rows(audit: CaseAudit) -> Iterator[Sequence[object]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class AuditorDashboard:
     """What waits for an auditor in a benchmark: ``at`` is the case under way."""
 
     at: AuditItem | None
@@ -162,10 +162,10 @@ class Desk:
     done: list[AuditItem]
 
 
-def desk_of(auditor: User, benchmark: Benchmark) -> Desk:
+def auditor_dashboard(auditor: User, benchmark: Benchmark) -> AuditorDashboard:
     """For the desk and the home page."""
     own = AuditItem.objects.filter(audit__benchmark=benchmark, auditor=auditor).select_related("case", "audit")
     at = own.filter(audit__status="open", done_at=None, case__excluded_at=None).order_by("taken_at", "pk").first()
     done = list(own.filter(done_at__isnull=False).order_by("-done_at")[:100])
     waiting = open_to(auditor, benchmark).values("audit", "case").distinct().count()
-    return Desk(at, waiting, done)
+    return AuditorDashboard(at, waiting, done)

@@ -22,12 +22,12 @@ from rubrics.models import AuditItem, CaseAudit
 
 @require_safe
 @signed_in
-def desk(request: SignedInRequest, slug: str) -> HttpResponse:
+def dashboard(request: SignedInRequest, slug: str) -> HttpResponse:
     """What waits for an auditor, and what they have handed in."""
     benchmark = access.get_audited_benchmark(request.user, slug)
     context = {
         "benchmark": benchmark,
-        "desk": report.desk_of(request.user, benchmark),
+        "desk": report.auditor_dashboard(request.user, benchmark),
         "any_open": CaseAudit.objects.filter(benchmark=benchmark, status=CaseAudit.Status.OPEN).exists(),
     }
     return render(request, "rubrics/audit_desk.html", context)

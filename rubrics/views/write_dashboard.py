@@ -12,8 +12,8 @@ from django.views.decorators.http import require_safe
 
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.htmx import SignedInRequest, signed_in
-from rubrics import access, desk, lists
-from rubrics.forms import DeskFilters
+from rubrics import access, dashboard, lists
+from rubrics.forms import DashboardFilters
 from rubrics.models import Benchmark, Case
 from rubrics.views.benchmarks import csv_response
 
@@ -27,10 +27,10 @@ CSV_TEXT = ("key", "language", "tags")
 
 @require_safe
 @signed_in
-def desk_page(request: SignedInRequest, slug: str) -> HttpResponse:
+def dashboard_page(request: SignedInRequest, slug: str) -> HttpResponse:
     """What waits, and the cases; nothing on it shows a candidate."""
     benchmark = access.get_written_benchmark(request.user, slug)
-    form = DeskFilters(request.GET, benchmark=benchmark)
+    form = DashboardFilters(request.GET, benchmark=benchmark)
     chosen = form.cleaned_data if form.is_valid() else {}
     rows = _narrowed(request, Case.objects.filter(benchmark=benchmark), form).order_by("key")
     total = None if any(chosen.values()) or not form.is_valid() else form.variety.total
@@ -47,7 +47,7 @@ def desk_page(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "rubrics/write.html", context)
 
 
-def _narrowed(request: SignedInRequest, cases: QuerySet[Case], form: DeskFilters) -> QuerySet[Case]:
+def _narrowed(request: SignedInRequest, cases: QuerySet[Case], form: DashboardFilters) -> QuerySet[Case]:
     if not form.is_valid():
         return cases.none()
     rows = lists.narrowed(cases, form.cleaned_data)
@@ -57,9 +57,9 @@ def _narrowed(request: SignedInRequest, cases: QuerySet[Case], form: DeskFilters
 def _waiting(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
     """Lists of what waits, none of them long; four queries."""
     waiting: dict[str, Any] = {
-        **desk.rubrics_waiting(request.user, benchmark.pk),
-        "begun": desk.cases_begun(request.user, benchmark.pk),
-        "rewordings": desk.rewordings(request.user, benchmark),
+        **dashboard.rubrics_waiting(request.user, benchmark.pk),
+        "begun": dashboard.cases_begun(request.user, benchmark.pk),
+        "rewordings": dashboard.rewordings(request.user, benchmark),
     }
     return {**waiting, "waits": any(waiting.values())}
 
@@ -75,10 +75,10 @@ def _cells(rows: QuerySet[Case]) -> Iterator[tuple[Any, ...]]:
 
 @require_safe
 @signed_in
-def desk_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+def dashboard_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """The cases of the desk, all pages of it, as a file."""
     benchmark = access.get_written_benchmark(request.user, slug)
     listed = lists.with_rubric_states(lists.listed_cases(benchmark))
-    rows = _narrowed(request, listed, DeskFilters(request.GET, benchmark=benchmark)).order_by("key")
+    rows = _narrowed(request, listed, DashboardFilters(request.GET, benchmark=benchmark)).order_by("key")
     table = ((*row[:-2], "; ".join(dict.fromkeys([*row[-2], *row[-1]]))) for row in _cells(rows))
     return csv_response(f"{slug}-writing.csv", stream_csv(CSV_COLUMNS, table, text_columns=CSV_TEXT))
