@@ -2,22 +2,24 @@
 
 from django.urls import URLPattern, path
 
-from annotation.api import desk, labels, regrading, work
+from annotation.api import labels, management, regrading, work
 from annotation.writing import api as writing
 
 urlpatterns: list[URLPattern] = [
-    path("benchmarks/<slug:slug>/groups/", desk.groups, name="api-groups"),
-    path("benchmarks/<slug:slug>/groups/<str:public_id>/", desk.group, name="api-group"),
-    path("benchmarks/<slug:slug>/groups/<str:public_id>/members/", desk.members, name="api-members"),
-    path("benchmarks/<slug:slug>/groups/<str:public_id>/members/<int:membership>/", desk.member, name="api-member"),
-    path("benchmarks/<slug:slug>/batches/", desk.batches, name="api-batches"),
-    path("benchmarks/<slug:slug>/batches/preview/", desk.batch_preview, name="api-batch-preview"),
-    path("benchmarks/<slug:slug>/batches/<str:public_id>/", desk.batch, name="api-batch"),
-    path("benchmarks/<slug:slug>/batches/<str:public_id>/pause/", desk.batch_pause, name="api-batch-pause"),
-    path("benchmarks/<slug:slug>/batches/<str:public_id>/open/", desk.batch_open, name="api-batch-open"),
-    path("benchmarks/<slug:slug>/batches/<str:public_id>/close/", desk.batch_close, name="api-batch-close"),
+    path("benchmarks/<slug:slug>/groups/", management.groups, name="api-groups"),
+    path("benchmarks/<slug:slug>/groups/<str:public_id>/", management.group, name="api-group"),
+    path("benchmarks/<slug:slug>/groups/<str:public_id>/members/", management.members, name="api-members"),
+    path(
+        "benchmarks/<slug:slug>/groups/<str:public_id>/members/<int:membership>/", management.member, name="api-member"
+    ),
+    path("benchmarks/<slug:slug>/batches/", management.batches, name="api-batches"),
+    path("benchmarks/<slug:slug>/batches/preview/", management.batch_preview, name="api-batch-preview"),
+    path("benchmarks/<slug:slug>/batches/<str:public_id>/", management.batch, name="api-batch"),
+    path("benchmarks/<slug:slug>/batches/<str:public_id>/pause/", management.batch_pause, name="api-batch-pause"),
+    path("benchmarks/<slug:slug>/batches/<str:public_id>/open/", management.batch_open, name="api-batch-open"),
+    path("benchmarks/<slug:slug>/batches/<str:public_id>/close/", management.batch_close, name="api-batch-close"),
     path("benchmarks/<slug:slug>/regrading/", regrading.regrading, name="api-regrading"),
-    path("benchmarks/<slug:slug>/conflicts/", desk.conflicts, name="api-conflicts"),
+    path("benchmarks/<slug:slug>/conflicts/", management.conflicts, name="api-conflicts"),
     path("benchmarks/<slug:slug>/labels/", labels.questions, name="api-label-questions"),
     path("benchmarks/<slug:slug>/labels/<str:public_id>/", labels.question, name="api-label-question"),
     path("work/labels/", labels.tasks, name="api-label-tasks"),

@@ -25,7 +25,7 @@ from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
 from consilium.demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, benchmark
 from consilium.demo.cases import DemoCase, read_cases
-from consilium.demo.desk import Desk, Task
+from consilium.demo.physician_work import PhysicianWork, Task
 from consilium.demo.responses import DemoResponse, case_row, compose_all
 from consilium.demo.simulator import Simulator
 from consilium.demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
@@ -62,7 +62,7 @@ def load_demo(*, at: datetime) -> bool:
     people = _people()
     demo = _benchmark(people, cases, responses, calendar.days_ago(56))
     groups = _groups(demo, people)
-    work = Desk(demo, people, cases, responses, Simulator(SEED), calendar)
+    work = PhysicianWork(demo, people, cases, responses, Simulator(SEED), calendar)
     for number, group in enumerate(groups):
         _calibration_batch(work, group, SEED + 10 * number)
         _closed_batch(work, group, SEED + 10 * number + 1)
@@ -182,7 +182,11 @@ def _run(events: list[tuple[datetime, Callable[[], None]]]) -> None:
 
 
 def _make_batch(
-    simulation: Desk, group: ExpertGroup, terms: work.BatchTerms, response_filter: work.ResponseFilter, at: datetime
+    simulation: PhysicianWork,
+    group: ExpertGroup,
+    terms: work.BatchTerms,
+    response_filter: work.ResponseFilter,
+    at: datetime,
 ) -> Batch:
     plan = work.plan_batch(group=group, terms=terms, filter=response_filter)
     return work.create_batch(plan=plan, by=simulation.users["admin@example.org"], at=at)
@@ -192,7 +196,7 @@ def _keys(numbers: Sequence[str]) -> list[str]:
     return [case.key for case in read_cases() if case.key.removeprefix("demo-")[:2] in numbers]
 
 
-def _calibration_batch(simulation: Desk, group: ExpertGroup, seed: int) -> None:
+def _calibration_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> None:
     """The physicians' own responses, graded once each and closed: what k is calibrated on."""
     calendar = simulation.calendar
     start = calendar.days_ago(50)
@@ -203,7 +207,7 @@ def _calibration_batch(simulation: Desk, group: ExpertGroup, seed: int) -> None:
 
 
 def _hand_ins(
-    work: Desk, tasks: Sequence[Task], start: datetime, *, days: int
+    work: PhysicianWork, tasks: Sequence[Task], start: datetime, *, days: int
 ) -> list[tuple[datetime, Callable[[], None]]]:
     events: list[tuple[datetime, Callable[[], None]]] = []
     by_annotator: dict[int, list[Task]] = defaultdict(list)
@@ -217,7 +221,7 @@ def _hand_ins(
     return events
 
 
-def _closed_batch(simulation: Desk, group: ExpertGroup, seed: int) -> None:
+def _closed_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> None:
     """Two thirds of the candidates' responses: graded by two, a part of it checked, adjudicated, closed."""
     calendar = simulation.calendar
     start = calendar.days_ago(38)
@@ -245,7 +249,7 @@ def _closed_batch(simulation: Desk, group: ExpertGroup, seed: int) -> None:
     work.close_batch(batch=batch, at=calendar.session(start, 20))
 
 
-def _open_batch(simulation: Desk, group: ExpertGroup, seed: int) -> None:
+def _open_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> None:
     """The last third, in every state that work can be in, so that everybody who signs in has something to do."""
     calendar = simulation.calendar
     start = calendar.days_ago(8)
@@ -330,7 +334,7 @@ def _save(rubric: Rubric, items: Sequence[DraftItem], by: User, at: datetime) ->
     save_draft(rubric=rubric, items=items, version=1, client_id=None, by=by, at=at)
 
 
-def _begin_check(work: Desk, task: Task, checker: User, at: datetime) -> None:
+def _begin_check(work: PhysicianWork, task: Task, checker: User, at: datetime) -> None:
     corrections = work.claim(task, checker, at)
     work.amend(task, checker, corrections[:1], at)
 

@@ -34,7 +34,7 @@ class Task:
     criteria: Sequence[int]
 
 
-class Desk:
+class PhysicianWork:
     """Carries out what simulated physicians do."""
 
     def __init__(
