@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation import access, discussions
+from annotation import access, comment_threads
 from annotation.models import Assignment, Comment, Physician
 from annotation.services.comments import add_comment
 from annotation.views.dashboard import csv_file
@@ -29,7 +29,7 @@ COLUMNS = ("batch", "case", "annotator", "state", "voice", "author", "written", 
 @signed_in
 def comments(request: SignedInRequest, public_id: str) -> HttpResponse:
     """What annotator, checker and admin said of this work; POST adds to it."""
-    assignment, author_role = discussions.get_discussed(request.user, public_id)
+    assignment, author_role = comment_threads.get_own_thread(request.user, public_id)
     work = ""
     if author_role == Comment.Voice.ANNOTATOR:
         work = reverse("annotation:grade", args=[public_id])
@@ -44,7 +44,7 @@ def comments(request: SignedInRequest, public_id: str) -> HttpResponse:
 @signed_in
 def comments_of(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The same, as an admin sees it and takes part."""
-    assignment = discussions.get_administered_discussion(request.user, slug, public_id)
+    assignment = comment_threads.get_administered_thread(request.user, slug, public_id)
     benchmark = assignment.batch.group.benchmark
     annotator = Physician.objects.filter(benchmark=benchmark, user=assignment.annotator_id).first()
     here = reverse("annotation:comments-of", args=[slug, public_id])
@@ -56,7 +56,7 @@ def _thread(
 ) -> HttpResponse:
     refused, text = None, ""
     if request.method == "POST":
-        text = request.POST.get("text", "")[: 5 * discussions.MAX_COMMENT_LENGTH]
+        text = request.POST.get("text", "")[: 5 * comment_threads.MAX_COMMENT_LENGTH]
         try:
             add_comment(
                 assignment=assignment, author=request.user, author_role=author_role, text=text, at=timezone.now()
@@ -71,9 +71,9 @@ def _thread(
         "benchmark": assignment.batch.group.benchmark,
         "batch": assignment.batch,
         "assignment": assignment,
-        "lines": discussions.thread_of(assignment, request.user, author_role),
-        "writable": discussions.writable(assignment),
-        "longest": discussions.MAX_COMMENT_LENGTH,
+        "lines": comment_threads.thread_of(assignment, request.user, author_role),
+        "writable": comment_threads.writable(assignment),
+        "longest": comment_threads.MAX_COMMENT_LENGTH,
         "here": here,
         "refused": refused,
         "text": text,
@@ -88,7 +88,7 @@ def _thread(
 def threads(request: SignedInRequest, slug: str) -> HttpResponse:
     """Every piece of work that was commented on, the latest first."""
     benchmark = get_administered_benchmark(request.user, slug)
-    page = Paginator(discussions.discussed(benchmark), A_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(comment_threads.discussed(benchmark), A_PAGE).get_page(request.GET.get("page"))
     rows = list(page)
     people = Physician.objects.filter(benchmark=benchmark, user__in={row.annotator_id for row in rows})
     names = dict(people.values_list("user_id", "pseudonym"))

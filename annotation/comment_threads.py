@@ -19,7 +19,7 @@ Voice = Comment.Voice
 MAX_COMMENT_LENGTH = 2000
 
 
-def talkers(user: User) -> QuerySet[Assignment]:
+def participants(user: User) -> QuerySet[Assignment]:
     """Work that ``user`` may read the comments of: their own, and what they check or checked in an earlier round.
 
     Former members reach nothing, nor does who gave the work back.
@@ -37,14 +37,14 @@ def talkers(user: User) -> QuerySet[Assignment]:
     ).exclude(status=Assignment.Status.RELEASED)
 
 
-def get_discussed(user: User, public_id: str) -> tuple[Assignment, Comment.Voice]:
+def get_own_thread(user: User, public_id: str) -> tuple[Assignment, Comment.Voice]:
     """A piece of work and the part in which ``user`` talks about it; 404 for everybody else."""
-    rows = talkers(user).select_related("batch__group__benchmark", "annotator", "checker")
+    rows = participants(user).select_related("batch__group__benchmark", "annotator", "checker")
     row = get_object_or_404(rows, public_id=public_id)
     return row, Voice.ANNOTATOR if row.annotator_id == user.pk else Voice.CHECKER
 
 
-def get_administered_discussion(user: User, slug: str, public_id: str) -> Assignment:
+def get_administered_thread(user: User, slug: str, public_id: str) -> Assignment:
     """A piece of work of a benchmark that ``user`` is an admin of."""
     benchmark = get_administered_benchmark(user, slug)
     rows = Assignment.objects.filter(batch__group__benchmark=benchmark, batch__imported=False)
@@ -53,7 +53,7 @@ def get_administered_discussion(user: User, slug: str, public_id: str) -> Assign
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CommentLine:
     """A comment as one reader sees it."""
 
     who: str
@@ -62,11 +62,11 @@ class Line:
     at: datetime
 
 
-def thread_of(assignment: Assignment, reader: User, author_role: Comment.Voice) -> list[Line]:
+def thread_of(assignment: Assignment, reader: User, author_role: Comment.Voice) -> list[CommentLine]:
     """All comments, the oldest first, in two queries at most. Admins see pseudonyms, physicians see parts."""
     rows = list(Comment.objects.filter(assignment=assignment))
     names = pseudonyms(assignment.batch.group.benchmark, rows) if author_role == Voice.ADMIN else {}
-    return [Line(_who(row, reader, names), row.author_id == reader.pk, row.text, row.created_at) for row in rows]
+    return [CommentLine(_who(row, reader, names), row.author_id == reader.pk, row.text, row.created_at) for row in rows]
 
 
 def pseudonyms(benchmark: Benchmark, comments: Iterable[Comment]) -> dict[int, str]:
