@@ -21,8 +21,8 @@ from django.core.management import CommandError
 from django.db import close_old_connections, connection
 
 from consilium.core.heartbeat import workers_seen
-from consilium.guard import stop_groups
 from consilium.processes import Process
+from consilium.reaper import stop_groups
 
 LAST_LINES = 30
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 8.0
@@ -49,7 +49,7 @@ class _State:
 
 
 class Supervisor:
-    """Starts processes, informs the guard, and keeps them running. ``say`` takes lines for whoever watches."""
+    """Starts processes, informs the reaper, and keeps them running. ``say`` takes lines for whoever watches."""
 
     def __init__(
         self, *, logs: Path, cwd: Path, environment: Mapping[str, str], reaper: IO[bytes], say: Callable[[str], None]
@@ -57,7 +57,7 @@ class Supervisor:
         self.logs = logs
         self.cwd = cwd
         self.environment = environment
-        self.guard = reaper
+        self.reaper = reaper
         self.say = say
         self.watch = HeartbeatWatch()
         self._states: dict[Process, _State] = {}
@@ -65,7 +65,7 @@ class Supervisor:
         self._is_stop_requested = False
 
     def request_stop(self) -> None:
-        """For signal handlers: raise ``Stopped``, but never between the start of a process and informing the guard."""
+        """For signal handlers: raise ``Stopped``, but never between the start of a process and informing the reaper."""
         if not self._is_starting:
             raise Stopped
         self._is_stop_requested = True
@@ -127,7 +127,7 @@ class Supervisor:
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                 )
-            self._inform_guard(state.child.pid)
+            self._inform_reaper(state.child.pid)
         finally:
             self._is_starting = False
         if self._is_stop_requested:
@@ -140,7 +140,7 @@ class Supervisor:
         assert state.child is not None
         # What is left of its group would hold the port, or do the work twice.
         stop_groups([state.child.pid])
-        self._inform_guard(-state.child.pid)
+        self._inform_reaper(-state.child.pid)
         state.child = None
         now = time.monotonic()
         if now - state.started_at > ENDS_WITHIN_S:
@@ -160,9 +160,9 @@ class Supervisor:
         state.start_due_at = now + state.pause_s
         state.pause_s = min(2 * state.pause_s, MAX_PAUSE_S)
 
-    def _inform_guard(self, number: int) -> None:
-        self.guard.write(f"{number}\n".encode())
-        self.guard.flush()
+    def _inform_reaper(self, number: int) -> None:
+        self.reaper.write(f"{number}\n".encode())
+        self.reaper.flush()
 
 
 class HeartbeatWatch:

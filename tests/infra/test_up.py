@@ -80,9 +80,9 @@ class Up:
             )
 
     def wait_until_ready(self):
-        wait_until(self._greeted, within_s=120, message="`up` says where it is")
+        wait_until(self._summary_printed, within_s=120, message="`up` says where it is")
 
-    def _greeted(self):
+    def _summary_printed(self):
         log = self.said.read_text()
         assert self.process.poll() is None, log
         return f"http://localhost:{self.port}" in log

@@ -58,7 +58,7 @@ class Command(BaseCommand):
             signal.signal(number, self._on_signal)
         failure: Exception | None = None
         try:
-            with self._only_one() as lock, self._guard(lock) as reaper:
+            with self._only_one() as lock, self._reaper(lock) as reaper:
                 self._refuse_taken_port(bind, port)
                 self._prepare(no_demo=no_demo)
                 self._say("Starting web server, worker and beat …")
@@ -73,7 +73,7 @@ class Command(BaseCommand):
                 for process in (web(bind=f"{bind}:{port}"), WORKER, BEAT):
                     self.supervisor.start(process)
                 self._wait_until_ready(self.supervisor, bind, port)
-                self._greet(bind, port)
+                self._print_summary(bind, port)
                 while True:
                     self.supervisor.keep_running()
                     select.select([], [], [], 0.5)
@@ -97,7 +97,7 @@ class Command(BaseCommand):
 
     @contextlib.contextmanager
     def _only_one(self) -> Iterator[int]:
-        """Hold the lock of this home; the guard inherits it, so that it lasts until everything has ended."""
+        """Hold the lock of this home; the reaper inherits it, so that it lasts until everything has ended."""
         self.home.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.home / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -122,11 +122,11 @@ class Command(BaseCommand):
             os.close(descriptor)
 
     @contextlib.contextmanager
-    def _guard(self, lock: int) -> Iterator[subprocess.Popen[bytes]]:
+    def _reaper(self, lock: int) -> Iterator[subprocess.Popen[bytes]]:
         """Start the process that cleans up after us, and at the end wait until it has."""
         home = [str(self.home)] if settings.EMBEDDED else []
         reaper = subprocess.Popen(
-            [sys.executable, "-m", "consilium.guard", *home],
+            [sys.executable, "-m", "consilium.reaper", *home],
             cwd=settings.BASE_DIR,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -222,7 +222,7 @@ class Command(BaseCommand):
             time.sleep(0.1)
         raise CommandError(f"The web server did not answer within {READY_WITHIN_S:.0f} s; its log: {self.home}/logs")
 
-    def _greet(self, bind: str, port: int) -> None:
+    def _print_summary(self, bind: str, port: int) -> None:
         address = settings.SITE_URL or f"http://{bound_name(bind)}:{port}"
         lines = ["", f"Consilium is at {address}", ""]
         if settings.BEHIND_PROXY:

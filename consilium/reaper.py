@@ -2,10 +2,10 @@
 
 ``up`` starts this first and holds the other end of its standard input. It writes one process number per line for
 each process it starts, and the same with a minus sign for each that ended and is stopped: some other program may get
-that number. When the pipe closes, because ``up`` ended or was killed, the guard stops those processes that are left,
+that number. When the pipe closes, because ``up`` ended or was killed, the reaper stops those processes that are left,
 then gives up its share of the embedded server, which stops the server unless somebody else uses it.
 
-    python -m consilium.guard [HOME OF THE EMBEDDED SERVER]
+    python -m consilium.reaper [HOME OF THE EMBEDDED SERVER]
 """
 
 from __future__ import annotations
