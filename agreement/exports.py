@@ -174,7 +174,7 @@ class DecisionExport:
 
 
 def decisions_file(benchmark: Benchmark, rater: str) -> StreamingHttpResponse:
-    """What ``rater`` decided as a CSV file to download; `UnknownRater`, `NothingSaid` before anything is sent."""
+    """What ``rater`` decided as a CSV file to download; `UnknownRater`, `NoRatings` before anything is sent."""
     resolved = resolve_rater(benchmark, rater)
     require_verdicts(resolved)
     response = StreamingHttpResponse(DecisionExport(benchmark, resolved).csv(), content_type="text/csv; charset=utf-8")

@@ -20,7 +20,7 @@ MAX_NAMED_CASES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _PromptDigest:
     """A case of a release, as far as it takes to tell whether it is still the same."""
 
     rest: bytes
@@ -50,12 +50,12 @@ def changes_since(before: Release | None, root: Path) -> dict[str, Any]:
     }
 
 
-def _read(lines: Iterable[str]) -> dict[str, _Said]:
+def _read(lines: Iterable[str]) -> dict[str, _PromptDigest]:
     cases = {}
     for line in lines:
         record = json.loads(line)
         criteria = Counter(_hash(criterion) for criterion in record.pop("rubrics"))
-        cases[str(record["prompt_id"])] = _Said(_hash(record), criteria)
+        cases[str(record["prompt_id"])] = _PromptDigest(_hash(record), criteria)
     return cases
 
 
@@ -63,7 +63,7 @@ def _hash(value: Any) -> bytes:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()[:12]
 
 
-def _row(key: str, old: dict[str, _Said], new: dict[str, _Said]) -> dict[str, Any] | None:
+def _row(key: str, old: dict[str, _PromptDigest], new: dict[str, _PromptDigest]) -> dict[str, Any] | None:
     was, now = old.get(key), new.get(key)
     if was == now:
         return None

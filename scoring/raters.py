@@ -33,7 +33,7 @@ class UnknownRater(DomainError):
     """The text names no rater of the benchmark."""
 
 
-class NothingSaid(DomainError):
+class NoRatings(DomainError):
     """A rater whose run has no verdict: figures of it would be about nothing."""
 
 
@@ -152,9 +152,9 @@ def _together(label: str, members: Sequence[Rater], rule: str, within: Span | No
     return ratings
 
 
-def nothing_together(jury: str) -> NothingSaid:
+def nothing_together(jury: str) -> NoRatings:
     """What there is to say of a jury whose members share no pair."""
-    return NothingSaid(_("There is no pair that all members of “%(jury)s” have judged.") % {"jury": jury})
+    return NoRatings(_("There is no pair that all members of “%(jury)s” have judged.") % {"jury": jury})
 
 
 def _written_jury(benchmark: Benchmark, text: str, names: str) -> Rater:
@@ -217,13 +217,13 @@ def rater_of_jury(benchmark: Benchmark, jury: Judge) -> Rater:
 
 
 def require_verdicts(*raters: Rater) -> None:
-    """`NothingSaid` where the runs that count for a judge have no verdict at all: no figure can be made of them.
+    """`NoRatings` where the runs that count for a judge have no verdict at all: no figure can be made of them.
 
     One imported run without verdicts beside others that have some changes nothing.
     """
     for judge in (judge for rater in raters for judge in rater.judges):
         if not Verdict.objects.filter(run__in=judge.run_ids).exists():
-            raise NothingSaid(
+            raise NoRatings(
                 _("This run has no verdicts yet: %(judge)s, of %(date)s.")
                 % {"judge": judge.judge_name, "date": run_date(judge.newest)}
             )

@@ -70,7 +70,7 @@ def read_scored(
 ) -> Scored:
     """Read what ``rater`` decided and score it with the coverage threshold ``k`` (1 or more).
 
-    `scoring.raters.NothingSaid` where a run behind it has no verdict.
+    `scoring.raters.NoRatings` where a run behind it has no verdict.
     """
     require_verdicts(rater)
     sheet = read_sheet(benchmark, rater)

@@ -62,7 +62,7 @@ def compute_scores(
 ) -> Scores:
     """The scores of every candidate by ``rater``, with the coverage threshold ``k`` (1 or more).
 
-    `scoring.raters.NothingSaid` where a run behind it has no verdict.
+    `scoring.raters.NoRatings` where a run behind it has no verdict.
     """
     return tables_of(read_scored(benchmark, rater, k, seed=seed, resamples=resamples, rules=rules))
 

@@ -19,7 +19,7 @@ from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Ratings
 from rubrics.models import Benchmark, Candidate, Response
 from scoring.judge_runs import run_sets
-from scoring.raters import NothingSaid, Rater, rater_of_runs, require_verdicts, resolve_rater
+from scoring.raters import NoRatings, Rater, rater_of_runs, require_verdicts, resolve_rater
 from scoring.score_sheet import due_pairs
 
 
@@ -96,7 +96,7 @@ def newest_runs(benchmark: Benchmark) -> list[str]:
         rater = rater_of_runs(runs, name)
         try:
             require_verdicts(rater)
-        except NothingSaid:
+        except NoRatings:
             continue
         raters.append(fixed_name(rater))
     return raters

@@ -37,7 +37,7 @@ class Remark:
 
 
 @dataclass(slots=True)
-class Said:
+class RatedCriterion:
     """What both raters say of one criterion of one response; ``standing``: differ, agree, left_out, or empty."""
 
     a: str = ""
@@ -53,8 +53,8 @@ class CriterionRow:
     position: int
     text: str
     points: int
-    this: Said
-    other: Said
+    this: RatedCriterion
+    other: RatedCriterion
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ def criterion_rows(
             position=position,
             text=text,
             points=points,
-            this=answers.get((this.pk, criterion), Said()),
-            other=answers.get((other.pk, criterion), Said()) if other else Said(),
+            this=answers.get((this.pk, criterion), RatedCriterion()),
+            other=answers.get((other.pk, criterion), RatedCriterion()) if other else RatedCriterion(),
         )
         for criterion, (position, points, text) in _criteria({criterion for _response, criterion in answers}).items()
     ]
@@ -117,13 +117,15 @@ def _criteria(ids: set[int]) -> dict[int, tuple[int, int, str]]:
     return criteria
 
 
-def _said(benchmark: Benchmark, raters: tuple[Rater, Rater], shown: Sequence[Response]) -> dict[tuple[int, int], Said]:
+def _said(
+    benchmark: Benchmark, raters: tuple[Rater, Rater], shown: Sequence[Response]
+) -> dict[tuple[int, int], RatedCriterion]:
     answers = {}
     for response in shown:
         mine = pairs_of(benchmark, *raters, Span(response.pk, response.pk))
         for i, criterion in enumerate(mine.criterion.tolist()):
             status = int(mine.standing[i])
-            answers[response.pk, criterion] = Said(
+            answers[response.pk, criterion] = RatedCriterion(
                 a=WORDS[int(mine.a[i])],
                 b=WORDS[int(mine.b[i])],
                 standing="agree"

@@ -74,7 +74,7 @@ class Plan:
 
 
 def plan(benchmark: Benchmark, question: Question) -> Plan:
-    """`UnknownRater` or `NothingSaid` where a rater cannot be had."""
+    """`UnknownRater` or `NoRatings` where a rater cannot be had."""
     inputs = read_inputs(benchmark, judge=question.judge, reference=question.reference, k=question.k, overall_only=True)
     figures = powered_figures(inputs, 0, question.measure)
     budget = [_budget_row(inputs, figures[candidate], candidate, question) for candidate in inputs.order]

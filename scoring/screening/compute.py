@@ -72,7 +72,7 @@ def score_cases(
 ) -> ScoredCases:
     """Score every case that counts and has a published rubric; a case needs ``at_least`` scored candidates.
 
-    `scoring.raters.NothingSaid` where a run behind the rater has no verdict.
+    `scoring.raters.NoRatings` where a run behind the rater has no verdict.
     """
     require_verdicts(rater)
     sheet = read_sheet(benchmark, rater)

@@ -16,7 +16,7 @@ from scoring.models import JudgeRun, RunSlice, Verdict
 from scoring.work.claims import spent_by
 from scoring.work.dispatcher import Dispatcher
 from scoring.work.missing import Question, Questions
-from scoring.work.store import Finding, Said
+from scoring.work.store import Finding, JudgeVerdict
 
 # Requests about so many responses are kept as drafts; a few are in the air at a time.
 DRAFTS_KEPT = 100
@@ -101,10 +101,12 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Findi
     )
 
 
-def _said(questions: Questions, judgement: Judgement) -> list[Said]:
+def _said(questions: Questions, judgement: Judgement) -> list[JudgeVerdict]:
     if judgement.invalid:
-        return [Said(question, Verdict.Outcome.INVALID) for question in questions]
+        return [JudgeVerdict(question, Verdict.Outcome.INVALID) for question in questions]
     return [
-        Said(question, Verdict.Outcome.MET if verdict.criteria_met else Verdict.Outcome.NOT_MET, verdict.explanation)
+        JudgeVerdict(
+            question, Verdict.Outcome.MET if verdict.criteria_met else Verdict.Outcome.NOT_MET, verdict.explanation
+        )
         for question, verdict in zip(questions, judgement.verdicts, strict=False)
     ]

@@ -19,7 +19,7 @@ from scoring.work.missing import Question, Questions
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class JudgeVerdict:
     """A verdict on one question."""
 
     question: Question
@@ -36,7 +36,7 @@ class Finding:
     """
 
     questions: Questions
-    verdicts: Sequence[Said] = ()
+    verdicts: Sequence[JudgeVerdict] = ()
     calls: Sequence[Call] = ()
     request_hash: str = ""
     failed: bool = False

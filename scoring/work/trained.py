@@ -9,7 +9,7 @@ from scoring.trained.decisions import prompt_text
 from scoring.trained.features import Texts
 from scoring.trained.model import FittedJudge
 from scoring.work.missing import Question
-from scoring.work.store import Finding, Said
+from scoring.work.store import Finding, JudgeVerdict
 
 MAX_PASSAGE_LENGTH = 200
 
@@ -28,7 +28,7 @@ def predict(model: FittedJudge, questions: Sequence[Question]) -> list[Finding]:
         Finding(
             questions=(question,),
             verdicts=[
-                Said(
+                JudgeVerdict(
                     question=question,
                     outcome=Verdict.Outcome.MET if is_met else Verdict.Outcome.NOT_MET,
                     probability=float(chance),

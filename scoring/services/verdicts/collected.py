@@ -12,7 +12,7 @@ from rubrics.parsing.faults import Faults
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CollectedVerdict:
     """A verdict and the line that it stands on."""
 
     line: int
@@ -25,11 +25,17 @@ class Collected:
     """Verdicts by (response, criterion, replicate), and the rubric of each response that the files are about."""
 
     faults: Faults
-    said: dict[tuple[int, int, int], Said] = field(default_factory=dict)
+    said: dict[tuple[int, int, int], CollectedVerdict] = field(default_factory=dict)
     rubrics: dict[int, int] = field(default_factory=dict)
 
     def add(
-        self, response: int, criterion: int, rubric: int, verdict: Said, replicate: int = 0, place: str = "criterion"
+        self,
+        response: int,
+        criterion: int,
+        rubric: int,
+        verdict: CollectedVerdict,
+        replicate: int = 0,
+        place: str = "criterion",
     ) -> None:
         """Note a verdict; a fault at ``place`` where there is one on the same pair and replicate already."""
         known = self.said.get((response, criterion, replicate))
@@ -43,7 +49,7 @@ class Collected:
         self.said[response, criterion, replicate] = verdict
         self.rubrics[response] = rubric
 
-    def ordered(self) -> Iterator[tuple[int, int, int, Said]]:
+    def ordered(self) -> Iterator[tuple[int, int, int, CollectedVerdict]]:
         """All verdicts, by response, criterion and replicate."""
         for key in sorted(self.said):
             yield *key, self.said[key]

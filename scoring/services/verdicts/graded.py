@@ -18,7 +18,7 @@ from rubrics.imports.registry import Counts
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
 from rubrics.models import Benchmark, Candidate, Case
 from rubrics.parsing.faults import Faults
-from scoring.services.verdicts.collected import Collected, Said
+from scoring.services.verdicts.collected import Collected, CollectedVerdict
 from scoring.services.verdicts.sheets import Sheet, sheets_of
 from scoring.verdict_files import GradedResponse
 
@@ -129,7 +129,7 @@ def collect_graded_responses(
                 faults.add(row.line, row.rubric_field, message)
             elif response.key in ids:
                 for criterion, grade in zip(criteria, row.grades, strict=True):
-                    verdict = Said(row.line, grade.outcome, storable(grade.explanation))
+                    verdict = CollectedVerdict(row.line, grade.outcome, storable(grade.explanation))
                     collected.add(ids[response.key], criterion, sheet.rubric, verdict, row.replicate, row.rubric_field)
     cases.cases["unchanged"] += len(stood)
     return {

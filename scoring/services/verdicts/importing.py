@@ -24,7 +24,7 @@ from rubrics.parsing.faults import Faults
 from scoring.judge_config import check_judge_name
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
 from scoring.services.judges import imported_judge
-from scoring.services.verdicts.collected import Collected, Said
+from scoring.services.verdicts.collected import Collected, CollectedVerdict
 from scoring.services.verdicts.graded import collect_graded_responses
 from scoring.services.verdicts.judgements import collect_judgements
 from scoring.verdict_files import OUTCOMES, Shape, graded_responses, layout_of, read_graded_responses
@@ -226,7 +226,7 @@ def _rows(
             place = places.find(record)
             if place is not None:
                 sheet, response, criterion = place
-                verdict = Said(record.line, record.outcome, storable(record.explanation or record.note))
+                verdict = CollectedVerdict(record.line, record.outcome, storable(record.explanation or record.note))
                 collected.add(response, criterion, sheet.rubric, verdict, record.replicate)
     if reader.unused:
         names = ", ".join(sorted(reader.unused)[:10])

@@ -11,7 +11,7 @@ from consilium.llm.parsing import storable
 from rubrics.imports.bulk import weighed_chunks
 from rubrics.imports.registry import Counts, Progress
 from rubrics.models import Benchmark, Response
-from scoring.services.verdicts.collected import Collected, Said
+from scoring.services.verdicts.collected import Collected, CollectedVerdict
 from scoring.services.verdicts.sheets import Sheet, sheets_of
 from scoring.verdict_files import Container, JudgedResponse, read_judgements
 
@@ -65,7 +65,7 @@ def _collect(element: JudgedResponse, sheet: Sheet, response: int, collected: Co
     criteria = sheet.criteria_called(element.texts, places, element.line, collected.faults)
     for criterion, grade, place in zip(criteria, element.grades, places, strict=True):
         if criterion is not None:
-            verdict = Said(element.line, grade.outcome, storable(grade.explanation))
+            verdict = CollectedVerdict(element.line, grade.outcome, storable(grade.explanation))
             collected.add(response, criterion, sheet.rubric, verdict, element.replicate, place)
 
 
