@@ -28,7 +28,7 @@ from yarl import URL
 
 from consilium.llm.endpoint import Endpoint, allows_private, check_address, check_url, read_key
 from consilium.llm.errors import BILLED_KINDS, PASSING_STATUSES, ContentError, EndpointRefused, TransportError
-from consilium.llm.meter import Allowance, Asked, Meter, NotAsked, Usage
+from consilium.llm.meter import Allowance, Meter, PendingRequest, RequestNotSent, Usage
 from consilium.llm.parsing import storable
 
 CONNECT_TIMEOUT_S = 10.0
@@ -131,7 +131,7 @@ class ChatClient:
 
         ``criteria`` is given where the question is about so many criteria at once. `TransportError` (with the number of
         ``attempts``) when the tries are used up or trying again is of no use, `ContentError` when the endpoint answered
-        without a text, `NotAsked` when it was not asked: the client closes, or (`BudgetSpent`) it could cost too much.
+        without a text, `RequestNotSent` when it was not asked: the client closes, or (`BudgetSpent`) it could cost too much.
         """
         about = criteria or 1
         most_out = self.endpoint.most_tokens_out(about)
@@ -139,10 +139,10 @@ class ChatClient:
         last: TransportError | None = None
         attempt = 1
         while True:
-            request = Asked(len(body), about, most_out)
+            request = PendingRequest(len(body), about, most_out)
             try:
                 await self.meter.begin(request)
-            except NotAsked:
+            except RequestNotSent:
                 if last is None:
                     raise
                 raise last from None  # tries were made, and are told
@@ -168,7 +168,7 @@ class ChatClient:
             await asyncio.sleep(wait)
             attempt += 1
 
-    def _charge(self, request: Asked, error: TransportError, before: Usage | None) -> Usage | None:
+    def _charge(self, request: PendingRequest, error: TransportError, before: Usage | None) -> Usage | None:
         """Settle a try that came to nothing; what it may have cost, added to ``before``."""
         if error.kind not in BILLED_KINDS:
             self.meter.free(request)

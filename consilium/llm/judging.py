@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from consilium.llm.client import ChatClient
 from consilium.llm.errors import ContentError, TransportError
-from consilium.llm.meter import NotAsked, Usage
+from consilium.llm.meter import RequestNotSent, Usage
 from consilium.llm.parsing import ParsedVerdict, parse_verdict, parse_verdicts, storable
 from consilium.llm.prompts import Messages, body_of
 
@@ -55,7 +55,7 @@ async def judge_body(client: ChatClient, body: bytes, *, criteria: int | None = 
     """Ask with a request that is written out.
 
     Content that is none is asked for again; transport that fails leaves it missing, and so does a budget that is used
-    up in between, or a client that is closing. Does not raise for anything that an endpoint can do; `NotAsked` where
+    up in between, or a client that is closing. Does not raise for anything that an endpoint can do; `RequestNotSent` where
     nothing could be asked.
     """
     judgement = Judgement()
@@ -65,7 +65,7 @@ async def judge_body(client: ChatClient, body: bytes, *, criteria: int | None = 
             return judgement
         try:
             reply = await client.ask(body, criteria=criteria)
-        except NotAsked:
+        except RequestNotSent:
             if not judgement.calls:
                 raise
             return judgement

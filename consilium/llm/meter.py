@@ -19,11 +19,11 @@ MIN_BYTES_PER_TOKEN = 2
 LIKELY_TOKENS_OUT = 100
 
 
-class NotAsked(Exception):
+class RequestNotSent(Exception):
     """The request was not sent: the client is closing."""
 
 
-class BudgetSpent(NotAsked):
+class BudgetSpent(RequestNotSent):
     """The request was not sent: it could cost more than what is left."""
 
 
@@ -61,7 +61,7 @@ class Usage:
 
 
 @dataclass(slots=True)
-class Asked:
+class PendingRequest:
     """A request on its way: bytes sent, criteria it is about, the longest answer in tokens; and what it was charged."""
 
     size: int
@@ -101,26 +101,26 @@ class Meter:
         """Leave their part of the limits to the others that ask the same endpoint at the same time."""
         self._parties = max(1, parties)
 
-    async def begin(self, request: Asked) -> None:
-        """Wait until the request may go out; `BudgetSpent` if it never may, `NotAsked` if the client closes first."""
+    async def begin(self, request: PendingRequest) -> None:
+        """Wait until the request may go out; `BudgetSpent` if it never may, `RequestNotSent` if the client closes first."""
         await self._reserve(request)
         self._begun += 1
         try:
             await self._take_turn(request)
             if self.closing:
-                raise NotAsked
+                raise RequestNotSent
         except BaseException:
             self.free(request)
             raise
 
-    async def _reserve(self, request: Asked) -> None:
+    async def _reserve(self, request: PendingRequest) -> None:
         money = self._allowance.money
         if money is None:
             return
         most = self._allowance.cost(request.size / MIN_BYTES_PER_TOKEN, request.most_out)
         while self._spent + self._reserved + most > money:
             if self.closing:
-                raise NotAsked
+                raise RequestNotSent
             if not self._begun:
                 raise BudgetSpent
             self._freed.clear()
@@ -128,7 +128,7 @@ class Meter:
         request.money = most
         self._reserved += most
 
-    async def _take_turn(self, request: Asked) -> None:
+    async def _take_turn(self, request: PendingRequest) -> None:
         allowed = self._allowance
         if allowed.requests_per_minute is None and allowed.tokens_per_minute is None:
             return
@@ -161,17 +161,17 @@ class Meter:
             60 * self._parties / allowed.tokens_per_minute if allowed.tokens_per_minute else 0.0,
         )
 
-    def free(self, request: Asked) -> None:
+    def free(self, request: PendingRequest) -> None:
         """A request that began came to nothing that is billed."""
         self._settle(request, 0.0)
 
-    def unanswered(self, request: Asked) -> Usage:
+    def unanswered(self, request: PendingRequest) -> Usage:
         """A request was sent and nothing is known of it: it is taken to have cost what it could, the answer in full."""
         usage = Usage(request.size // BYTES_PER_TOKEN, request.most_out, estimated=True)
         self._settle(request, self._allowance.cost(usage.tokens_in, usage.tokens_out))
         return usage
 
-    def answered(self, request: Asked, tokens_in: int | None, tokens_out: int | None, length: int) -> Usage:
+    def answered(self, request: PendingRequest, tokens_in: int | None, tokens_out: int | None, length: int) -> Usage:
         """A request was answered, with ``length`` bytes: settle what it took."""
         usage = Usage(
             tokens_in=request.size // BYTES_PER_TOKEN if tokens_in is None else tokens_in,
@@ -186,7 +186,7 @@ class Meter:
         self._settle(request, self._allowance.cost(usage.tokens_in, usage.tokens_out))
         return usage
 
-    def _settle(self, request: Asked, money: float) -> None:
+    def _settle(self, request: PendingRequest, money: float) -> None:
         self._begun -= 1
         self._spent += money
         self._reserved = self._reserved - request.money if self._begun else 0.0

@@ -21,7 +21,7 @@ from consilium.llm.client import ChatClient
 from consilium.llm.endpoint import Endpoint
 from consilium.llm.errors import may_be_the_text, may_pass
 from consilium.llm.judging import Call
-from consilium.llm.meter import Allowance, BudgetSpent, NotAsked
+from consilium.llm.meter import Allowance, BudgetSpent, RequestNotSent
 
 # The main thread is woken for this many findings, or after a moment: waking it for each would cost more than the call.
 WAKE_AT = 100
@@ -221,7 +221,7 @@ class Dispatcher(Generic[Request, Found]):
                 continue
             try:
                 finding = await self._ask(client, request)
-            except NotAsked as error:
+            except RequestNotSent as error:
                 # Nobody may ask for more; what is in the air still counts.
                 self.budget_spent = self.budget_spent or isinstance(error, BudgetSpent)
                 finding = self._unasked(request)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilium.llm.meter import Allowance, Asked, BudgetSpent, Meter, NotAsked
+from consilium.llm.meter import Allowance, BudgetSpent, Meter, PendingRequest, RequestNotSent
 
 
 class _Clock(asyncio.SelectorEventLoop):
@@ -44,7 +44,7 @@ def test_requests_are_spread_over_the_minute() -> None:
         meter = Meter(Allowance(requests_per_minute=60))
 
         async def ask() -> None:
-            await meter.begin(Asked(400, 1, 100))
+            await meter.begin(PendingRequest(400, 1, 100))
             sent.append(loop.time())
 
         await asyncio.gather(*(ask() for _ in range(5)))
@@ -60,7 +60,7 @@ def test_who_comes_to_share_is_heeded_at_once_by_all_who_wait() -> None:
         meter = Meter(Allowance(requests_per_minute=60))
 
         async def ask() -> None:
-            await meter.begin(Asked(400, 1, 100))
+            await meter.begin(PendingRequest(400, 1, 100))
             sent.append(loop.time())
 
         tasks = [asyncio.ensure_future(ask()) for _ in range(6)]
@@ -78,7 +78,7 @@ def test_tokens_are_charged_as_they_were_counted() -> None:
     async def scene(loop: asyncio.AbstractEventLoop) -> None:
         meter = Meter(Allowance(tokens_per_minute=6000))  # a hundred a second
         for _ in range(4):
-            request = Asked(400, 1, 1000)  # 100 tokens in, and 100 out expected at first
+            request = PendingRequest(400, 1, 1000)  # 100 tokens in, and 100 out expected at first
             await meter.begin(request)
             sent.append(loop.time())
             meter.answered(request, 100, 300, 0)
@@ -89,7 +89,7 @@ def test_tokens_are_charged_as_they_were_counted() -> None:
 
 def test_a_turn_after_somebody_elses_waits() -> None:
     async def scene(loop: asyncio.AbstractEventLoop) -> None:
-        await Meter(Allowance(requests_per_minute=6, fresh=False)).begin(Asked(400, 1, 100))
+        await Meter(Allowance(requests_per_minute=6, fresh=False)).begin(PendingRequest(400, 1, 100))
         assert loop.time() == pytest.approx(10)
 
     play(scene)
@@ -98,14 +98,14 @@ def test_a_turn_after_somebody_elses_waits() -> None:
 def test_who_waits_for_a_turn_or_for_money_is_told_when_the_doors_close() -> None:
     async def scene(loop: asyncio.AbstractEventLoop) -> None:
         meter = Meter(Allowance(requests_per_minute=1, price_in=1e6, price_out=1e6, money=1000.0))
-        first, waiting, poor = Asked(400, 1, 100), Asked(400, 1, 100), Asked(400, 1, 650)
+        first, waiting, poor = PendingRequest(400, 1, 100), PendingRequest(400, 1, 100), PendingRequest(400, 1, 650)
         await meter.begin(first)  # reserves 200 + 100
         tasks = [asyncio.ensure_future(meter.begin(request)) for request in (waiting, poor)]
         await asyncio.sleep(5)
         assert not any(task.done() for task in tasks)
         meter.close()
         for task in tasks:
-            with pytest.raises(NotAsked):
+            with pytest.raises(RequestNotSent):
                 await task
         assert loop.time() == pytest.approx(5)
 
@@ -134,7 +134,7 @@ def test_a_budget_is_never_passed_and_nobody_waits_for_ever(
         async def worker() -> None:
             while left:
                 out = left.pop()
-                request = Asked(1600, 1, 100)
+                request = PendingRequest(1600, 1, 100)
                 try:
                     await meter.begin(request)
                 except BudgetSpent:
