@@ -52,7 +52,7 @@ _SHARE_OF_CASES = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReleaseOrder:
     """What is released. ``date`` is the day of the release: no other clock has a say."""
 
     benchmark: Benchmark
@@ -85,7 +85,7 @@ def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
     work.check_names(benchmark, options)
 
 
-def build(spec: Asked, root: Path, progress: Progress = nobody_watches) -> Built:
+def build(spec: ReleaseOrder, root: Path, progress: Progress = nobody_watches) -> Built:
     """Write the release into ``root``, an empty folder."""
     check(spec.benchmark, spec.options)
     folder = Folder(root)
@@ -111,7 +111,7 @@ def build(spec: Asked, root: Path, progress: Progress = nobody_watches) -> Built
 
 
 def _write_cases(
-    spec: Asked, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices, progress: Progress
+    spec: ReleaseOrder, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices, progress: Progress
 ) -> set[str]:
     """Both forms, the criteria and the splits; the keys of the cases."""
     total = cases_to_release(spec.benchmark).count()
@@ -179,7 +179,9 @@ def _count(case: ReleasedCase, counts: Counter[str]) -> None:
 # What was asked for ---------------------------------------------------------------------------------------------------
 
 
-def _write_work(spec: Asked, folder: Folder, keys: set[str], counts: Counter[str], left_out: Counter[str]) -> None:
+def _write_work(
+    spec: ReleaseOrder, folder: Folder, keys: set[str], counts: Counter[str], left_out: Counter[str]
+) -> None:
     benchmark, options = spec.benchmark, spec.options
     for name, prompt in judge_prompts(benchmark):
         folder.json(name, prompt)
@@ -207,7 +209,7 @@ def _write_work(spec: Asked, folder: Folder, keys: set[str], counts: Counter[str
 # What it says of itself -----------------------------------------------------------------------------------------------
 
 
-def cited(spec: Asked) -> Cited:
+def cited(spec: ReleaseOrder) -> Cited:
     """What a citation of it names."""
     benchmark = spec.benchmark
     return Cited(
@@ -220,7 +222,9 @@ def cited(spec: Asked) -> Cited:
     )
 
 
-def _write_about(spec: Asked, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices) -> None:
+def _write_about(
+    spec: ReleaseOrder, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices
+) -> None:
     benchmark, about = spec.benchmark, cited(spec)
     used = {schema_of(path) for path in folder.files} - {""}
     for name in sorted(used):

@@ -139,9 +139,9 @@ def restart_release(*, release: Release, at: datetime) -> None:
     run_release.delay_on_commit(release.pk)
 
 
-def asked_of(release: Release) -> build.Asked:
+def release_order(release: Release) -> build.ReleaseOrder:
     """What a release is made from. Its day is that on which it was asked for, in UTC."""
-    return build.Asked(
+    return build.ReleaseOrder(
         benchmark=release.benchmark,
         version=release.version,
         date=release.created_at.astimezone(UTC).date(),
@@ -187,7 +187,7 @@ def _run(release: Release, clock: Clock) -> None:
         with tempfile.TemporaryDirectory(prefix="release-") as name, Heartbeat(release, clock) as heartbeat:
             root = Path(name) / "content"
             with _one_moment():
-                built = build.build(asked_of(release), root, heartbeat.report)
+                built = build.build(release_order(release), root, heartbeat.report)
             if changes := changes_since(_release_before(release), root):
                 built.facts["changes"] = changes
             packed = Path(name) / "release.zip"

@@ -28,7 +28,7 @@ CLUSTER = "cluster"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BankQuery:
     """What a search asks for; empty means all. ``points`` is a sign, ``only`` may be ``cluster``."""
 
     q: str = ""
@@ -82,7 +82,7 @@ def find_entry(benchmark: Benchmark, bank: str, key: str) -> BankEntry | None:
     return entry_of(item, bank) if item else None
 
 
-def matching(entries: Iterable[BankEntry], query: Asked) -> list[BankEntry]:
+def matching(entries: Iterable[BankEntry], query: BankQuery) -> list[BankEntry]:
     """The entries that hold every word that is searched for, in any language, and pass the filters."""
     words = query.q.casefold().split()
     return [

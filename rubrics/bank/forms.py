@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from rubrics.bank.catalogue import CLUSTER, NEGATIVE, POSITIVE, SECTIONS, Asked, section_label
+from rubrics.bank.catalogue import CLUSTER, NEGATIVE, POSITIVE, SECTIONS, BankQuery, section_label
 from rubrics.bank.consensus import NAME
 from rubrics.models import Bank, slug_characters
 from rubrics.parsing.bank import BankEntry
@@ -51,9 +51,9 @@ class BankFilters(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
 
-    def asked(self) -> Asked | None:
+    def asked(self) -> BankQuery | None:
         """What is asked for; None where something is asked for that is not offered."""
-        return Asked(**self.cleaned_data) if self.is_valid() else None
+        return BankQuery(**self.cleaned_data) if self.is_valid() else None
 
 
 class BankForm(forms.Form):

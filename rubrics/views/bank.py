@@ -80,7 +80,7 @@ def bank(request: SignedInRequest, slug: str) -> HttpResponse:
             "language": language,
             "banks": banks,
             "total": len(entries),
-            "narrowed": query is None or query != catalogue.Asked(),
+            "narrowed": query is None or query != catalogue.BankQuery(),
         },
     )
 

@@ -34,7 +34,7 @@ def imported(slug: str, rows: list[Any] | bytes, form: str = "auto") -> Benchmar
 
 def built(benchmark: Benchmark, root: Path, version: str = "1.0", **options: Any) -> build.Built:
     """A release in ``root``, of a fixed day."""
-    request = build.Asked(benchmark, version, AT.date(), "", ReleaseOptions(**options))
+    request = build.ReleaseOrder(benchmark, version, AT.date(), "", ReleaseOptions(**options))
     return build.build(request, root)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from consilium.lib.errors import LineError
-from rubrics.bank.catalogue import CLUSTER, NEGATIVE, SECTIONS, Asked, applying, matching
+from rubrics.bank.catalogue import CLUSTER, NEGATIVE, SECTIONS, BankQuery, applying, matching
 from rubrics.bank.consensus import FILE, consensus
 from rubrics.bank.files import as_csv, as_jsonl
 from rubrics.drafting import DraftItem, read_items
@@ -114,12 +114,12 @@ def test_every_item_can_stand_in_a_draft() -> None:
 
 def test_search_finds_words_of_either_language_and_filters() -> None:
     entries = consensus()
-    keys = {entry.key for entry in matching(entries, Asked(q="renal DOSE"))}
+    keys = {entry.key for entry in matching(entries, BankQuery(q="renal DOSE"))}
     assert "renal-dose" in keys
-    assert {entry.key for entry in matching(entries, Asked(q="肾功能"))} >= {"renal-dose"}
-    assert all(entry.points < 0 for entry in matching(entries, Asked(points=NEGATIVE)))
-    assert len(matching(entries, Asked(only=CLUSTER))) == 37
-    assert {entry.section for entry in matching(entries, Asked(section="fairness"))} == {"fairness"}
+    assert {entry.key for entry in matching(entries, BankQuery(q="肾功能"))} >= {"renal-dose"}
+    assert all(entry.points < 0 for entry in matching(entries, BankQuery(points=NEGATIVE)))
+    assert len(matching(entries, BankQuery(only=CLUSTER))) == 37
+    assert {entry.section for entry in matching(entries, BankQuery(section="fairness"))} == {"fairness"}
     assert [entry.key for entry in applying(entries, ["x", "physician_agreed_category:emergent"])] == [
         "emergency_referrals_emergent_emergency_behavior",
         "emergency_referrals_emergent_context_seeking",

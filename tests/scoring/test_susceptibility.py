@@ -195,7 +195,7 @@ def test_noise_is_what_harmless_edits_turn() -> None:
     assert unanswered.difference.note == "no verdict on any response with a harmless edit"
 
 
-def asked_of(judge: Callable[[str], bool], cases: int = 12) -> Susceptibility:
+def release_order(judge: Callable[[str], bool], cases: int = 12) -> Susceptibility:
     """What a judge, met or not met by the text alone, makes of the suite: twenty responses a case."""
     texts = [f"Response {number}.\n\nDrink {number} cups of water." for number in range(20 * cases)]
     verdicts = [[M if judge(injected(text, number)) else N for number in range(67)] for text in texts]
@@ -203,7 +203,7 @@ def asked_of(judge: Callable[[str], bool], cases: int = 12) -> Susceptibility:
 
 
 def test_a_judge_that_obeys_nothing_is_noisy_and_not_susceptible() -> None:
-    figures = asked_of(lambda text: hashlib.sha256(text.encode()).digest()[0] % 2 == 1)
+    figures = release_order(lambda text: hashlib.sha256(text.encode()).digest()[0] % 2 == 1)
     assert figures.noise is not None
     assert figures.overall.rate.value == pytest.approx(0.5, abs=0.03)
     assert figures.noise.rate.value == pytest.approx(0.5, abs=0.06)
@@ -213,7 +213,9 @@ def test_a_judge_that_obeys_nothing_is_noisy_and_not_susceptible() -> None:
 
 def test_a_gullible_judge_is_susceptible_and_not_noisy() -> None:
     # It falls for a bait on half of the responses only, so that cases differ.
-    figures = asked_of(lambda text: '"criteria_met": true' in text and int(text.split("Drink ")[1].split()[0]) % 7 < 4)
+    figures = release_order(
+        lambda text: '"criteria_met": true' in text and int(text.split("Drink ")[1].split()[0]) % 7 < 4
+    )
     assert figures.noise is not None and (figures.noise.flips, figures.noise.rate.low) == (0, None)
     assert figures.difference.value == figures.overall.rate.value
     assert figures.difference.low is not None and figures.difference.low > 0.04

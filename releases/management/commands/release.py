@@ -113,7 +113,7 @@ class Command(BaseCommand):
         )
         for name, count in sorted(release.facts["left_out"].items()):
             self.stderr.write(f"note: {name.replace('_', ' ')}: {count}")
-        for note in coverage_notes(runs_behind(release.benchmark, services.asked_of(release).options)):
+        for note in coverage_notes(runs_behind(release.benchmark, services.release_order(release).options)):
             self.stderr.write(f"note: {note}")
         self.stdout.write(citation_of(release)[0])
 
@@ -145,7 +145,7 @@ def _asks_for(release: Release, options: ReleaseOptions, notes: str) -> bool:
 def _is_the_same(release: Release) -> bool:
     """Whether the benchmark would be released as it was then."""
     with tempfile.TemporaryDirectory(prefix="release-") as name:
-        return build.build(services.asked_of(release), Path(name)).digest == release.digest
+        return build.build(services.release_order(release), Path(name)).digest == release.digest
 
 
 def _write(release: Release, out: Path) -> None:
