@@ -61,7 +61,7 @@ _NOTES = """
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SupervisionTerms:
     """What is to be written. Without ``held_out`` a quarter of the candidates is held out by the seed."""
 
     group: str
@@ -123,7 +123,9 @@ class _Source:
         return np.isin(self.ratings.outcome, [Outcome.MET, Outcome.NOT_MET])
 
 
-def export_supervision(*, benchmark: Benchmark, terms: Wanted, out: Path, overwrite: bool = False) -> dict[str, Any]:
+def export_supervision(
+    *, benchmark: Benchmark, terms: SupervisionTerms, out: Path, overwrite: bool = False
+) -> dict[str, Any]:
     """Write `FILES` into the folder ``out``, all of them or none, and return the manifest.
 
     The same decisions and the same ``terms`` give the same bytes on the same installation. `DomainError` says what
@@ -178,7 +180,7 @@ def _take_the_place(partial: Path, out: Path, overwrite: bool) -> None:
     shutil.rmtree(old)
 
 
-def _write(benchmark: Benchmark, terms: Wanted, template: Template, folder: Path) -> dict[str, Any]:
+def _write(benchmark: Benchmark, terms: SupervisionTerms, template: Template, folder: Path) -> dict[str, Any]:
     source = _read_source(benchmark, terms.group)
     split = _split(source, terms)
     used = source.by([*split.train, *split.dev])
@@ -237,7 +239,7 @@ def _read_source(benchmark: Benchmark, group_name: str) -> _Source:
     return source
 
 
-def _split(source: _Source, terms: Wanted) -> Split:
+def _split(source: _Source, terms: SupervisionTerms) -> Split:
     if not 0 < terms.dev_share < 1:
         raise DomainError(_("The share of candidates for dev lies between 0 and 1."))
     if terms.seed < 0:
@@ -341,7 +343,7 @@ def write_zip(folder: Path, file: IO[bytes]) -> None:
                 shutil.copyfileobj(source, target)
 
 
-def zipped_supervision(*, benchmark: Benchmark, terms: Wanted) -> IO[bytes]:
+def zipped_supervision(*, benchmark: Benchmark, terms: SupervisionTerms) -> IO[bytes]:
     """An export as a ZIP in a file without a name, ready to be read; gone when it is closed."""
     with tempfile.TemporaryDirectory(prefix="supervision-") as directory:
         folder = Path(directory) / "files"

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from consilium.lib.i18n import translate
 from consilium.llm.prompts import TEMPLATES
 from rubrics.models import Benchmark
-from scoring.supervision import PROMPT, Wanted
+from scoring.supervision import PROMPT, SupervisionTerms
 from scoring.trained.decisions import DEV_SHARE
 
 
@@ -59,7 +59,7 @@ class SupervisionForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         return bool(field.choices)
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> SupervisionTerms:
         """The choice, once the form is valid."""
         data = self.cleaned_data
-        return Wanted(data["group"], tuple(data["held_out"]), data["prompt"], data["seed"], data["dev_share"])
+        return SupervisionTerms(data["group"], tuple(data["held_out"]), data["prompt"], data["seed"], data["dev_share"])

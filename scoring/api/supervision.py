@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from consilium.lib.api import StrictSerializer
 from consilium.llm.prompts import TEMPLATES
 from rubrics.access import get_benchmark
-from scoring.supervision import PROMPT, Wanted, zipped_supervision
+from scoring.supervision import PROMPT, SupervisionTerms, zipped_supervision
 from scoring.trained.decisions import DEV_SHARE
 
 
@@ -47,7 +47,7 @@ def supervision(request: Request, slug: str) -> FileResponse:
     serializer = SupervisionSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
     payload = serializer.validated_data
-    terms = Wanted(
+    terms = SupervisionTerms(
         payload["group"], tuple(payload["held_out"]), payload["prompt"], payload["seed"], payload["dev_share"]
     )
     archive = zipped_supervision(benchmark=benchmark, terms=terms)

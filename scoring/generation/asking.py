@@ -22,7 +22,7 @@ CUT, REFUSED = "truncated", "refusal"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ResponseRequest:
     """A response that is due."""
 
     item: int
@@ -35,7 +35,7 @@ class Wanted:
 class Answer:
     """What asking came to: a ``text``, or the ``kind`` of what went wrong. ``failed``: the endpoint did not answer."""
 
-    wanted: Wanted
+    wanted: ResponseRequest
     text: str = ""
     model: str = ""
     finish: str = ""
@@ -60,7 +60,7 @@ def messages_of(config: GenerationConfig, conversation: list[dict[str, Any]]) ->
     return [{"role": "system", "content": config.system_prompt}, *turns] if config.system_prompt else turns
 
 
-async def ask(client: ChatClient, config: GenerationConfig, task: Wanted) -> Answer:
+async def ask(client: ChatClient, config: GenerationConfig, task: ResponseRequest) -> Answer:
     """Ask for one response. Does not raise for anything that an endpoint can do; `RequestNotSent` where it was not asked."""
     body = body_of(messages_of(config, task.conversation), config.parameters(task.sample))
     try:

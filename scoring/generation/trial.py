@@ -13,7 +13,7 @@ from consilium.lib.errors import DomainError
 from consilium.llm.client import ChatClient
 from rubrics.models import Benchmark, Case
 from rubrics.parsing.self_identification import self_identification
-from scoring.generation.asking import Answer, Wanted, ask
+from scoring.generation.asking import Answer, ResponseRequest, ask
 from scoring.generation.config import GenerationConfig
 from scoring.generation.frame import CaseFrame, cases_in
 
@@ -37,7 +37,7 @@ def try_once(benchmark: Benchmark, frame: CaseFrame, config: GenerationConfig, *
         raise DomainError(_("No case matches this choice."))
     case = Case.objects.get(pk=cases[0])
     endpoint = config.for_client(attempts=1, timeout_s=min(config.timeout_s, MAX_SECONDS))
-    task = Wanted(0, case.pk, 0, case.conversation)
+    task = ResponseRequest(0, case.pk, 0, case.conversation)
 
     async def once() -> Answer:
         async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS) as client:

@@ -23,7 +23,7 @@ from consilium.lib.i18n import language_of, translate
 from consilium.llm.client import ChatClient
 from consilium.llm.errors import may_pass
 from consilium.llm.meter import Allowance
-from scoring.generation.asking import Answer, Wanted, ask
+from scoring.generation.asking import Answer, ResponseRequest, ask
 from scoring.generation.config import GenerationConfig, generation_config
 from scoring.generation.storing import store_answers
 from scoring.models import GenerationItem, GenerationRun
@@ -47,7 +47,7 @@ BARREN_STARTS = 5
 PARTY_ALIVE = timedelta(seconds=30)
 
 Clock = Callable[[], datetime]
-Asking = Dispatcher[Wanted, Answer]
+Asking = Dispatcher[ResponseRequest, Answer]
 
 
 @dataclass(slots=True)
@@ -215,7 +215,7 @@ def _keep_asking(worker: _Worker, config: GenerationConfig, until: float) -> boo
     True where the endpoint is down.
     """
 
-    async def ask_model(client: ChatClient, task: Wanted) -> Answer:
+    async def ask_model(client: ChatClient, task: ResponseRequest) -> Answer:
         return await ask(client, config, task)
 
     chunks = _due(worker.run)
@@ -233,7 +233,7 @@ def _keep_asking(worker: _Worker, config: GenerationConfig, until: float) -> boo
 
 
 def _dispatch(
-    worker: _Worker, config: GenerationConfig, dispatcher: Asking, chunks: Iterator[list[Wanted]], until: float
+    worker: _Worker, config: GenerationConfig, dispatcher: Asking, chunks: Iterator[list[ResponseRequest]], until: float
 ) -> None:
     exhausted = closing = False
     shared_at = 0.0
@@ -256,13 +256,13 @@ def _dispatch(
             return
 
 
-def _due(run: GenerationRun) -> Iterator[list[Wanted]]:
+def _due(run: GenerationRun) -> Iterator[list[ResponseRequest]]:
     """What is due, in pieces, each item once."""
     last = 0
     while True:
         rows = run.items.filter(status=GenerationItem.Status.DUE, pk__gt=last).order_by("pk")
         chunk = [
-            Wanted(pk, case, sample, conversation)
+            ResponseRequest(pk, case, sample, conversation)
             for pk, case, sample, conversation in rows.values_list("pk", "case_id", "sample", "case__conversation")[
                 :CHUNK
             ]

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from consilium.lib.errors import DomainError
 from consilium.llm.prompts import TEMPLATES
 from rubrics.management.asked import benchmark_called
-from scoring.supervision import PROMPT, Wanted, export_supervision
+from scoring.supervision import PROMPT, SupervisionTerms, export_supervision
 from scoring.trained.decisions import DEV_SHARE
 
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
-        terms = Wanted(
+        terms = SupervisionTerms(
             group=options["group"].removeprefix("group:"),
             held_out=tuple(name for names in options["held_out"] for name in names),
             prompt=options["prompt"],
