@@ -27,7 +27,7 @@ from agreement.pairs import (
     n_missing,
     valid_counts,
 )
-from agreement.tables import MadeRows, Row
+from agreement.tables import ComputedRows, Row
 from consilium.lib.remarks import pairs_left_out
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
@@ -76,7 +76,7 @@ class Comparison:
         return _Chained(self.head, self.responses, self.others)
 
 
-class _Chained(MadeRows[Row]):
+class _Chained(ComputedRows[Row]):
     """Sequences one after another, none of them copied."""
 
     def __init__(self, *parts: Sequence[Row]) -> None:
@@ -204,7 +204,7 @@ def _summed(tallies: NDArray[Any], index: NDArray[np.int64], size: int) -> NDArr
     return summed
 
 
-class ResponseRows(MadeRows[Row]):
+class ResponseRows(ComputedRows[Row]):
     """One row a response that has a pair, by name. A response belongs to one case, so there is no interval.
 
     Responses with the same tally have the same figures, and those are computed once.

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from agreement.earlier import as_written_now
 from agreement.models import Report, ReportRows, ReportTable
-from agreement.tables import MadeRows, Table
+from agreement.tables import ComputedRows, Table
 
 ROWS_A_PIECE = 5000
 
@@ -30,7 +30,7 @@ def store_tables(report: Report, tables: Mapping[str, Table]) -> None:
             ReportRows.objects.create(table=stored_table, start=start, rows=table.rows[start : start + ROWS_A_PIECE])
 
 
-class _StoredRows(MadeRows[list[Any]]):
+class _StoredRows(ComputedRows[list[Any]]):
     """The rows of a stored table, one piece in memory at a time."""
 
     def __init__(self, table: ReportTable) -> None:

@@ -14,7 +14,7 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 
-class MadeRows(Sequence[T]):
+class ComputedRows(Sequence[T]):
     """Rows that are made or read when they are asked for: how many there are (`__len__`), and each by its place."""
 
     @abstractmethod
@@ -34,7 +34,7 @@ class MadeRows(Sequence[T]):
         return self.made(place)
 
 
-class _Picked(MadeRows[list[Any]]):
+class _Picked(ComputedRows[list[Any]]):
     """Rows by column name as rows in the order of the columns."""
 
     def __init__(self, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:

@@ -18,7 +18,7 @@ MAX_PASSAGES = 6
 
 
 @dataclass(slots=True)
-class Found:
+class RewordingEvidence:
     """One request to reword a criterion; ``passages`` are what graders marked in the response."""
 
     request: RevisionRequest
@@ -35,7 +35,7 @@ class Found:
         return self.request.response.text if self.request.response else ""
 
 
-def evidence_for(user: User, case: Case) -> dict[int, list[Found]]:
+def evidence_for(user: User, case: Case) -> dict[int, list[RewordingEvidence]]:
     """Criterion → open requests to reword it, the latest first; empty for whoever may not read them.
 
     At most four queries, and one where there are none.
@@ -48,10 +48,10 @@ def evidence_for(user: User, case: Case) -> dict[int, list[Found]]:
         .order_by("-created_at", "-pk")
     )
     marked = _passages({row.criterion_id for row in rows}, {row.response_id for row in rows if row.response_id})
-    evidence: dict[int, list[Found]] = {}
+    evidence: dict[int, list[RewordingEvidence]] = {}
     for row in rows:
         passages = marked.get((row.criterion_id, row.response_id or 0), [])
-        evidence.setdefault(row.criterion_id, []).append(Found(row, passages[:MAX_PASSAGES]))
+        evidence.setdefault(row.criterion_id, []).append(RewordingEvidence(row, passages[:MAX_PASSAGES]))
     return evidence
 
 

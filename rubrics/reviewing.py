@@ -10,7 +10,7 @@ from rubrics import access, versions
 from rubrics.conversation import turns_of
 from rubrics.diff import Kind, Line, compare
 from rubrics.drafting import DraftItem, items_of
-from rubrics.evidence import Found, evidence_for
+from rubrics.evidence import RewordingEvidence, evidence_for
 from rubrics.lint import lint
 from rubrics.lint.remark import Remark
 from rubrics.models import Case, Rubric, RubricReview
@@ -22,7 +22,7 @@ class Row:
     """One criterion on the review page."""
 
     line: Line
-    evidence: list[Found] = field(default_factory=list)
+    evidence: list[RewordingEvidence] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     comment: str = ""
     earlier: list[tuple[RubricReview, str]] = field(default_factory=list)  # what reviewers said of it before

@@ -101,7 +101,7 @@ def rate_rows(report: AuditReport) -> Iterator[Sequence[object]]:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundDefect:
+class Defect:
     """A reading that found something, with the criteria that it names."""
 
     item: AuditItem
@@ -109,7 +109,7 @@ class FoundDefect:
     criteria: list[RubricItem]
 
 
-def found_defects(audit: CaseAudit) -> list[FoundDefect]:
+def defects_of(audit: CaseAudit) -> list[Defect]:
     """Readings that would revise or remove a case, removals first."""
     rows = list(
         audit.items.filter(done_at__isnull=False, outcome__in=["revise", "remove"])
@@ -121,7 +121,7 @@ def found_defects(audit: CaseAudit) -> list[FoundDefect]:
     by_place = {(item.rubric_id, item.criterion_id): item for item in items.select_related("criterion")}
     labels = question_labels()
     return [
-        FoundDefect(
+        Defect(
             row,
             [labels[name] for name in QUESTIONS if row.answers.get(name) is False],
             [by_place[row.rubric_id, pk] for pk in row.criteria if (row.rubric_id, pk) in by_place],

@@ -118,7 +118,7 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
                 (_("Defective, by slice"), "slice"),
             )
         ],
-        "defects": report.found_defects(audit),
+        "defects": report.defects_of(audit),
         "progress": report.counted(CaseAudit.objects.filter(pk=audit.pk)).get(),
         "administers": is_admin(request.user, audit.benchmark),
         "auditors": _auditors(audit.benchmark),
