@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from consilium.lib.i18n import translate
 from rubrics.drafting import DraftItem
 from rubrics.models import Case, Criterion, PrivacyWaiver, Rubric
-from rubrics.parsing.privacy import Finding, findings
+from rubrics.parsing.privacy import PrivacyFinding, findings
 
 KEY, CONVERSATION, REFERENCE, TAGS, CRITERION = "key", "conversation", "reference", "tags", "criterion"
 OF_AN_ITEM = ("text", "source", "element", "expectation")
@@ -31,7 +31,7 @@ class PlacedFinding:
     """A finding and where it stands; ``waiver``: who said why it may stay."""
 
     place: Place
-    finding: Finding
+    finding: PrivacyFinding
     before: str = ""  # a few words around it, to recognise it by
     after: str = ""
     waiver: PrivacyWaiver | None = None

@@ -24,7 +24,7 @@ DEFAULT_MARGIN = 0.05
 NO_INTERVAL = "no interval"
 
 
-class Finding(StrEnum):
+class Conclusion(StrEnum):
     """What the interval of the difference says."""
 
     SUPERIOR = "superior"
@@ -37,7 +37,7 @@ class Finding(StrEnum):
 class NonInferiority:
     """``bound`` is the one-sided 97.5% lower bound of the difference; ``margin`` is δ, above 0."""
 
-    finding: Finding
+    finding: Conclusion
     difference: float
     bound: float
     margin: float
@@ -46,7 +46,7 @@ class NonInferiority:
     @property
     def shown(self) -> bool:
         """Whether non-inferiority is shown; a judge that is superior is not inferior either."""
-        return self.finding in (Finding.NON_INFERIOR, Finding.SUPERIOR)
+        return self.finding in (Conclusion.NON_INFERIOR, Conclusion.SUPERIOR)
 
 
 def non_inferiority(difference: Figure, margin: float = DEFAULT_MARGIN) -> NonInferiority | Undefined:
@@ -60,11 +60,11 @@ def non_inferiority(difference: Figure, margin: float = DEFAULT_MARGIN) -> NonIn
         why = [part for part in difference.note.split("; ") if part.startswith(NO_INTERVAL)]
         return Undefined(why[0] if why else NO_INTERVAL, difference.n)
     if low > 0:
-        finding = Finding.SUPERIOR
+        finding = Conclusion.SUPERIOR
     elif low > -margin:
-        finding = Finding.NON_INFERIOR
+        finding = Conclusion.NON_INFERIOR
     elif high < -margin:
-        finding = Finding.INFERIOR
+        finding = Conclusion.INFERIOR
     else:
-        finding = Finding.OPEN
+        finding = Conclusion.OPEN
     return NonInferiority(finding, difference.value, low, margin, difference.n)

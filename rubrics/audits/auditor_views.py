@@ -15,7 +15,7 @@ from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.strict_json import read_json
 from rubrics.audits import access, report
-from rubrics.audits.services import QUESTIONS, Finding, StaleFinding, finish, put_back, save_finding, take_case
+from rubrics.audits.services import QUESTIONS, AuditFinding, StaleFinding, finish, put_back, save_finding, take_case
 from rubrics.conversation import turns_of
 from rubrics.models import AuditItem, CaseAudit
 
@@ -123,7 +123,7 @@ def _saved(request: SignedInRequest, item: AuditItem, *, hand_in: bool) -> JsonR
     return JsonResponse({"version": row.version})
 
 
-def _read(body: bytes) -> tuple[Finding, int]:
+def _read(body: bytes) -> tuple[AuditFinding, int]:
     payload = read_json(body)
     answers, criteria, outcome, comment = (payload[name] for name in ("answers", "criteria", "outcome", "comment"))
     version = payload["version"]
@@ -133,7 +133,7 @@ def _read(body: bytes) -> tuple[Finding, int]:
     if any(criterion >= 2**63 or criterion < 0 for criterion in criteria):
         raise ValueError("no id of a criterion")
     comment.encode()  # half a character cannot be stored
-    return Finding(answers, criteria, outcome, comment.replace("\x00", "")), version
+    return AuditFinding(answers, criteria, outcome, comment.replace("\x00", "")), version
 
 
 def _standing(row: AuditItem) -> dict[str, Any]:

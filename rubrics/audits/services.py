@@ -162,7 +162,7 @@ def put_back(*, item: AuditItem, auditor: User) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """What an auditor notes of a case: True in ``answers`` where nothing is wrong; ``criteria`` are those at fault."""
 
     answers: Mapping[str, bool] = field(default_factory=dict)
@@ -180,7 +180,7 @@ class StaleFinding(Conflict):
 
 
 @transaction.atomic
-def save_finding(*, item: AuditItem, auditor: User, finding: Finding, version: int) -> AuditItem:
+def save_finding(*, item: AuditItem, auditor: User, finding: AuditFinding, version: int) -> AuditItem:
     """Save what is noted so far, if ``version`` is the one that stands; else `StaleFinding`. It may be half done."""
     row = AuditItem.objects.select_for_update(of=("self",)).select_related("audit").get(pk=item.pk, auditor=auditor)
     _refuse_unless_open(row)
@@ -198,7 +198,7 @@ def save_finding(*, item: AuditItem, auditor: User, finding: Finding, version: i
 
 
 @transaction.atomic
-def finish(*, item: AuditItem, auditor: User, finding: Finding, version: int, at: datetime) -> AuditItem:
+def finish(*, item: AuditItem, auditor: User, finding: AuditFinding, version: int, at: datetime) -> AuditItem:
     """Hand a case in. *Revise* asks for the ticked criteria to be reworded; *remove* is for an admin to confirm."""
     row = save_finding(item=item, auditor=auditor, finding=finding, version=version)
     if missing := unready(row):
@@ -245,7 +245,7 @@ def _refuse_unless_open(row: AuditItem) -> None:
         raise Conflict(_("You have handed this case in; what you found stands."))
 
 
-def _checked(row: AuditItem, finding: Finding) -> dict[str, Any]:
+def _checked(row: AuditItem, finding: AuditFinding) -> dict[str, Any]:
     if not set(finding.answers) <= set(QUESTIONS) or not all(
         type(answer) is bool for answer in finding.answers.values()
     ):

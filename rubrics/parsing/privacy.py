@@ -21,7 +21,7 @@ KINDS = (EMAIL, IDENTITY, RECORD, PHONE, ADDRESS, DATE, NAME)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PrivacyFinding:
     """``quote`` stands at ``start``:``end`` of the text, in code points; ``why`` says what it looks like."""
 
     kind: str
@@ -208,12 +208,12 @@ _FINDERS: tuple[tuple[str, _Finder, Phrase], ...] = (
 )
 
 
-def findings(text: str) -> list[Finding]:
+def findings(text: str) -> list[PrivacyFinding]:
     """What in ``text`` looks as if it named a person, in order; no two overlap."""
     narrow = _RANDOM_ID.sub(lambda match: "x" * len(match[0]), text.translate(_NARROW))
-    taken: list[Finding] = []
+    taken: list[PrivacyFinding] = []
     for kind, find, why in _FINDERS:
         for start, end in find(narrow):
             if end > start and not any(start < finding.end and finding.start < end for finding in taken):
-                taken.append(Finding(kind, start, end, text[start:end], why))
+                taken.append(PrivacyFinding(kind, start, end, text[start:end], why))
     return sorted(taken, key=lambda finding: finding.start)

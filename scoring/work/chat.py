@@ -16,7 +16,7 @@ from scoring.models import JudgeRun, RunSlice, Verdict
 from scoring.work.claims import spent_by
 from scoring.work.dispatcher import Dispatcher
 from scoring.work.missing import Question, Questions
-from scoring.work.store import Finding, JudgeVerdict
+from scoring.work.store import JudgedRequest, JudgeVerdict
 
 # Requests about so many responses are kept as drafts; a few are in the air at a time.
 DRAFTS_KEPT = 100
@@ -56,7 +56,7 @@ def allowance_of(run: JudgeRun, config: ChatConfig, row: RunSlice) -> Allowance:
     )
 
 
-def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Finding]:
+def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, JudgedRequest]:
     """A dispatcher that asks as the run's snapshot says."""
     config: ChatConfig = chat_config(run.snapshot["config"])
     endpoint = config.for_client()
@@ -75,7 +75,7 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Findi
             drafts[place] = Draft(template, item, nonce=nonce_for(item, key), parameters=parameters)
         return drafts[place]
 
-    async def ask(client: ChatClient, questions: Questions) -> Finding:
+    async def ask(client: ChatClient, questions: Questions) -> JudgedRequest:
         items = [item_of(question, rule_sheet) for question in questions]
         # Where replicates are injections, the judge's seed must not change with them.
         replicate = questions[0].replicate if run.purpose == JudgeRun.Purpose.GRADE else 0
@@ -88,7 +88,7 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Findi
         else:
             body, digest = draft_for(questions[0], items[0], replicate).request(items[0])
             judgement = await judge_body(client, body)
-        return Finding(
+        return JudgedRequest(
             questions=questions,
             verdicts=_said(questions, judgement),
             calls=judgement.calls,
@@ -97,7 +97,11 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Findi
         )
 
     return Dispatcher(
-        endpoint, ask, Finding, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS, allowance=allowance_of(run, config, row)
+        endpoint,
+        ask,
+        JudgedRequest,
+        allowed_hosts=settings.JUDGE_ALLOWED_HOSTS,
+        allowance=allowance_of(run, config, row),
     )
 
 

@@ -28,7 +28,7 @@ from scoring.work.claims import claim_for
 from scoring.work.dispatcher import Dispatcher
 from scoring.work.locks import slice_lock
 from scoring.work.missing import Question, Questions, missing_questions, requests_of
-from scoring.work.store import Finding, store_findings
+from scoring.work.store import JudgedRequest, store_findings
 
 log = structlog.get_logger(__name__)
 
@@ -66,7 +66,7 @@ class _Worker:
     row: RunSlice
     clock: Clock
     rng: random.Random
-    buffer: list[Finding] = field(default_factory=list)
+    buffer: list[JudgedRequest] = field(default_factory=list)
     wrote_at: float = field(default_factory=time.monotonic)
     beat_at: float = field(default_factory=time.monotonic)
     counted_at: float = field(default_factory=time.monotonic)
@@ -74,7 +74,7 @@ class _Worker:
     cancelled: bool = False
     parties: int = 1  # workers that ask the same endpoint now, this one among them
 
-    def take(self, findings: Sequence[Finding], *, now: bool = False) -> int:
+    def take(self, findings: Sequence[JudgedRequest], *, now: bool = False) -> int:
         """Keep findings, and write when there are enough or enough time has passed; how many answers were written."""
         self.buffer += findings
         written = 0
@@ -277,7 +277,7 @@ def _ask_endpoint(worker: _Worker, slices: int, until: float) -> bool:
 
 def _keep_asking(
     worker: _Worker,
-    dispatcher: Dispatcher[Questions, Finding],
+    dispatcher: Dispatcher[Questions, JudgedRequest],
     chunks: Iterator[list[Question]],
     failures: _Failures,
     config: ChatConfig,
@@ -329,14 +329,14 @@ class _Failures:
     kind: str = ""
     last: str = ""
 
-    def count(self, findings: Sequence[Finding]) -> None:
+    def count(self, findings: Sequence[JudgedRequest]) -> None:
         for finding in findings:
             if finding.failed:
                 call = finding.calls[-1]
                 self.total += 1
                 self.kind, self.last = call.error_kind, f"{call.error_kind}: {call.error}"
 
-    def reason(self, dispatcher: Dispatcher[Questions, Finding]) -> str:
+    def reason(self, dispatcher: Dispatcher[Questions, JudgedRequest]) -> str:
         if dispatcher.down and not may_pass(self.kind):
             message = _("The endpoint refuses: %(n)s requests in a row failed. The last: %(last)s")
             return message % {"n": dispatcher.failures_in_a_row, "last": self.last}

@@ -29,7 +29,7 @@ class JudgeVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class JudgedRequest:
     """What came of one request. Without ``verdicts`` nothing is known, and they stay missing.
 
     ``failed``: the endpoint left it without an answer.
@@ -70,7 +70,7 @@ _VERDICTS = """
 
 
 @transaction.atomic
-def store_findings(run: JudgeRun, findings: Sequence[Finding], *, slice_id: int, at: datetime) -> None:
+def store_findings(run: JudgeRun, findings: Sequence[JudgedRequest], *, slice_id: int, at: datetime) -> None:
     """Write calls and verdicts. A verdict that is there already stays as it is, whoever wrote it."""
     calls: list[dict[str, Any]] = []
     verdicts: list[dict[str, Any]] = []

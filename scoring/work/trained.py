@@ -9,7 +9,7 @@ from scoring.trained.decisions import prompt_text
 from scoring.trained.features import Texts
 from scoring.trained.model import FittedJudge
 from scoring.work.missing import Question
-from scoring.work.store import Finding, JudgeVerdict
+from scoring.work.store import JudgedRequest, JudgeVerdict
 
 MAX_PASSAGE_LENGTH = 200
 
@@ -20,12 +20,12 @@ def load_model(run: JudgeRun) -> FittedJudge:
     return FittedJudge.from_bytes(bytes(model.artifact or b""), run.snapshot["model_sha256"])
 
 
-def predict(model: FittedJudge, questions: Sequence[Question]) -> list[Finding]:
+def predict(model: FittedJudge, questions: Sequence[Question]) -> list[JudgedRequest]:
     """Findings in the order of the questions."""
     pairs = [Texts(q.response, q.criterion, prompt_text(q.conversation), q.points) for q in questions]
     probability, met, passages = model.judge(pairs)
     return [
-        Finding(
+        JudgedRequest(
             questions=(question,),
             verdicts=[
                 JudgeVerdict(

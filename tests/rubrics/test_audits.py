@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from rubrics.audits.findings import Reading, agreement_of, outcomes_of, rates
-from rubrics.audits.services import AuditTerms, Finding, create_audit, finish, plan_audit, take_case
+from rubrics.audits.services import AuditFinding, AuditTerms, create_audit, finish, plan_audit, take_case
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, RevisionRequest, RubricContributor
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
 
@@ -177,7 +177,7 @@ def test_a_case_is_handed_in_whole_and_its_criteria_are_asked_to_be_reworded(
     second = auditor_of(benchmark)
     other = AuditItem.objects.get(case=item.case, auditor=None)
     AuditItem.objects.filter(pk=other.pk).update(auditor=second)
-    finding = Finding({**SOUND, "correctness": False}, [faulty], "revise", "And the dose.")
+    finding = AuditFinding({**SOUND, "correctness": False}, [faulty], "revise", "And the dose.")
     finish(item=other, auditor=second, finding=finding, version=1, at=AT)
     request.refresh_from_db()
     assert request.reason == "Senior audit: Names a drug withdrawn.\n\nSenior audit: And the dose."
