@@ -38,7 +38,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CriterionChange:
     """A criterion in both versions, or in one. Places count from 1."""
 
     kind: Kind
@@ -80,7 +80,7 @@ class Line:
 class Diff:
     """All criteria: those of the new version in their order, removed ones where they stood."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[CriterionChange] = field(default_factory=list)
 
     def count(self, *kinds: Kind) -> int:
         """How many criteria are of these kinds."""
@@ -117,7 +117,7 @@ class Diff:
         return sum(line.moved for line in self.lines)
 
     @property
-    def differing(self) -> list[Line]:
+    def differing(self) -> list[CriterionChange]:
         """Lines that say anything: all but those that read the same in the same place."""
         return [line for line in self.lines if line.kind is not Kind.SAME or line.moved]
 
@@ -136,12 +136,12 @@ def compare(old: Sequence[DraftItem], new: Sequence[DraftItem]) -> Diff:
     partner = _partners(old, new)
     kept = [partner[place] for place in range(len(new)) if place in partner]
     steady = _longest_rising(kept)
-    lines: list[Line] = []
+    lines: list[CriterionChange] = []
     gone = sorted(set(range(len(old))) - set(partner.values()))
     for place, item in enumerate(new):
         source = partner.get(place)
         if source is None:
-            lines.append(Line(Kind.NEW, None, item, None, place + 1))
+            lines.append(CriterionChange(Kind.NEW, None, item, None, place + 1))
             continue
         # What was taken out stands before the criterion that followed it.
         while gone and source in steady and gone[0] < source:
@@ -151,16 +151,18 @@ def compare(old: Sequence[DraftItem], new: Sequence[DraftItem]) -> Diff:
     return Diff(lines)
 
 
-def _removed(old: Sequence[DraftItem], place: int) -> Line:
-    return Line(Kind.REMOVED, old[place], None, place + 1, None)
+def _removed(old: Sequence[DraftItem], place: int) -> CriterionChange:
+    return CriterionChange(Kind.REMOVED, old[place], None, place + 1, None)
 
 
-def _line(old: DraftItem, new: DraftItem, old_place: int, new_place: int, *, moved: bool) -> Line:
+def _line(old: DraftItem, new: DraftItem, old_place: int, new_place: int, *, moved: bool) -> CriterionChange:
     names = ("points", "tags", "source", "element", "expectation")
     fields = tuple(name for name in names if getattr(old, name) != getattr(new, name))
     if old.text != new.text:
-        return Line(Kind.REWORDED, old, new, old_place, new_place, moved, word_marks(old.text, new.text), fields)
-    return Line(Kind.CHANGED if fields else Kind.SAME, old, new, old_place, new_place, moved, (), fields)
+        return CriterionChange(
+            Kind.REWORDED, old, new, old_place, new_place, moved, word_marks(old.text, new.text), fields
+        )
+    return CriterionChange(Kind.CHANGED if fields else Kind.SAME, old, new, old_place, new_place, moved, (), fields)
 
 
 def _partners(old: Sequence[DraftItem], new: Sequence[DraftItem]) -> dict[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 from accounts.models import User
 from rubrics import access, versions
 from rubrics.conversation import turns_of
-from rubrics.diff import Kind, Line, compare
+from rubrics.diff import CriterionChange, Kind, compare
 from rubrics.drafting import DraftItem, items_of
 from rubrics.evidence import RewordingEvidence, evidence_for
 from rubrics.lint import lint
@@ -21,7 +21,7 @@ from rubrics.services.publishing import approvals_missing, what_is_in_the_way
 class Row:
     """One criterion on the review page."""
 
-    line: Line
+    line: CriterionChange
     evidence: list[RewordingEvidence] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     comment: str = ""

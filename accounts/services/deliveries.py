@@ -94,7 +94,7 @@ def _send(
     site = site_address()
     context = {
         "site": site,
-        "notices": [Line(row, site) for row in taken[:MAX_LINES_PER_MAIL]],
+        "notices": [MailLine(row, site) for row in taken[:MAX_LINES_PER_MAIL]],
         "total": len(taken),
         "more": max(0, len(taken) - MAX_LINES_PER_MAIL),
         "list": site + reverse("accounts:notifications"),
@@ -110,7 +110,7 @@ def _send(
     return 1
 
 
-class Line:
+class MailLine:
     """A notification in a mail: its words are asked for while the mail is rendered, in the reader's language."""
 
     def __init__(self, row: Notification, site: str) -> None:
