@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """``text`` stands at code point ``start`` of the response; ``style`` is empty, strong, em or code."""
 
     text: str
@@ -23,7 +23,7 @@ class Piece:
     style: str = ""
 
 
-Line = tuple[Piece, ...]
+Line = tuple[TextPiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Block:
     kind: str
     lines: tuple[Line, ...] = ()
     level: int = 0  # of a heading 1 to 6; of an item its indentation from 0
-    marker: Piece | None = None  # bullet or number of an item
+    marker: TextPiece | None = None  # bullet or number of an item
     width: int = 0
 
     @property
@@ -80,7 +80,7 @@ def blocks(text: str) -> list[Block]:
             end_paragraph()
             code: list[Line] = []
             while at < len(lines) and not lines[at][1].strip().startswith(fence[1]):
-                code.append((Piece(lines[at][1], lines[at][0]),) if lines[at][1] else ())
+                code.append((TextPiece(lines[at][1], lines[at][0]),) if lines[at][1] else ())
                 at += 1
             at += 1
             block_list.append(Block("code", tuple(code)))
@@ -106,7 +106,7 @@ def blocks(text: str) -> list[Block]:
         elif item := _ITEM.match(line):
             end_paragraph()
             indent = min(4, len(item[1].expandtabs(4)) // 2)
-            marker = Piece(item[2], start + item.start(2))
+            marker = TextPiece(item[2], start + item.start(2))
             block_list.append(Block("item", (_inline(line, item.end(), start),), indent, marker))
         elif quote := _QUOTE.match(line):
             end_paragraph()
@@ -150,15 +150,15 @@ def _cells(line: str, start: int) -> list[Line]:
 
 
 def _inline(line: str, begin: int, offset: int) -> Line:
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     at = begin
     for match in _INLINE.finditer(line, begin):
         if match.start() > at:
-            pieces.append(Piece(line[at : match.start()], offset + at))
+            pieces.append(TextPiece(line[at : match.start()], offset + at))
         style = match.lastgroup.removesuffix("_text") if match.lastgroup else ""
         inner = f"{style}_text"
-        pieces.append(Piece(match[inner], offset + match.start(inner), style))
+        pieces.append(TextPiece(match[inner], offset + match.start(inner), style))
         at = match.end()
     if at < len(line):
-        pieces.append(Piece(line[at:], offset + at))
+        pieces.append(TextPiece(line[at:], offset + at))
     return tuple(pieces)

@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DiffSpan:
     """A stretch of a text; ``mark`` is ``ins`` or ``del`` where it stands in one version only, else empty."""
 
     text: str
@@ -47,7 +47,7 @@ class CriterionChange:
     old_place: int | None
     new_place: int | None
     moved: bool = False
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[DiffSpan, ...] = ()
     fields: tuple[str, ...] = ()  # of what else changed: points, tags, source, element, expectation
 
     @property
@@ -229,10 +229,10 @@ def _words(text: str) -> list[str]:
     return [token for token in _tokens(text.casefold()) if not token.isspace()]
 
 
-def word_marks(old: str, new: str) -> tuple[Piece, ...]:
+def word_marks(old: str, new: str) -> tuple[DiffSpan, ...]:
     """Both texts in one, word by word; Chinese by character."""
     before, after = _tokens(old), _tokens(new)
-    pieces: list[Piece] = []
+    pieces: list[DiffSpan] = []
     gone, come = "", ""  # of the stretch that differs
     opcodes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     for number, (tag, i1, i2, j1, j2) in enumerate(opcodes):
@@ -243,9 +243,9 @@ def word_marks(old: str, new: str) -> tuple[Piece, ...]:
             continue
         pieces += _changed(gone, come)
         gone, come = "", ""
-        pieces.append(Piece(added))
+        pieces.append(DiffSpan(added))
     return (*pieces, *_changed(gone, come))
 
 
-def _changed(gone: str, come: str) -> list[Piece]:
-    return [Piece(text, mark) for text, mark in ((gone, "del"), (come, "ins")) if text]
+def _changed(gone: str, come: str) -> list[DiffSpan]:
+    return [DiffSpan(text, mark) for text, mark in ((gone, "del"), (come, "ins")) if text]

@@ -16,7 +16,7 @@ from agreement.inputs import pairs_of
 from agreement.items.inputs import groups_among
 from agreement.pairs import PairStatus
 from annotation.models import Amendment, Decision, ExpertGroup, Ruling
-from annotation.text_blocks import Block, Piece, blocks
+from annotation.text_blocks import Block, TextPiece, blocks
 from consilium.lib.ratings import Span
 from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
 from scoring.raters import Rater, groups_of_consensus, is_consensus
@@ -59,7 +59,7 @@ class CriterionRow:
 
 @dataclass(frozen=True, slots=True)
 class MarkedPiece:
-    """A piece of the response as `annotation.text_blocks.Piece`, and whether somebody gave it as evidence."""
+    """A piece of the response as `annotation.text_blocks.TextPiece`, and whether somebody gave it as evidence."""
 
     text: str
     style: str
@@ -228,7 +228,7 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> list[MarkedBlock]:
     ]
 
 
-def _cut(piece: Piece, inside: bytearray) -> Iterator[MarkedPiece]:
+def _cut(piece: TextPiece, inside: bytearray) -> Iterator[MarkedPiece]:
     begin = 0
     for at in range(1, len(piece.text) + 1):
         here = inside[piece.start + begin]

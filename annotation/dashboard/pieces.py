@@ -25,7 +25,7 @@ FREE = "unassigned"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WorkItem:
     """One response in the hands of one annotator, or of nobody."""
 
     public_id: str
@@ -99,10 +99,10 @@ def page_of(batch: Batch, chosen: PieceFilter, people: People, *, number: str | 
     return page
 
 
-def _piece(row: Assignment | Slot, people: People, stuck: Mapping[int, tuple[str, ...]]) -> Piece:
+def _piece(row: Assignment | Slot, people: People, stuck: Mapping[int, tuple[str, ...]]) -> WorkItem:
     if isinstance(row, Slot):
         response = row.item.response
-        return Piece(
+        return WorkItem(
             "", response.case.key, response.candidate.name, FREE, None, None, None, None, stuck.get(row.pk, ())
         )
     since = {
@@ -110,7 +110,7 @@ def _piece(row: Assignment | Slot, people: People, stuck: Mapping[int, tuple[str
         "returned": row.submitted_at, "released": row.released_at,
     }.get(row.status, row.started_at)  # fmt: skip
     checker = people[row.checker_id] if row.checker_id and row.status in ("submitted", "in_check", "returned") else None
-    return Piece(
+    return WorkItem(
         row.public_id, row.case.key, row.response.candidate.name, row.status, people[row.annotator_id], checker, since,
         row.lease_until if row.status == "not_started" else None,
     )  # fmt: skip

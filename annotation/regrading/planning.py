@@ -26,7 +26,7 @@ from rubrics.models import Response
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RegradingTask:
     """One physician's work: the response, and the criteria that they are asked about."""
 
     lacking: Lacking
@@ -53,7 +53,7 @@ class RegradingPlan:
 
     group: ExpertGroup
     terms: BatchTerms
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RegradingTask, ...]
     loads: tuple[Load, ...]
     warnings: tuple[str, ...]
 
@@ -126,7 +126,7 @@ def _able(group: ExpertGroup) -> list[int]:
 
 def _given_out(
     group: ExpertGroup, lacking: list[Lacking], able: list[int], seed: int, warnings: list[str]
-) -> list[Piece]:
+) -> list[RegradingTask]:
     responses = [row.response for row in lacking]
     graders = graders_of(group, responses)
     authors = dict(Response.objects.filter(pk__in=responses).values_list("pk", "author_id"))
@@ -142,7 +142,7 @@ def _given_out(
         others.sort(key=lambda user: (load[user], keyed(seed, "instead", row.response, user)))
         for user in (*again, *others[:gone]):
             load[user] += 1
-            pieces.append(Piece(row, user, user in again))
+            pieces.append(RegradingTask(row, user, user in again))
         instead += min(gone, len(others))
         short += max(0, gone - len(others))
     if instead:
@@ -162,11 +162,11 @@ def _given_out(
     return pieces
 
 
-def _in_order(pieces: list[Piece], terms: BatchTerms) -> list[Piece]:
+def _in_order(pieces: list[RegradingTask], terms: BatchTerms) -> list[RegradingTask]:
     """Each annotator's own queue: a keyed shuffle, of cases first where they stay together; and the drawn checks."""
     by_case = terms.order == Batch.Order.BY_CASE
 
-    def place(piece: Piece) -> tuple[int, int, int]:
+    def place(piece: RegradingTask) -> tuple[int, int, int]:
         case = keyed(terms.seed, "queue", piece.annotator, "case", piece.lacking.case) if by_case else 0
         return case, keyed(terms.seed, "queue", piece.annotator, "response", piece.lacking.response), piece.annotator
 
@@ -179,7 +179,7 @@ def _in_order(pieces: list[Piece], terms: BatchTerms) -> list[Piece]:
     return ordered
 
 
-def _loads(group: ExpertGroup, pieces: list[Piece]) -> tuple[Load, ...]:
+def _loads(group: ExpertGroup, pieces: list[RegradingTask]) -> tuple[Load, ...]:
     users = {piece.annotator for piece in pieces}
     names = dict(
         Physician.objects.filter(benchmark=group.benchmark_id, user__in=users).values_list("user_id", "pseudonym")

@@ -7,12 +7,12 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.text_blocks import Block, Piece, blocks
+from annotation.text_blocks import Block, TextPiece, blocks
 
 MARKUP = st.text(alphabet=st.sampled_from(list("ab1 \t\r\n#*_`>|-.)（。𝒳é\u2028")), max_size=120)
 
 
-def pieces(blocks: list[Block]) -> list[Piece]:
+def pieces(blocks: list[Block]) -> list[TextPiece]:
     out = []
     for block in blocks:
         out += [block.marker] if block.marker else []
@@ -40,13 +40,13 @@ def test_markup_is_set_and_its_marks_are_no_part_of_the_pieces() -> None:
     )
     parsed_blocks = blocks(text)
     assert [block.kind for block in parsed_blocks] == ["heading", "p", "item", "item", "quote", "table", "rule", "code"]
-    assert parsed_blocks[0].lines == ((Piece("Now", 3),),)
+    assert parsed_blocks[0].lines == ((TextPiece("Now", 3),),)
     assert parsed_blocks[1].lines[0] == (
-        Piece("Press ", 8),
-        Piece("firmly", 16, "strong"),
-        Piece(", not ", 24),
-        Piece("hard", 31, "em"),
-        Piece(".", 36),
+        TextPiece("Press ", 8),
+        TextPiece("firmly", 16, "strong"),
+        TextPiece(", not ", 24),
+        TextPiece("hard", 31, "em"),
+        TextPiece(".", 36),
     )
     assert [(block.marker and block.marker.text, block.level) for block in parsed_blocks[2:4]] == [("1.", 0), ("-", 1)]
     assert [["".join(p.text for p in cell) for cell in row] for row in parsed_blocks[5].rows] == [
@@ -56,4 +56,4 @@ def test_markup_is_set_and_its_marks_are_no_part_of_the_pieces() -> None:
 
 
 def test_arithmetic_is_not_italic() -> None:
-    assert blocks("5*3*2 mg and 2 * 3 * 4")[0].lines == ((Piece("5*3*2 mg and 2 * 3 * 4", 0),),)
+    assert blocks("5*3*2 mg and 2 * 3 * 4")[0].lines == ((TextPiece("5*3*2 mg and 2 * 3 * 4", 0),),)
