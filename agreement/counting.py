@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.frame import Frame, Index
-from agreement.inputs import WINDOW, Reading
+from agreement.inputs import WINDOW, PairReader
 from agreement.pairs import LAST_COUNTED, N_PAIR_STATUSES, Pairs
 from rubrics.models import Benchmark
 from scoring.raters import Rater
@@ -79,7 +79,7 @@ def count(
     window: int = WINDOW,
 ) -> Counted:
     """Read both raters window by window and count their pairs; ``rater_a`` is the reference."""
-    reading = Reading(benchmark, rater_a, rater_b)
+    reading = PairReader(benchmark, rater_a, rater_b)
     tallies = Tallies(reading.frame)
     for pairs, done in reading.parts(window):
         tallies.add(pairs)

@@ -69,7 +69,7 @@ def digest_of(*ratings: Ratings | RatingsDigest | None, names: tuple[str, ...] =
     return sha.hexdigest()
 
 
-class Reading:
+class PairReader:
     """Two raters read window by window: the pairs of each, and at the end the digest of all that was read.
 
     A window holds whole responses, and what a rater says of a pair depends on nothing outside its response
@@ -119,7 +119,7 @@ def pairs_of(benchmark: Benchmark, rater_a: Rater, rater_b: Rater, span: Span) -
 def join(benchmark: Benchmark, reference: str, other: str) -> Joined:
     """Read both raters and join them; `scoring.raters.UnknownRater` where one is not there."""
     raters = resolve_rater(benchmark, reference), resolve_rater(benchmark, other)
-    reading = Reading(benchmark, *raters)
+    reading = PairReader(benchmark, *raters)
     pairs, frame = chained([part for part, _done in reading.parts()]), reading.frame
     described = frame.described(frame.response_places(pairs.response), frame.criterion_places(pairs.criterion))
     return Joined(*raters, pairs=pairs, frame=frame, digest=reading.digest(described))

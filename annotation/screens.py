@@ -33,7 +33,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingPane:
     """Left pane: what the person reads. ``language`` is that of the case, or empty."""
 
     turns: tuple[Turn, ...]
@@ -41,10 +41,10 @@ class Reading:
     language: str
 
 
-def reading_of(case: ClinicalCase, text: str) -> Reading:
+def reading_of(case: ClinicalCase, text: str) -> ReadingPane:
     """The conversation of ``case`` and the response ``text``, ready for the template."""
     turns = tuple(Turn(turn.get("role", "user"), turn.get("content", "")) for turn in case.conversation)
-    return Reading(turns, tuple(blocks(text)), case.language)
+    return ReadingPane(turns, tuple(blocks(text)), case.language)
 
 
 @dataclass(frozen=True, slots=True)

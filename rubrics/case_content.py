@@ -60,7 +60,7 @@ class CaseContent:
 
 
 @dataclass(slots=True)
-class Reading:
+class ContentInput:
     """What was read, and what is wrong: field → messages. ``values`` has the fields that are right."""
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -84,9 +84,9 @@ def content_of(case: Case) -> CaseContent:
     )
 
 
-def read_content(value: Any, *, stored: CaseContent) -> Reading:
+def read_content(value: Any, *, stored: CaseContent) -> ContentInput:
     """Fields from JSON, strictly: what is not named stays as it stands, what is not known is refused."""
-    reading = Reading()
+    reading = ContentInput()
     if not isinstance(value, Mapping):
         reading.refuse("case", _("This must be an object."))
         return reading
@@ -101,7 +101,7 @@ def read_content(value: Any, *, stored: CaseContent) -> Reading:
     return reading
 
 
-def read_form(data: QueryDict, *, stored: CaseContent) -> Reading:
+def read_form(data: QueryDict, *, stored: CaseContent) -> ContentInput:
     """Fields from the form as a browser without scripts sends it; fields that it does not show stay as they stand."""
     value: dict[str, Any] = {
         name: data[name] for name in FIELDS if name in data and name not in ("conversation", "tags")
@@ -146,7 +146,7 @@ def unready_content(case: Case) -> list[LineError]:
 
 
 def _text(name: str, longest: int) -> Any:
-    def read(value: Any, reading: Reading) -> None:
+    def read(value: Any, reading: ContentInput) -> None:
         if message := _fault(value, longest):
             reading.refuse(name, message)
         else:
@@ -163,7 +163,7 @@ def _fault(value: Any, longest: int) -> str:
     return _("The text holds a character that cannot be stored.") if UNSTORABLE.search(value) else ""
 
 
-def _key(value: Any, reading: Reading) -> None:
+def _key(value: Any, reading: ContentInput) -> None:
     if message := _fault(value, MAX_KEY_LENGTH):
         reading.refuse("key", message)
     elif not value.strip():
@@ -172,7 +172,7 @@ def _key(value: Any, reading: Reading) -> None:
         reading.values["key"] = value.strip()
 
 
-def _conversation(value: Any, reading: Reading) -> None:
+def _conversation(value: Any, reading: ContentInput) -> None:
     if not isinstance(value, list) or len(value) > MAX_TURNS:
         reading.refuse("conversation", _("A conversation is a list of at most %(n)d turns.") % {"n": MAX_TURNS})
         return
@@ -192,7 +192,7 @@ def _conversation(value: Any, reading: Reading) -> None:
 
 
 def _choice(name: str, choices: Sequence[str]) -> Any:
-    def read(value: Any, reading: Reading) -> None:
+    def read(value: Any, reading: ContentInput) -> None:
         if value == "" or (isinstance(value, str) and value in choices):
             reading.values[name] = value
         else:
@@ -201,14 +201,14 @@ def _choice(name: str, choices: Sequence[str]) -> Any:
     return read
 
 
-def _language(value: Any, reading: Reading) -> None:
+def _language(value: Any, reading: ContentInput) -> None:
     if isinstance(value, str) and (value == "" or (len(value) <= 10 and LANGUAGE.fullmatch(value))):
         reading.values["language"] = value
     else:
         reading.refuse("language", _("A language is a code such as en or zh."))
 
 
-def _tags(value: Any, reading: Reading) -> None:
+def _tags(value: Any, reading: ContentInput) -> None:
     if not isinstance(value, list) or len(value) > MAX_TAGS:
         reading.refuse("tags", _("Tags are a list of at most %(n)d.") % {"n": MAX_TAGS})
         return

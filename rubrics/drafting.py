@@ -49,7 +49,7 @@ class DraftItem:
 
 
 @dataclass(slots=True)
-class Reading:
+class ItemsInput:
     """The items of a draft, and what is wrong with what was sent; ``line`` is the place of an item, from 1."""
 
     items: list[DraftItem] = field(default_factory=list)
@@ -60,9 +60,9 @@ TEXTS = {"text": MAX_TEXT_LENGTH, "source": 2_000, "element": 2_000, "expectatio
 KEYS = frozenset(DraftItem.__dataclass_fields__)
 
 
-def read_items(value: Any) -> Reading:
+def read_items(value: Any) -> ItemsInput:
     """Items from JSON, strictly: types are not coerced, unknown keys are faults, nothing is dropped silently."""
-    reading = Reading()
+    reading = ItemsInput()
     if not isinstance(value, list):
         reading.faults.append(LineError(0, "items", _("This must be a list of criteria.")))
         return reading

@@ -29,7 +29,7 @@ ALONE = "no case was read by two auditors"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AuditAnswers:
     """One auditor's finding on one case; ``answers`` are True where nothing is wrong."""
 
     case: str
@@ -62,7 +62,7 @@ def rate_of(name: str, hits: int, n: int, in_frame: int) -> Rate:
     return Rate(name, hits, n, in_frame, exact_proportion(hits, n), wilson_interval(hits, n), bounds)
 
 
-def outcomes_of(readings: Iterable[Reading]) -> dict[str, str]:
+def outcomes_of(readings: Iterable[AuditAnswers]) -> dict[str, str]:
     """Case → what it comes to."""
     by_case: defaultdict[str, list[str]] = defaultdict(list)
     for reading in readings:
@@ -81,7 +81,7 @@ def _half(number: int, n: int) -> bool:
 
 
 def rates(
-    readings: Sequence[Reading],
+    readings: Sequence[AuditAnswers],
     *,
     questions: Sequence[str],
     in_frame: int,
@@ -106,7 +106,7 @@ def rates(
     return figures
 
 
-def _at_fault(readings: Iterable[Reading], question: str) -> list[str]:
+def _at_fault(readings: Iterable[AuditAnswers], question: str) -> list[str]:
     by_case: defaultdict[str, list[bool]] = defaultdict(list)
     for reading in readings:
         if question in reading.answers:
@@ -123,7 +123,7 @@ class AuditorAgreement:
     kappa: Figure
 
 
-def agreement_of(readings: Sequence[Reading]) -> AuditorAgreement:
+def agreement_of(readings: Sequence[AuditAnswers]) -> AuditorAgreement:
     """Over the cases that two auditors or more have read; kappa is Fleiss', since these need not be the same people."""
     by_case: defaultdict[str, list[bool]] = defaultdict(list)
     for reading in readings:

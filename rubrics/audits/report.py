@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from rubrics.audits.access import open_to
-from rubrics.audits.findings import AuditorAgreement, Rate, Reading, agreement_of, rates
+from rubrics.audits.findings import AuditAnswers, AuditorAgreement, Rate, agreement_of, rates
 from rubrics.audits.services import QUESTIONS
 from rubrics.models import AuditItem, Benchmark, CaseAudit, Criterion, RubricItem
 
@@ -72,7 +72,7 @@ def report_of(audit: CaseAudit) -> AuditReport:
     """From what is handed in, by the frame as it was drawn."""
     rows = audit.items.filter(done_at__isnull=False).order_by("position", "number")
     readings = [
-        Reading(case, outcome, answers)
+        AuditAnswers(case, outcome, answers)
         for case, outcome, answers in rows.values_list("case__public_id", "outcome", "answers")
     ]
     frame = audit.frame

@@ -24,7 +24,7 @@ from consilium.lib.languages import language_name
 from consilium.lib.strict_json import read_json
 from rubrics import access, lists
 from rubrics import case_content as contents
-from rubrics.case_content import CaseContent, Reading, Turn
+from rubrics.case_content import CaseContent, ContentInput, Turn
 from rubrics.forms import NewCaseForm
 from rubrics.models import Benchmark, Case, Difficulty, Register, Rubric
 from rubrics.privacy import all_findings
@@ -87,7 +87,7 @@ def write_case(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     return redirect("rubrics:write-case", slug, public_id)
 
 
-def _as_typed(reading: Reading, case: Case) -> CaseContent:
+def _as_typed(reading: ContentInput, case: Case) -> CaseContent:
     """What can be shown again of a form with faults; nothing right of it is lost."""
     stands = contents.content_of(case)
     return CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in contents.FIELDS})

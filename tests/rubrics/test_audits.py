@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from rubrics.audits.findings import Reading, agreement_of, outcomes_of, rates
+from rubrics.audits.findings import AuditAnswers, agreement_of, outcomes_of, rates
 from rubrics.audits.services import AuditFinding, AuditTerms, create_audit, finish, plan_audit, take_case
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, RevisionRequest, RubricContributor
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
@@ -27,7 +27,7 @@ def test_rates_by_hand() -> None:
     # Two auditors on a to d, one on e: a sound, b a tie, c revise and remove, d both remove, e revise.
     lines = ["a sound sound", "b sound revise", "c revise remove", "d remove remove", "e revise"]
     readings = [
-        Reading(case, outcome, {**SOUND, "necessity": outcome == "sound"})
+        AuditAnswers(case, outcome, {**SOUND, "necessity": outcome == "sound"})
         for case, *outcomes in map(str.split, lines)
         for outcome in outcomes
     ]
