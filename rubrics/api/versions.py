@@ -300,7 +300,7 @@ def send_many(request: Request, slug: str) -> Response:
     return Response(_many(outcome))
 
 
-def _many(outcome: publishing_many.Outcome) -> dict[str, Any]:
+def _many(outcome: publishing_many.PublishingResult) -> dict[str, Any]:
     return {
         "done": [rubric.case.public_id for rubric in outcome.done],
         "published": [rubric.case.public_id for rubric in outcome.published],

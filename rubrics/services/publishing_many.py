@@ -20,7 +20,7 @@ Status = Rubric.Status
 
 
 @dataclass(slots=True)
-class Outcome:
+class PublishingResult:
     """What became of each: done, published with it, or refused with the reason. The others are not held up by one."""
 
     done: list[Rubric] = field(default_factory=list)
@@ -29,10 +29,10 @@ class Outcome:
 
 
 @transaction.atomic
-def send_many(*, benchmark: Benchmark, cases: Sequence[str], note: str, by: User, at: datetime) -> Outcome:
+def send_many(*, benchmark: Benchmark, cases: Sequence[str], note: str, by: User, at: datetime) -> PublishingResult:
     """Send the drafts of these cases (public ids) to review; what is not ready stays a draft and is named."""
     _not_too_many(len(cases))
-    outcome = Outcome()
+    outcome = PublishingResult()
     for rubric in _open(benchmark, cases, Status.DRAFT):
         try:
             with transaction.atomic():
@@ -49,10 +49,10 @@ def send_many(*, benchmark: Benchmark, cases: Sequence[str], note: str, by: User
 @transaction.atomic
 def approve_many(
     *, benchmark: Benchmark, reviewer: User, digests: Mapping[str, str], comment: str, at: datetime
-) -> Outcome:
+) -> PublishingResult:
     """Approve the rubrics of these cases (public id → digest of what was read)."""
     _not_too_many(len(digests))
-    outcome = Outcome()
+    outcome = PublishingResult()
     for rubric in _open(benchmark, list(digests), Status.IN_REVIEW):
         try:
             with transaction.atomic():

@@ -37,7 +37,7 @@ MIN_REFUSALS = 3
 STAND_ASIDE_S = 0.5
 
 
-class Outcome(Protocol):
+class RequestResult(Protocol):
     """What came of a request, as far as the dispatcher looks at it.
 
     ``calls`` is empty where nothing was asked; ``failed``: the endpoint left it without an answer; ``about``: whose
@@ -53,7 +53,7 @@ class Outcome(Protocol):
 
 
 Request = TypeVar("Request")
-Found = TypeVar("Found", bound=Outcome)
+Found = TypeVar("Found", bound=RequestResult)
 
 
 class Dispatcher(Generic[Request, Found]):
