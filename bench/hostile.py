@@ -1,8 +1,8 @@
-"""25 hostile files at every door, at full size: what becomes of each, and how much memory it takes.
+"""25 hostile files at every endpoint, at full size: what becomes of each, and how much memory it takes.
 
-    .venv/bin/python bench/hostile.py [--door NAME …] [--file WORDS …] [--small]
+    .venv/bin/python bench/hostile.py [--importer NAME …] [--file WORDS …] [--small]
 
-A process of its own for each door, over a scratch product. Each file goes through the handler that pages, the API and
+A process of its own for each importer, over a scratch product. Each file goes through the handler that pages, the API and
 commands use, in a transaction that is rolled back. Memory is the peak of the process while it reads the file, above
 what it held after a sound file of the same kind; the promise is 256 MiB.
 """
@@ -32,9 +32,9 @@ SLUG, EMAIL = "hostile", "staff@example.org"
 
 
 def main() -> None:
-    """Run every door in a process of its own and print the table."""
+    """Run every importer in a process of its own and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--door", nargs="*", default=[], help="only doors with these words in their name")
+    parser.add_argument("--importer", nargs="*", default=[], help="only importers with these words in their name")
     parser.add_argument("--file", nargs="*", default=[], help="only files with these words in their name")
     parser.add_argument("--small", action="store_true", help="the sizes of the test suite")
     parser.add_argument("--lines", type=int, default=hostile_files.MANY_LINES, help="of the file whose last one is bad")
@@ -42,7 +42,9 @@ def main() -> None:
     options = parser.parse_args()
     hostile_files.MANY_LINES = options.lines
     importers = [
-        importer for importer in IMPORTERS if not options.door or any(word in importer.name for word in options.door)
+        importer
+        for importer in IMPORTERS
+        if not options.importer or any(word in importer.name for word in options.importer)
     ]
     names = [name for name in HOSTILE if not options.file or any(word in name for word in options.file)]
     if options.inside:
@@ -92,7 +94,7 @@ def prepare(slug: str = SLUG) -> Any:
 
 
 def inside(importer: Importer, names: list[str], *, full: bool) -> None:
-    """Send the files to one door and print a JSON line for each."""
+    """Send the files to one importer and print a JSON line for each."""
     import django
 
     django.setup()
@@ -103,7 +105,7 @@ def inside(importer: Importer, names: list[str], *, full: bool) -> None:
             continue
         before, began = resident(), time.perf_counter()
         forget_peak()
-        row: dict[str, Any] = {"door": importer.name, "file": name}
+        row: dict[str, Any] = {"importer": importer.name, "file": name}
         try:
             row |= send(importer, sent.file)
         except Exception as error:  # the table is what tells of it
@@ -183,7 +185,7 @@ def forget_peak() -> None:
 
 
 def report(importer: str, rows: list[dict[str, Any]]) -> None:
-    """The table of one door."""
+    """The table of one importer."""
     table = [
         (
             row["file"], row["outcome"] if row["right"] else f"{row['outcome']} (!)", row.get("line", ""),
@@ -198,11 +200,11 @@ def summary(rows: list[dict[str, Any]]) -> None:
     """What the promise asks for."""
     errors = [row for row in rows if row["outcome"] == "ERROR"]
     partial = [row for row in rows if row.get("left_behind")]
-    most = max(rows, key=lambda row: row["mib"], default={"mib": 0, "door": "", "file": ""})
+    most = max(rows, key=lambda row: row["mib"], default={"mib": 0, "importer": "", "file": ""})
     print(
-        f"{len(rows)} files at {len({row['door'] for row in rows})} doors: {len(errors)} errors, "
+        f"{len(rows)} files at {len({row['importer'] for row in rows})} importers: {len(errors)} errors, "
         f"{len(partial)} partial imports, {sum(not row['right'] for row in rows)} with another answer than is due; "
-        f"at most {most['mib']} MiB above baseline ({most['door']}: {most['file']}; promised {PROMISED_MIB})"
+        f"at most {most['mib']} MiB above baseline ({most['importer']}: {most['file']}; promised {PROMISED_MIB})"
     )
 
 

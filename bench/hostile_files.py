@@ -1,4 +1,4 @@
-"""25 kinds of hostile files for every door that takes a file, made as they are read, at any size.
+"""25 kinds of hostile files for every importer, made as they are read, at any size.
 
 `bench/hostile.py` sends them at full size and measures memory; `tests/rubrics/test_hostile.py` sends small ones.
 """
@@ -278,7 +278,7 @@ def million_lines(importer: Importer, full: bool) -> Sent | None:
             yield encoded(importer, importer.row(number))
         yield b'"broken' if importer.columns else b'{"broken": '
 
-    # Some doors have had enough before the end: a rubric has 500 criteria, a bank 10,000, a verdict stands once.
+    # Some importers have had enough before the end: a rubric has 500 criteria, a bank 10,000, a verdict stands once.
     enough = importer.kind in ("rubrics", "bank") or importer.name == "verdicts"
     return Sent(made(pieces), REFUSED, None if enough else lines + bool(importer.columns), True)
 

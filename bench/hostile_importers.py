@@ -1,4 +1,4 @@
-"""Every door that takes a file, with rows that it takes: what `hostile_files` makes hostile."""
+"""Every importer, with rows that it takes: what `hostile_files` makes hostile."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ IMPORTERS = [
 
 
 def base() -> bytes:
-    """Cases that the other doors refer to: two, with three criteria each."""
+    """Cases that the other importers refer to: two, with three criteria each."""
     rows = []
     for number in range(2):
         criteria = [{"criterion": f"Asks {n}.", "points": 5, "tags": []} for n in range(3)]

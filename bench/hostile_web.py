@@ -1,6 +1,6 @@
 """Hostile files through the running product: uploaded to the page *Imports*, imported by a worker.
 
-    .venv/bin/python bench/hostile_web.py [--door NAME …] [--file WORDS …] [--full]
+    .venv/bin/python bench/hostile_web.py [--importer NAME …] [--file WORDS …] [--full]
 
 `hostile.py` calls the handlers; here each file goes over HTTP to the product's own web server, onto its disk, and to a
 Celery worker. Each gets a benchmark of its own, which stays. Memory is the peak of any one process of the web server
@@ -38,13 +38,13 @@ OUTCOMES = {"done": IMPORTED, "refused": REFUSED, "failed": "ERROR"}
 
 
 def main() -> None:
-    """Send the files and print a table for each door."""
+    """Send the files and print a table for each importer."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--door", nargs="*", default=USUAL, help="doors by their names")
+    parser.add_argument("--importer", nargs="*", default=USUAL, help="importers by their names")
     parser.add_argument("--file", nargs="*", default=[], help="only files with these words in their name")
     parser.add_argument("--full", action="store_true", help="at full size")
     options = parser.parse_args()
-    importers = [importer for importer in IMPORTERS if importer.name in options.door]
+    importers = [importer for importer in IMPORTERS if importer.name in options.importer]
     names = [name for name in HOSTILE if not options.file or any(word in name for word in options.file)]
     results: list[dict[str, Any]] = []
     with scratch_product() as home, web_server(PORT) as web, worker(home) as pid:
@@ -86,7 +86,7 @@ def sign_in() -> str:
 
 
 def tried(importer: Importer, name: str, cookie: str, pids: list[int], *, full: bool) -> dict[str, Any] | None:
-    """What becomes of one file; None where the door has no such file."""
+    """What becomes of one file; None where the importer has no such file."""
     sent = HOSTILE[name](importer, full)
     if sent is None:
         return None
@@ -95,7 +95,7 @@ def tried(importer: Importer, name: str, cookie: str, pids: list[int], *, full: 
     for pid in processes:
         Path(f"/proc/{pid}/clear_refs").write_text("5")
     began = time.perf_counter()
-    row = {"door": importer.name, "file": name, **hear(upload(importer, sent.file, cookie))}
+    row = {"importer": importer.name, "file": name, **hear(upload(importer, sent.file, cookie))}
     row["seconds"] = round(time.perf_counter() - began, 2)
     row["mib"] = round(max(_status(pid, "VmHWM") - before[pid] for pid in processes), 1)
     row["right"] = _is_right(row, sent)

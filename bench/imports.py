@@ -96,7 +96,7 @@ def bare_copy(path: Path) -> float:
 
 
 def product_import(path: Path, slug: str) -> float:
-    """Seconds that the command takes, from the front door."""
+    """Seconds that the command takes, as a user calls it."""
     from django.core.management import call_command
 
     clock = Clock()

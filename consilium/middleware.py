@@ -1,4 +1,4 @@
-"""What no door should have to look at."""
+"""What no endpoint should have to look at."""
 
 from __future__ import annotations
 

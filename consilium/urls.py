@@ -1,4 +1,4 @@
-"""The doors of the house: pages at the root, the API under ``/api/v1/``, signing in under ``/accounts/``."""
+"""All routes: pages at the root, the API under ``/api/v1/``, signing in under ``/accounts/``."""
 
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView

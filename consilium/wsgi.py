@@ -1,4 +1,4 @@
-"""WSGI door for gunicorn."""
+"""WSGI endpoint for gunicorn."""
 
 import gc
 import logging

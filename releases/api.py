@@ -1,4 +1,4 @@
-"""DRF doors of releases: the list, one, a new one, and its archive."""
+"""API endpoints of releases: the list, one, a new one, and its archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions of rubrics as pages, files and doors read them: their history, and two of them side by side."""
+"""Versions of rubrics as pages, files and endpoints read them: their history, and two of them side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages and API doors of judges show, read in a number of queries that does not grow with the rows."""
+"""What the pages and API endpoints of judges show, read in a number of queries that does not grow with the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTML doors of scoring: judges, runs and verdicts of a benchmark."""
+"""Pages of scoring: judges, runs and verdicts of a benchmark."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""DRF doors of agreement: the raters of a benchmark, and its reports with their tables."""
+"""API endpoints of agreement: the raters of a benchmark, and its reports with their tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DRF door of a rater's decisions as a file."""
+"""API endpoint of a rater's decisions as a file."""
 
 from __future__ import annotations
 

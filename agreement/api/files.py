@@ -1,4 +1,4 @@
-"""DRF doors of a finished report: its tables, figures, methods, archive, and whether it is stale."""
+"""API endpoints of a finished report: its tables, figures, methods, archive, and whether it is stale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DRF doors of named slices."""
+"""API endpoints of named slices."""
 
 from __future__ import annotations
 

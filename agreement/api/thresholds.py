@@ -1,4 +1,4 @@
-"""DRF door of the signed thresholds of a benchmark."""
+"""API endpoint of the signed thresholds of a benchmark."""
 
 from __future__ import annotations
 

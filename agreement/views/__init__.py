@@ -1,4 +1,4 @@
-"""HTML doors of agreement, scores and calibration."""
+"""Pages of agreement, scores and calibration."""
 
 from agreement.views.decisions import decisions
 from agreement.views.downloads import archive, figure_file, methods, table_file, workbook

@@ -1,4 +1,4 @@
-"""The API doors of groups, batches and physicians' work."""
+"""The API endpoints of groups, batches and physicians' work."""
 
 from django.urls import URLPattern, path
 

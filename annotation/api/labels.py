@@ -1,4 +1,4 @@
-"""API doors of case labels: questions and what their answers come to, for staff; a physician's own tasks and answers.
+"""API endpoints of case labels: questions and what their answers come to, for staff; a physician's own tasks and answers.
 
 Physicians' serializers read `annotation.labels.question_lines`, so that they hold no more than the page does.
 """
@@ -196,7 +196,7 @@ def question(request: Request, slug: str, public_id: str) -> Response:
 
 
 def _me(request: Request) -> User:
-    assert isinstance(request.user, User)  # every door asks for a signed-in user
+    assert isinstance(request.user, User)  # every endpoint asks for a signed-in user
     return request.user
 
 

@@ -1,4 +1,4 @@
-"""DRF doors of what must be graded again after new versions of rubrics."""
+"""API endpoints of what must be graded again after new versions of rubrics."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from rubrics.models import Case
 
 
 def _me(request: Request) -> User:
-    assert isinstance(request.user, User)  # every door asks for a signed-in user
+    assert isinstance(request.user, User)  # every endpoint asks for a signed-in user
     return request.user
 
 

@@ -1,4 +1,4 @@
-"""API doors of written responses: a physician's own cases, and giving cases out.
+"""API endpoints of written responses: a physician's own cases, and giving cases out.
 
 A physician's serializers read what the page reads: letters for references, and nothing of whose they are.
 """
@@ -113,7 +113,7 @@ class MadeWritingBatchSerializer(Plain):
 
 
 def _me(request: Request) -> User:
-    assert isinstance(request.user, User)  # every door asks for a signed-in user
+    assert isinstance(request.user, User)  # every endpoint asks for a signed-in user
     return request.user
 
 

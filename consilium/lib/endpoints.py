@@ -1,4 +1,4 @@
-"""What doors of the API share that list things and take things in."""
+"""What endpoints of the API share that list things and take things in."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def valid(serializer: Serializer[Any]) -> dict[str, Any]:
 
 
 def only(request: Request, *names: str) -> None:
-    """Refuse parameters that this door does not know: a filter that is dropped silently shows too much."""
+    """Refuse parameters that this endpoint does not know: a filter that is dropped silently shows too much."""
     unknown = sorted(set(request.query_params) - {*names, "limit", "offset"})
     if unknown:
         raise ValidationError({name: [_("This parameter is not known here.")] for name in unknown})

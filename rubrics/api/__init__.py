@@ -1,4 +1,4 @@
-"""The API doors of benchmarks, cases, candidates, responses and imports."""
+"""The API endpoints of benchmarks, cases, candidates, responses and imports."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""DRF doors of the banks, for authors and those who run the benchmark; files go in through the imports."""
+"""API endpoints of the banks, for authors and those who run the benchmark; files go in through the imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DRF doors of benchmarks, cases, candidates, responses and imports, for those who run the benchmark."""
+"""API endpoints of benchmarks, cases, candidates, responses and imports, for those who run the benchmark."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def me(request: Request) -> User:
-    """Who asks: doors are open to signed-in people alone."""
+    """Who asks: endpoints are open to signed-in people alone."""
     return cast("User", request.user)
 
 

@@ -1,4 +1,4 @@
-"""DRF doors of rubrics that are being written: the draft, its lint, and tables read into items."""
+"""API endpoints of rubrics that are being written: the draft, its lint, and tables read into items."""
 
 from __future__ import annotations
 

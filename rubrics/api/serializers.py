@@ -1,4 +1,4 @@
-"""What goes in and out of the doors, field by field."""
+"""What goes in and out of the endpoints, field by field."""
 
 from __future__ import annotations
 

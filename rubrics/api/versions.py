@@ -1,4 +1,4 @@
-"""DRF doors of reviews and versions: what the pages do, and many rubrics at once."""
+"""API endpoints of reviews and versions: what the pages do, and many rubrics at once."""
 
 from __future__ import annotations
 

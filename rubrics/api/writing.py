@@ -1,4 +1,4 @@
-"""DRF doors of those who write: cases as drafts, what may name a person in them, and who the authors are."""
+"""API endpoints of those who write: cases as drafts, what may name a person in them, and who the authors are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DRF doors of audits: reading them for those who run the benchmark, drawing one for admins."""
+"""API endpoints of audits: reading them for those who run the benchmark, drawing one for admins."""
 
 from __future__ import annotations
 

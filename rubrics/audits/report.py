@@ -1,4 +1,4 @@
-"""What the pages, files and doors of an audit show."""
+"""What the pages, files and endpoints of an audit show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Doors of audits, within those of `rubrics.urls`."""
+"""Endpoints of audits, within those of `rubrics.urls`."""
 
 from django.urls import URLPattern, path
 

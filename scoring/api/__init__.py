@@ -1,4 +1,4 @@
-"""The API doors of judges, runs and verdicts."""
+"""The API endpoints of judges, runs and verdicts."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""The DRF door of ClinConsensus' judgement lists."""
+"""The API endpoint of ClinConsensus' judgement lists."""
 
 from __future__ import annotations
 

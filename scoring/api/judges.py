@@ -1,4 +1,4 @@
-"""DRF doors of judges, runs and verdicts, for those who run the benchmark."""
+"""API endpoints of judges, runs and verdicts, for those who run the benchmark."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _paged(
 
 
 def _only(request: Request, *names: str) -> None:
-    """Refuse parameters that this door does not know: a filter that is dropped silently shows too much."""
+    """Refuse parameters that this endpoint does not know: a filter that is dropped silently shows too much."""
     unknown = sorted(set(request.query_params) - {*names, "limit", "format"})
     if unknown:
         raise ValidationError({name: [_("This parameter is not known here.")] for name in unknown})

@@ -1,4 +1,4 @@
-"""What goes in and out of the doors, field by field."""
+"""What goes in and out of the endpoints, field by field."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class JudgeRunDetailSerializer(JudgeRunSerializer):
 
     @extend_schema_field(RunProgressSerializer)
     def get_progress(self, run: JudgeRun) -> dict[str, Any]:
-        """As the door counted it."""
+        """As the endpoint counted it."""
         progress, spent = self.context["progress"], self.context["spending"]
         return {
             "done": progress.counts.done,

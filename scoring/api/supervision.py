@@ -1,4 +1,4 @@
-"""The API door of supervision for a fine-tune."""
+"""The API endpoint of supervision for a fine-tune."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DRF doors of runs that ask for responses, for those who run the benchmark."""
+"""API endpoints of runs that ask for responses, for those who run the benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DRF doors of screenings, for those who run the benchmark."""
+"""API endpoints of screenings, for those who run the benchmark."""
 
 from __future__ import annotations
 

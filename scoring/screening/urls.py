@@ -1,4 +1,4 @@
-"""Doors of screenings, within those of `scoring.urls`."""
+"""Endpoints of screenings, within those of `scoring.urls`."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""Which role may pass which door. An address that is not listed here fails a test."""
+"""Which role may pass which endpoint. An address that is not listed here fails a test."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ MEMBERS = frozenset({"annotator", "second_annotator", "checker", "adjudicator", 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Who gets in; what stands in the address; ``writes_only`` doors answer GET with 405.
+    """Who gets in; what stands in the address; ``writes_only`` endpoints answer GET with 405.
 
-    ``framework`` doors come with Django, allauth or DRF: they hold nothing of a benchmark, and their own tests.
+    ``framework`` endpoints come with Django, allauth or DRF: they hold nothing of a benchmark, and their own tests.
     """
 
     roles: frozenset[str]

@@ -1,4 +1,4 @@
-"""Every page of the house with the roles that see it, from the list of doors."""
+"""Every page with the roles that see it, from the list of endpoints."""
 
 from __future__ import annotations
 

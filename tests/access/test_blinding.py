@@ -50,7 +50,7 @@ def canaries(world: World) -> dict[str, str]:
 def _refusals_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page that says that nothing is there differs by the reader, the benchmark and the reason, and by no more.
 
-    It takes four times as long as finding out that nothing is there, and is the answer of most doors.
+    It takes four times as long as finding out that nothing is there, and is the answer of most endpoints.
     """
     responses_by_kind: dict[tuple[Any, ...], HttpResponse] = {}
 
@@ -67,15 +67,15 @@ def _refusals_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def _users_read_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most doors are closed after one question about the user; who that is need not be asked anew each time."""
+    """Most endpoints are closed after one question about the user; who that is need not be asked anew each time."""
     users = {user.pk: user for user in world.users.values() if user is not None}
     monkeypatch.setattr(ModelBackend, "get_user", lambda self, pk: copy.copy(users[int(pk)]))
 
 
 def answers(client: Client, world: World, role: str) -> Iterator[tuple[str, HttpResponse]]:
-    """Every door, in the way that it takes; its own doors read and written to, with an empty and a senseless body.
+    """Every endpoint, in the way that it takes; its own endpoints read and written to, with an empty and a senseless body.
 
-    To a door of the API an empty form is no different from a senseless one, and its answers know nothing of htmx; to
+    To an endpoint of the API an empty form is no different from a senseless one, and its answers know nothing of htmx; to
     a page an empty JSON is an empty form, and OPTIONS a way to read.
     """
     for name, endpoint in ENDPOINTS.items():

@@ -1,4 +1,4 @@
-"""A NUL, or half a character, is a bad request at every door, and no crash."""
+"""A NUL, or half a character, is a bad request at every endpoint, and no crash."""
 
 from __future__ import annotations
 

@@ -25,12 +25,12 @@ from tests.access.words import english_in, stored_texts
 from tests.access.world import ROLES, World
 
 METHODS = ("get", "post")
-# Every method is tried by those who have no business at all; for the others the two that doors use.
+# Every method is tried by those who have no business at all; for the others the two that endpoints use.
 ALL_METHODS = (*METHODS, "put", "patch", "delete")
-# What a closed door may answer: as if it were not there, or that this method is none of its, whoever asks.
+# What a closed endpoint may answer: as if it were not there, or that this method is none of its, whoever asks.
 CLOSED = {404, 405}
 CLOSED_ANONYMOUS = {302, 401, 403, 404, 405}
-# An open door may refuse the empty form, but must not deny that it is there.
+# An open endpoint may refuse the empty form, but must not deny that it is there.
 OPEN = {200, 201, 202, 204, 301, 302, 303, 400, 405, 409, 415, 422}
 
 # Middleware that adds headers to an answer, or notes who asked.
@@ -73,7 +73,7 @@ def address(name: str, endpoint: Endpoint, world: World) -> str:
     return reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
 
 
-def test_closed_doors(
+def test_closed_endpoints(
     world: World,
     client_of: Callable[[str], Client],
     monkeypatch: pytest.MonkeyPatch,
@@ -105,10 +105,10 @@ def test_closed_doors(
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def test_open_doors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_endpoints(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A role gets into what is its own, and whoever reads Chinese finds no English sentence there.
 
-    Only GET: what the doors write is tested where they are made, how they refuse in tests/design/test_translations.py.
+    Only GET: what the endpoints write is tested where they are made, how they refuse in tests/design/test_translations.py.
     """
     archives: dict[int, bytes] = {}
 
@@ -118,7 +118,7 @@ def test_open_doors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
                 archives[report.pk] = archive.read()
         return io.BytesIO(archives[report.pk])
 
-    # It is the same whoever asks, by whatever door, and takes longer than twenty pages.
+    # It is the same whoever asks, at whatever endpoint, and takes longer than twenty pages.
     monkeypatch.setattr(files, "archive", made_once)
     stored = stored_texts()
     wrong, english, read = [], set(), 0

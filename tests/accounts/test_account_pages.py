@@ -1,4 +1,4 @@
-"""Home, profile, session and signing in, through the front door."""
+"""Home, profile, session and signing in, through the front."""
 
 from __future__ import annotations
 

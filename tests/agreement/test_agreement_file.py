@@ -1,4 +1,4 @@
-"""`agreement_file` through its front door: figures, CSV, strict reading, nothing written on error, no database."""
+"""`agreement_file` as a user calls it: figures, CSV, strict reading, nothing written on error, no database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API doors: the same rules, the same access, and nothing that the pages would not show."""
+"""The API: the same rules, the same access, and nothing that the pages would not show."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ pytestmark = pytest.mark.django_db
 API = "/api/v1"
 
 
-def door(user: User) -> APIClient:
+def endpoint(user: User) -> APIClient:
     client = APIClient()
     client.force_authenticate(user)
     return client
 
 
 def test_grading_through_the_api(workshop: Workshop) -> None:
-    client = door(workshop.annotator)
+    client = endpoint(workshop.annotator)
     listed = client.get(f"{API}/work/assignments/").json()["results"]
     assert [row["position"] for row in listed] == list(range(1, len(listed) + 1))
     url = f"{API}/work/assignments/{listed[0]['id']}/"
@@ -68,7 +68,9 @@ def test_grading_through_the_api(workshop: Workshop) -> None:
 def test_unknown_and_impossible_values_are_refused(workshop: Workshop, wrong: dict[str, Any]) -> None:
     row = workshop.queue()[0]
     body = [{"criterion": services.criteria_of(row)[0], **wrong}]
-    answer = door(workshop.annotator).post(f"{API}/work/assignments/{row.public_id}/decisions/", body, format="json")
+    answer = endpoint(workshop.annotator).post(
+        f"{API}/work/assignments/{row.public_id}/decisions/", body, format="json"
+    )
     assert answer.status_code == 400
     assert not Decision.objects.exists()
 
@@ -79,7 +81,7 @@ def test_checking_and_adjudicating_through_the_api() -> None:
         Assignment.objects.filter(batch=workshop.batch).select_related("annotator"), ("met", "not_met"), strict=True
     ):
         decide(row, outcome)
-    client = door(workshop.checker)
+    client = endpoint(workshop.checker)
     assert client.get(f"{API}/work/checks/").json()["count"] == 2
     taken = client.post(f"{API}/work/checks/next/").json()
     url = f"{API}/work/checks/{taken['id']}/"
@@ -105,7 +107,7 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     services.submit(assignment=back, annotator=back.annotator, at=back.submitted_at)  # type: ignore[arg-type]
     client.post(f"{API}/work/checks/{back.public_id}/claim/")
     client.post(f"{API}/work/checks/{back.public_id}/accept/")
-    judge = door(workshop.adjudicator)
+    judge = endpoint(workshop.adjudicator)
     conflicts = judge.get(f"{API}/work/adjudications/").json()["results"]
     assert [(row["conflicts"], row["held"]) for row in conflicts] == [(2, False)]  # the amended one agrees now
     conflict = judge.post(f"{API}/work/adjudications/{conflicts[0]['id']}/claim/").json()
@@ -125,13 +127,13 @@ def test_checking_and_adjudicating_through_the_api() -> None:
 
 
 def test_the_desk_through_the_api(workshop: Workshop) -> None:
-    client = door(workshop.admin)
+    client = endpoint(workshop.admin)
     base = f"{API}/benchmarks/{workshop.benchmark.slug}"
     group = client.post(f"{base}/groups/", {"name": "Group B"}, format="json").json()
     person = {"email": "new@example.org", "name": "Dr. New", "role": "annotator"}
     member = client.post(f"{base}/groups/{group['id']}/members/", person, format="json").json()
     assert member["pseudonym"].startswith("P-")
-    assert Invitation.objects.get().user.email == "new@example.org"  # a door without a mail lets nobody in
+    assert Invitation.objects.get().user.email == "new@example.org"  # without a mail nobody can sign in
     new = {"title": "By API", "group": group["id"], "check_policy": "none", "seed": 5, "filter": {"draw": 2}}
     plan = client.post(f"{base}/batches/preview/", new, format="json").json()
     assert (plan["responses"], plan["in_frame"], plan["decisions"]) == (2, 3, 6)
@@ -156,7 +158,7 @@ def test_the_desk_through_the_api(workshop: Workshop) -> None:
     assert stopped.json()["active"] is False
     researcher = UserFactory()
     BenchmarkRoleFactory(benchmark=workshop.benchmark, user=researcher, role="researcher")
-    reader = door(researcher)
+    reader = endpoint(researcher)
     members = reader.get(f"{base}/groups/{group['id']}/members/").json()
     assert [(row["email"], row["name"], row["pseudonym"]) for row in members] == [("", "", member["pseudonym"])]
     assert reader.get(f"{base}/batches/").json()["count"] == 2
@@ -165,7 +167,7 @@ def test_the_desk_through_the_api(workshop: Workshop) -> None:
     assert reader.post(f"{url}pause/").status_code == 404
 
 
-def test_the_doors_of_others_are_not_there(workshop: Workshop) -> None:
+def test_the_endpoints_of_others_are_not_there(workshop: Workshop) -> None:
     stranger = build_workshop(check_policy="all")
     decide(stranger.queue()[0])
     row = workshop.queue()[0]
@@ -178,15 +180,15 @@ def test_the_doors_of_others_are_not_there(workshop: Workshop) -> None:
         workshop.checker,
         workshop.admin,
     ):
-        client = door(user)
+        client = endpoint(user)
         assert client.get(f"{API}/work/assignments/{row.public_id}/").status_code == 404
         assert client.post(f"{API}/work/assignments/{row.public_id}/submit/").status_code == 404
     for user in (workshop.annotator, workshop.checker, workshop.adjudicator, stranger.admin):
         for path in ("groups/", f"groups/{workshop.group.public_id}/members/", "batches/", "conflicts/",
                      f"batches/{workshop.batch.public_id}/"):  # fmt: skip
-            assert door(user).get(f"{base}/{path}").status_code == 404
+            assert endpoint(user).get(f"{base}/{path}").status_code == 404
     held = f"{API}/work/checks/{stranger.queue()[0].public_id}/"
-    assert door(workshop.checker).post(f"{held}claim/").status_code == 404
-    assert door(stranger.checker).get(held).status_code == 404  # waiting, not taken
+    assert endpoint(workshop.checker).post(f"{held}claim/").status_code == 404
+    assert endpoint(stranger.checker).get(held).status_code == 404  # waiting, not taken
     assert Batch.objects.count() == 2
     assert APIClient().get(f"{API}/work/assignments/").status_code in (401, 403)

@@ -1,4 +1,4 @@
-"""The secondary check and adjudication, through their doors."""
+"""The secondary check and adjudication, through their pages and endpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grading through the pages' own doors: saving, repeating, conflicting, handing in."""
+"""Grading through the pages' own endpoints: saving, repeating, conflicting, handing in."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_a_stale_decision_keeps_the_response_from_being_handed_in(workshop: Work
     assert row.status == "draft"
 
 
-def test_the_session_door_tells_whose_browser_it_is(workshop: Workshop, client: Client) -> None:
+def test_the_session_endpoint_tells_whose_browser_it_is(workshop: Workshop, client: Client) -> None:
     assert client.get("/session").json()["who"] == opaque_name(workshop.annotator) != opaque_name(workshop.checker)
     assert Client().get("/session").json()["who"] == ""
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NewPage = Callable[..., "Page"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.urls("tests.design.style_urls")]
 
-# Every page of the house is looked at in tests/access/test_axe_everywhere.py; these show what none of them does.
+# Every page is looked at in tests/access/test_axe_everywhere.py; these show what none of them does.
 SIGNED_OUT = ["/accounts/login/", "/accounts/signup/"]
 SIGNED_IN = ["/style", "/split", "/nothing-here"]
 

@@ -271,11 +271,11 @@ def test_refusals_in_chinese_hold_no_english_sentence() -> None:
     stored = stored_texts()
     wrong = set()
     clients: dict[str, Client] = {}
-    for name, door in ENDPOINTS.items():
-        if door.framework or name.startswith("api:"):
+    for name, endpoint in ENDPOINTS.items():
+        if endpoint.framework or name.startswith("api:"):
             continue
-        url = reverse(name, kwargs=door.arguments(world) if door.arguments else None)
-        role = next(role for role in (*VIEWERS, *sorted(door.roles)) if role in door.roles)
+        url = reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
+        role = next(role for role in (*VIEWERS, *sorted(endpoint.roles)) if role in endpoint.roles)
         for body in ({}, NONSENSE):
             if role not in clients or "_auth_user_id" not in clients[role].session:  # what came before may sign out
                 clients[role] = client_of(world, role, "zh-hans")

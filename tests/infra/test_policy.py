@@ -26,5 +26,5 @@ def test_pages_cannot_be_framed_and_types_are_not_guessed(client, db):
 
 
 def test_api_refuses_strangers(client, db):
-    assert client.get("/api/v1/no-such-door/").status_code in (401, 403, 404)
+    assert client.get("/api/v1/no-such-endpoint/").status_code in (401, 403, 404)
     assert client.get("/api/v1/schema/?format=json").status_code == 200

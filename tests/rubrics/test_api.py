@@ -1,4 +1,4 @@
-"""The API doors: the same rows and rules as the pages, and nothing that was not asked for by name."""
+"""The API: the same rows and rules as the pages, and nothing that was not asked for by name."""
 
 from __future__ import annotations
 

@@ -130,9 +130,9 @@ def desk(db: None) -> tuple[Benchmark, AuditItem, Client]:
     return benchmark, AuditItem.objects.get(auditor=auditor), client
 
 
-def send(client: Client, item: AuditItem, door: str = "save", **changes: object) -> tuple[int, dict[str, object]]:
+def send(client: Client, item: AuditItem, endpoint: str = "save", **changes: object) -> tuple[int, dict[str, object]]:
     body = {"version": 1, "answers": {}, "criteria": [], "outcome": "", "comment": "", **changes}
-    url = f"/b/own/audits/cases/{item.public_id}/{door}/"
+    url = f"/b/own/audits/cases/{item.public_id}/{endpoint}/"
     answer = client.post(url, json.dumps(body), content_type="application/json")
     return answer.status_code, answer.json()
 

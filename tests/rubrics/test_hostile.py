@@ -1,4 +1,4 @@
-"""Hostile files at every door: refused whole with line and field, or imported as nothing but text."""
+"""Hostile files at every endpoint: refused whole with line and field, or imported as nothing but text."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ def privileges() -> list[Any]:
     return [list(User.objects.filter(is_staff=True).values("pk")), list(BenchmarkRole.objects.values())]
 
 
-@pytest.mark.parametrize("door", IMPORTERS, ids=[door.name for door in IMPORTERS])
-def test_every_hostile_file_is_refused_whole_or_inert(benchmark: Benchmark, door: Importer) -> None:
+@pytest.mark.parametrize("importer", IMPORTERS, ids=[importer.name for importer in IMPORTERS])
+def test_every_hostile_file_is_refused_whole_or_inert(benchmark: Benchmark, importer: Importer) -> None:
     wrong = []
     before, rights = rows(), privileges()
     for name, make in HOSTILE.items():
-        sent = make(door, False)
+        sent = make(importer, False)
         if sent is None:
             continue
         refused: ImportRefused | None = None
         point = transaction.savepoint()
         try:
-            send(benchmark, door.kind, sent.file, door.options)
+            send(benchmark, importer.kind, sent.file, importer.options)
         except ImportRefused as error:
             refused = error
         except DomainError as error:
@@ -95,19 +95,19 @@ def test_every_hostile_file_is_refused_whole_or_inert(benchmark: Benchmark, door
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("door", [door for door in IMPORTERS if door.kind not in ("bank", "rubrics")])
+@pytest.mark.parametrize("importer", [importer for importer in IMPORTERS if importer.kind not in ("bank", "rubrics")])
 def test_a_large_file_is_looked_through_before_anything_of_it_is_kept(
-    benchmark: Benchmark, door: Importer, monkeypatch: pytest.MonkeyPatch
+    benchmark: Benchmark, importer: Importer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rubrics.imports.prescan.LARGE_BYTES", 10)
     monkeypatch.setattr("rubrics.imports.prescan.LARGE_BYTES_WRITTEN", 10)
-    sent = HOSTILE["a million lines, the last bad"](door, False)
+    sent = HOSTILE["a million lines, the last bad"](importer, False)
     assert sent
     looked_up: list[str] = []
     watched = connection.execute_wrapper(lambda run, sql, *rest: looked_up.append(sql) or run(sql, *rest))
     with watched, pytest.raises(ImportRefused) as refused:
-        send(benchmark, door.kind, sent.file, door.options)
-    assert [fault.line for fault in refused.value.errors] == [600 + bool(door.columns)]
+        send(benchmark, importer.kind, sent.file, importer.options)
+    assert [fault.line for fault in refused.value.errors] == [600 + bool(importer.columns)]
     assert not any("rubrics_rubricitem" in sql or "nextval" in sql for sql in looked_up)
-    sound = io.BytesIO(plain(door, door.row(0), door.row(1)))
-    assert send(benchmark, door.kind, sound, door.options)
+    sound = io.BytesIO(plain(importer, importer.row(0), importer.row(1)))
+    assert send(benchmark, importer.kind, sound, importer.options)

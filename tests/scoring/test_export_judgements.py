@@ -132,7 +132,7 @@ def test_what_goes_out_comes_in_again(answered: Benchmark, run: JudgeRun, tmp_pa
     assert JudgeRun.objects.get(judge__name="list").expected == 12  # what was left out is missing again
 
 
-# Doors ------------------------------------------------------------------------------------------------------------
+# Endpoints ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -164,10 +164,10 @@ def test_the_page_and_the_api_give_the_list(
     assert body(researcher.get(api, {"candidate": beta})) == elements
     assert researcher.get(api).status_code == 400
     assert researcher.get(api, {"candidate": beta, "rater": "x"}).status_code == 400
-    for door in (address, api):
+    for endpoint in (address, api):
         for query in ({"candidate": "nobody"}, {"candidate": physician}, {"candidate": beta, "sample": "1"}):
-            assert researcher.get(door, query).status_code == 404
-        assert researcher.get(door, {"candidate": beta, "sample": "٠"}).status_code == 404
+            assert researcher.get(endpoint, query).status_code == 404
+        assert researcher.get(endpoint, {"candidate": beta, "sample": "٠"}).status_code == 404
 
 
 def test_the_csv_of_the_page_comes_in_again(

@@ -315,9 +315,9 @@ def test_the_page_gives_the_same_files(benchmark: Benchmark, tmp_path: Path) -> 
 
     api = APIClient()
     api.force_authenticate(user)
-    door = "/api/v1/benchmarks/sft/supervision/"
-    given = api.post(door, {"group": "A", "held_out": ["delta"], "seed": 2}, format="json")
+    endpoint = "/api/v1/benchmarks/sft/supervision/"
+    given = api.post(endpoint, {"group": "A", "held_out": ["delta"], "seed": 2}, format="json")
     assert given.status_code == 200
     assert b"".join(given.streaming_content) == body
-    assert api.post(door, {"group": "Z"}, format="json").status_code == 422
-    assert api.post(door, {"group": "A", "share": 1}, format="json").status_code == 400
+    assert api.post(endpoint, {"group": "Z"}, format="json").status_code == 422
+    assert api.post(endpoint, {"group": "A", "share": 1}, format="json").status_code == 400

@@ -446,7 +446,7 @@ def test_replicates_have_a_column_of_their_own(answered: Benchmark) -> None:
     assert head == "case,candidate,sample,criterion,rater,outcome,explanation,replicate"
 
 
-# Doors ------------------------------------------------------------------------------------------------------------
+# Endpoints ------------------------------------------------------------------------------------------------------------
 
 
 def test_nobody_else_gets_in(answered: Benchmark) -> None:
