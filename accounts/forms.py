@@ -61,7 +61,7 @@ class ProfileForm(forms.ModelForm[User]):
         label=_("Name"),
         max_length=200,
         required=False,
-        help_text=_("As admins of your benchmarks see it. Decisions leave the house under a pseudonym."),
+        help_text=_("As admins of your benchmarks see it. Decisions are exported under a pseudonym."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     time_zone = forms.ChoiceField(label=_("Time zone"), choices=time_zone_choices)
@@ -99,7 +99,7 @@ class CredentialsForm(forms.ModelForm[PhysicianProfile]):
 
     @property
     def credentials(self) -> list[forms.BoundField]:
-        """The fields that leave the house as counts alone."""
+        """The fields that are exported as counts alone."""
         return [self[name] for name in ("specialty", "licence_country", "years_in_practice", "seniority")]
 
 
@@ -109,7 +109,7 @@ class WelcomeForm(forms.Form):
     name = forms.CharField(
         label=_("Your name"),
         max_length=200,
-        help_text=_("As admins of your benchmarks see it. Decisions leave the house under a pseudonym."),
+        help_text=_("As admins of your benchmarks see it. Decisions are exported under a pseudonym."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     password = forms.CharField(

@@ -34,7 +34,7 @@ class User(AbstractUser):
 
 
 class PhysicianProfile(models.Model):
-    """Credentials of a physician, kept apart from decisions; they leave the house only as counts.
+    """Credentials of a physician, kept apart from decisions; they are exported only as counts.
 
     The name for acknowledgements is what its owner wants printed, and only where they have opted in.
     """

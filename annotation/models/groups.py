@@ -1,4 +1,4 @@
-"""Expert groups, their members, and the pseudonyms under which decisions leave the house."""
+"""Expert groups, their members, and the pseudonyms under which decisions are exported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ExpertGroup(models.Model):
 
 
 class Physician(models.Model):
-    """A person's stable pseudonym within a benchmark, under which decisions leave the house."""
+    """A person's stable pseudonym within a benchmark, under which decisions are exported."""
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="physicians")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="pseudonyms")

@@ -1,4 +1,4 @@
-"""One house style for every figure: colours, type, lines.
+"""One style for every figure: colours, type, lines.
 
 On a page colours are the custom properties of ``static/css/tokens.css``, so that an inlined figure follows light and
 dark; a file gets the light theme's real colours, since no viewer outside the page knows the properties.

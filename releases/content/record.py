@@ -40,7 +40,7 @@ class ReleasedCase:
     """A case that counts, with the published version of its rubric.
 
     ``metadata`` is that of the file it came from, empty for a case that was written here: what the product keeps there
-    for itself does not leave the house. ``tags`` hold those that physicians agreed on as well.
+    for itself is not exported. ``tags`` hold those that physicians agreed on as well.
     """
 
     key: str
