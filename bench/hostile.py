@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/hostile.py [--importer NAME …] [--file WORDS …] [--small]
 
-A process of its own for each importer, over a scratch product. Each file goes through the handler that pages, the API and
-commands use, in a transaction that is rolled back. Memory is the peak of the process while it reads the file, above
+A process of its own for each importer, over a scratch product. Each file goes through the handler that pages, the API
+and commands use, in a transaction that is rolled back. Memory is the peak of the process while it reads the file, above
 what it held after a sound file of the same kind; the promise is 256 MiB.
 """
 

@@ -148,7 +148,9 @@ IMPORTERS = [
         (("case_id",), ("rubrics", 0), ("task_labels", 0), ("subject_labels", 0), ("reference_answer",)),
         options={"format": "clinconsensus"},
     ),
-    Importer("responses", "responses", _response, ("candidate",), ("response",), ("sample",), ("case",), (("candidate",),)),
+    Importer(
+        "responses", "responses", _response, ("candidate",), ("response",), ("sample",), ("case",), (("candidate",),)
+    ),
     Importer(
         "decisions", "decisions", _decision, ("rater",), ("note",), ("sample",), ("criterion",), (("rater",),),
         options={"group": "G"},

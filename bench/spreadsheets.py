@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/spreadsheets.py        (needs LibreOffice: apt-get install libreoffice-calc)
 
-Every text of a small study is a formula: names, keys, criteria, tags, notes, answers. Every endpoint that answers with a
-table is asked, and every command that writes one. LibreOffice is told to evaluate formulas in CSV, which it does not
+Every text of a small study is a formula: names, keys, criteria, tags, notes, answers. Every endpoint that answers with
+a table is asked, and every command that writes one. LibreOffice is told to evaluate formulas in CSV, which it does not
 do by itself; a file that no writer of ours has made proves that it can. JSON must hold the texts as they are.
 """
 

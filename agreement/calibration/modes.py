@@ -45,7 +45,8 @@ def mode_rows(inputs: CalibrationInputs, *, seed: int, resamples: int) -> list[d
             row["note"] = calibration.reason
         else:
             row |= {
-                "n_criteria": calibration.n_criteria, "k": int(calibration.k.value or 0), "mean": calibration.mean.value,
+                "n_criteria": calibration.n_criteria, "k": int(calibration.k.value or 0),
+                "mean": calibration.mean.value,
                 "mean_low": calibration.mean.low, "mean_high": calibration.mean.high, "hit_rate": calibration.hit_rate,
                 "note": calibration.mean.note,
             }  # fmt: skip

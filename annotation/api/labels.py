@@ -1,4 +1,4 @@
-"""API endpoints of case labels: questions and what their answers come to, for staff; a physician's own tasks and answers.
+"""API endpoints of case labels: questions and their results, for staff; a physician's own tasks and answers.
 
 Physicians' serializers read `annotation.labels.question_lines`, so that they hold no more than the page does.
 """

@@ -205,7 +205,7 @@ def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) 
     """Lock the work; `Conflict` unless it is open. One journey to the database, because every autosave makes it."""
     with connection.cursor() as cursor:
         cursor.execute(
-            # `lock_batch_shared` first, as a statement of its own: the next one sees what was committed while it waited.
+            # `lock_batch_shared` first, as its own statement: the next one sees what was committed while it waited.
             "SELECT pg_advisory_xact_lock_shared(1002, %s);"
             " SELECT a.status, a.round, b.status, ARRAY(SELECT i.criterion_id FROM rubrics_rubricitem i"
             " WHERE i.rubric_id = a.rubric_id AND i.criterion_id = ANY(%s)"

@@ -1,4 +1,4 @@
-"""What the API endpoints of all apps share: domain errors as JSON, and serializers that refuse what they do not know."""
+"""What the API endpoints of all apps share: domain errors as JSON, and serializers that refuse unknown fields."""
 
 from __future__ import annotations
 

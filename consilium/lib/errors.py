@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class DomainError(Exception):
     """A rule of the field was broken; the message is written for the person who asked.
 
-    HTML endpoints show it beside the form (409 or 422), DRF endpoints as ``{"detail": …}``, commands as ``CommandError``.
+    Pages show it beside the form (409 or 422), API endpoints as ``{"detail": …}``, commands as ``CommandError``.
     """
 
     status_code = 422

@@ -131,7 +131,8 @@ class ChatClient:
 
         ``criteria`` is given where the question is about so many criteria at once. `TransportError` (with the number of
         ``attempts``) when the tries are used up or trying again is of no use, `ContentError` when the endpoint answered
-        without a text, `RequestNotSent` when it was not asked: the client closes, or (`BudgetSpent`) it could cost too much.
+        without a text, `RequestNotSent` when it was not sent: the client closes, or it could cost too much
+        (`BudgetSpent`).
         """
         about = criteria or 1
         most_out = self.endpoint.most_tokens_out(about)

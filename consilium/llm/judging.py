@@ -55,8 +55,8 @@ async def judge_body(client: ChatClient, body: bytes, *, criteria: int | None = 
     """Ask with a request that is written out.
 
     Content that is none is asked for again; transport that fails leaves it missing, and so does a budget that is used
-    up in between, or a client that is closing. Does not raise for anything that an endpoint can do; `RequestNotSent` where
-    nothing could be asked.
+    up in between, or a client that is closing. Does not raise for anything that an endpoint can do;
+    `RequestNotSent` where nothing could be asked.
     """
     judgement = Judgement()
     for _ in range(client.endpoint.retry.re_asks + 1):

@@ -102,7 +102,7 @@ class Meter:
         self._parties = max(1, parties)
 
     async def begin(self, request: PendingRequest) -> None:
-        """Wait until the request may go out; `BudgetSpent` if it never may, `RequestNotSent` if the client closes first."""
+        """Wait until the request may go out; `BudgetSpent` if it never may, `RequestNotSent` if the client closes."""
         await self._reserve(request)
         self._begun += 1
         try:

@@ -61,7 +61,7 @@ def messages_of(config: GenerationConfig, conversation: list[dict[str, Any]]) ->
 
 
 async def ask(client: ChatClient, config: GenerationConfig, task: ResponseRequest) -> Answer:
-    """Ask for one response. Does not raise for anything that an endpoint can do; `RequestNotSent` where it was not asked."""
+    """Ask for one response; `RequestNotSent` where it was not asked. Raises for nothing that an endpoint can do."""
     body = body_of(messages_of(config, task.conversation), config.parameters(task.sample))
     try:
         reply = await client.ask(body)

@@ -1,8 +1,9 @@
 """axe finds nothing on any page, in either theme and either language.
 
-Every page that the list of endpoints knows is opened in a real browser by the role that sees the most of it. One page after
-the other is looked at in light English in full, in the dark with what a theme can break, in Chinese with what words can
-break. The full size (``CONSILIUM_CHAOS=full``) looks at each in all four combinations, two widths, and every dialog.
+Every page that the list of endpoints knows is opened in a real browser by the role that sees the most of it. One page
+after the other is looked at in light English in full, in the dark with what a theme can break, in Chinese with what
+words can break. The full size (``CONSILIUM_CHAOS=full``) looks at each in all four combinations, two widths, and
+every dialog.
 """
 
 from __future__ import annotations

@@ -73,10 +73,10 @@ def _users_read_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answers(client: Client, world: World, role: str) -> Iterator[tuple[str, HttpResponse]]:
-    """Every endpoint, in the way that it takes; its own endpoints read and written to, with an empty and a senseless body.
+    """Every endpoint, as it is used; its own endpoints read and written to, with an empty and a senseless body.
 
-    To an endpoint of the API an empty form is no different from a senseless one, and its answers know nothing of htmx; to
-    a page an empty JSON is an empty form, and OPTIONS a way to read.
+    To an endpoint of the API an empty form is no different from a senseless one, and its answers know nothing of htmx;
+    to a page an empty JSON is an empty form, and OPTIONS a way to read.
     """
     for name, endpoint in ENDPOINTS.items():
         if endpoint.framework and name != "mfa_index":
@@ -130,7 +130,8 @@ def test_the_canaries_are_there_for_those_who_may_see_them(world: World) -> None
     assert admin is not None
     client.force_login(admin)
     pages = (reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
-             for name, endpoint in ENDPOINTS.items() if "admin" in endpoint.roles and not endpoint.framework)  # fmt: skip
+             for name, endpoint in ENDPOINTS.items()
+             if "admin" in endpoint.roles and not endpoint.framework)  # fmt: skip
     missing = {"candidate", "other candidate", "judge", "group B", "group B's batch"}
     for url in pages:
         text = text_of(client.get(url))

@@ -108,7 +108,7 @@ def test_closed_endpoints(
 def test_open_endpoints(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A role gets into what is its own, and whoever reads Chinese finds no English sentence there.
 
-    Only GET: what the endpoints write is tested where they are made, how they refuse in tests/design/test_translations.py.
+    Only GET: what endpoints write is tested beside them, how they refuse in tests/design/test_translations.py.
     """
     archives: dict[int, bytes] = {}
 

@@ -37,7 +37,10 @@ def small_card(candidates: list[str]) -> dict[str, Any]:
             "majority": {"says": "not_met", **truth.agreement(majority)},
             "word_overlap": {"threshold": 0.5, **truth.agreement(verdicts)},
         },
-        "differences": {"majority": truth.difference(verdicts, majority), "word_overlap": truth.difference(verdicts, verdicts)},
+        "differences": {
+            "majority": truth.difference(verdicts, majority),
+            "word_overlap": truth.difference(verdicts, verdicts),
+        },
         "by_candidate": truth.by_candidate(verdicts, candidates[-1:] * 48),
         "calibrator": {
             "method": "platt", "slope": 1.5, "intercept": 0.1, "n": 48, "folds": 2, "grouped_by": "candidate",

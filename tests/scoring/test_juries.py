@@ -221,7 +221,7 @@ def test_shares_stand_for_outcomes_in_the_rubric_score_alone() -> None:
 
 
 def _replicated(benchmark: Benchmark, aggregate: str, outcomes_by_case: dict[str, list[list[str]]]) -> JudgeRun:
-    """A run of several replicates on alpha's answers; ``outcomes_by_case`` maps a case to the outcomes of each criterion."""
+    """A run of several replicates on alpha's answers; ``outcomes_by_case``: case → the outcomes of each criterion."""
     judge = JudgeFactory(benchmark=benchmark, name=aggregate)
     run = JudgeRunFactory(judge=judge, replicates=4, snapshot={"kind": "chat", "config": {"aggregate": aggregate}})
     for key, outcomes in outcomes_by_case.items():

@@ -182,7 +182,8 @@ def _many_raters(ratings: Table) -> dict[str, Any]:
         "fleiss": fleiss_kappa(labelled),
         "icc": intraclass_correlations(ratings.item, ratings.rater, ratings.met),
         "alternative": alternative_annotator_test(
-            ratings.item, ratings.rater, ratings.met, np.where(ratings.verdict < 2, ratings.verdict, NO_ANSWER), case=ratings.case,
+            ratings.item, ratings.rater, ratings.met, np.where(ratings.verdict < 2, ratings.verdict, NO_ANSWER),
+            case=ratings.case,
             n_annotators=ratings.n_raters, n_cases=cases, minimum=3, bootstrap=bootstrap,
         ),
         "rater_rest": rater_rest(ratings.item, ratings.rater, ratings.met, n_pairs=items, n_raters=ratings.n_raters),
