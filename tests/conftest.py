@@ -22,6 +22,7 @@ from django.utils import timezone, translation
 
 from consilium.embedded import ensure
 from tests.processes import Worker, redis_server
+from tests.slow_tests import SlowTests
 from tests.template import ensure_template
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ collect_ignore_glob = [] if os.environ.get("CONSILIUM_REAL_DATA") else ["test_re
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the server for the whole session: the controller outlives the workers of xdist."""
+    config.pluginmanager.register(SlowTests(), "slow_tests")
     if settings.EMBEDDED and not config.option.collectonly:
         root = settings.CONSILIUM_HOME / "postgres"
         root.mkdir(parents=True, exist_ok=True)

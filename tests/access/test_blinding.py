@@ -18,6 +18,8 @@ import consilium.urls
 from tests.access.endpoints import ENDPOINTS
 from tests.access.world import World
 
+pytestmark = pytest.mark.slow
+
 # The facts that each role must not meet; the names are those of World.canaries.
 OF_THE_RESPONSE = {
     "candidate", "other candidate", "external id", "candidate's metadata", "response's metadata", "judge", "verdict",

@@ -48,6 +48,7 @@ def address(name: str, world: World) -> str:
     return reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else ARGUMENTS.get(name))
 
 
+@pytest.mark.slow
 def test_every_route_refuses_4_mb_but_those_that_are_listed(world: World) -> None:
     names = {name for name, _route in names_of(get_resolver().url_patterns)}
     assert set(LONG_BODIES) <= names
@@ -63,6 +64,7 @@ def test_every_route_refuses_4_mb_but_those_that_are_listed(world: World) -> Non
         assert roles <= ENDPOINTS[name].roles - {"anonymous"}, (name, roles)
 
 
+@pytest.mark.slow
 def test_each_listed_route_has_a_limit_of_its_own(world: World) -> None:
     for name, route in LONG_BODIES.items():
         role = next(role for role in ("admin", "author", "annotator") if role in ENDPOINTS[name].roles)

@@ -79,6 +79,7 @@ def test_utf_8_passes_by_each_of_its_names(client: Client, charset: str) -> None
     assert post(client, SIGN_IN, body, f"application/x-www-form-urlencoded; charset={charset}")[0] == 200
 
 
+@pytest.mark.slow
 def test_every_route_with_a_long_body_refuses_another_encoding(world: World) -> None:
     for name in LONG_BODIES:
         user = world.users[next(role for role in ("admin", "author", "annotator") if role in ENDPOINTS[name].roles)]

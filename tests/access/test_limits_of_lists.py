@@ -15,6 +15,8 @@ from tests.access.test_body_limits import address
 from tests.access.world import World
 from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory
 
+pytestmark = pytest.mark.slow
+
 HUGE = "1" + "0" * 22
 ABSURD = ("-1", "0", "x", "", "٣", "1e9", "0x10", "9" * 5000, "1_0", "[]", "9223372036854775808")
 # What pages and lists of the API number: pages, rounds, samples, items, versions.

@@ -16,6 +16,8 @@ from tests.access.endpoints import ENDPOINTS
 from tests.access.test_body_limits import address
 from tests.access.world import World
 
+pytestmark = pytest.mark.slow
+
 # Pages that read a JSON body themselves, with the keys that they look for; the API reads JSON everywhere.
 PAGES = {
     "annotation:decisions": {"decisions": []},

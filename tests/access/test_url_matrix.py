@@ -24,6 +24,8 @@ from tests.access.pages import client_of as client_of_language
 from tests.access.words import english_in, stored_texts
 from tests.access.world import ROLES, World
 
+pytestmark = pytest.mark.slow
+
 METHODS = ("get", "post")
 # Every method is tried by those who have no business at all; for the others the two that endpoints use.
 ALL_METHODS = (*METHODS, "put", "patch", "delete")

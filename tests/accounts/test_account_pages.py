@@ -94,6 +94,7 @@ def test_a_zone_that_this_machine_does_not_know_reads_as_utc(client: Client) -> 
     assert "23:30" in client.get("/clock").content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [{"time_zone": "Nowhere/Else"}, {"language": "xx"}, {"name": "n" * 201}],

@@ -17,7 +17,7 @@ import consilium.settings as product_settings
 from accounts.models import User
 from tests.factories import PASSWORD, UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SIGN_IN = "/accounts/login/"
 NEW = "seven quiet herons"
 

@@ -67,6 +67,7 @@ def test_an_unknown_address_gets_a_mail_that_says_who_what_and_how_long(admin: C
     assert link().rstrip("/").rpartition("/")[2] not in row.token_hash
 
 
+@pytest.mark.slow
 def test_staff_are_invited_too(admin: Client, commit: Any) -> None:
     with commit():
         admin.post("/b/cardio/people/", {"email": "rae@example.org", "name": "Rae", "role": "researcher"})
@@ -76,6 +77,7 @@ def test_staff_are_invited_too(admin: Client, commit: Any) -> None:
     assert "licence_country" not in page  # asked of physicians alone
 
 
+@pytest.mark.slow
 def test_the_link_makes_a_password_signs_in_and_leads_to_the_work(admin: Client, group: str, commit: Any) -> None:
     with commit():
         add(admin, group)
@@ -104,6 +106,7 @@ def test_the_link_makes_a_password_signs_in_and_leads_to_the_work(admin: Client,
     assert "accepted" in admin.get(group).content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -126,6 +129,7 @@ def test_a_refused_form_names_the_field_and_uses_nothing_up(
     assert Client().get(link()).status_code == 200
 
 
+@pytest.mark.slow
 def test_links_that_lie_are_late_or_were_taken_back_let_nobody_in(admin: Client, group: str, commit: Any) -> None:
     with commit():
         add(admin, group)
@@ -155,6 +159,7 @@ def test_links_that_lie_are_late_or_were_taken_back_let_nobody_in(admin: Client,
     assert not User.objects.get(email="bo@example.org").has_usable_password()
 
 
+@pytest.mark.slow
 def test_a_second_mail_has_to_wait_and_two_parts_need_one(admin: Client, group: str, commit: Any) -> None:
     with commit():
         add(admin, group)

@@ -71,6 +71,7 @@ def test_first_sign_on_leads_to_the_account_and_keeps_its_password(
     assert User.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_the_next_sign_on_leads_to_the_same_account_whatever_its_address_is_now(provider: Provider, ana: User) -> None:
     provider.says({"email": "ana@example.org", "email_verified": True})
     sign_on(Client())
@@ -93,6 +94,7 @@ def test_a_second_identity_with_the_same_address_is_refused(client: Client, prov
     assert "Ask the person who runs the server." in text
 
 
+@pytest.mark.slow
 def test_an_identity_that_the_operator_disconnected_makes_room_for_the_next(
     client: Client, provider: Provider, ana: User
 ) -> None:

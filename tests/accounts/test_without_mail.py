@@ -18,7 +18,7 @@ from accounts.models import Invitation, InvitationEvent, User
 from rubrics.models import Benchmark
 from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 NEW = {"password": "seven quiet herons", "again": "seven quiet herons", "language": "en", "time_zone": "UTC"}
 RESET = "/accounts/password/reset/"
 

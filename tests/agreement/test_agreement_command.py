@@ -28,6 +28,7 @@ def run(study: Study, a: str, b: str, out: Path, **options: int) -> dict[str, di
         return {row["slice"]: row for row in csv.DictReader(file)}
 
 
+@pytest.mark.slow
 def test_groups_have_the_mf1_of_scikit_learn_pooled_and_in_every_slice(tmp_path: Path) -> None:
     study = make_study()
     study.group("A", coin(1, "met", "met", "not_met", "cannot_assess"))
@@ -63,6 +64,7 @@ def test_groups_have_the_mf1_of_scikit_learn_pooled_and_in_every_slice(tmp_path:
     assert "6 of the 10 cases needed" in rows["difficulty:low"]["note"]
 
 
+@pytest.mark.slow
 def test_a_judge_that_breaks_is_worse_off_than_one_that_answers(tmp_path: Path) -> None:
     """Invalid and missing verdicts count as the opposite, the figure on valid pairs stands beside."""
     study = make_study(cases=10)
@@ -82,6 +84,7 @@ def test_a_judge_that_breaks_is_worse_off_than_one_that_answers(tmp_path: Path) 
     assert row["raw"] == "1.0"
 
 
+@pytest.mark.slow
 def test_the_same_inputs_give_the_same_bytes_and_another_seed_only_other_intervals(tmp_path: Path) -> None:
     study = make_study(cases=11)
     study.group("A", coin(1, "met", "not_met"))

@@ -273,6 +273,7 @@ def test_a_broken_judge_file_is_refused(tmp_path, rows, told):
     assert JUDGE in message
 
 
+@pytest.mark.slow
 def test_runs_from_the_command_line_without_a_database(tmp_path):
     home = tmp_path / "home"
     environment = {

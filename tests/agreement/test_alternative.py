@@ -20,7 +20,7 @@ from scoring.raters import UnknownRater
 from tests.agreement.study import Pair, Study, coin, make_study, noisy
 from tests.factories import ExpertGroupFactory, make_batch
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 CODES = {"not_met": 0, "met": 1}
 

@@ -19,7 +19,7 @@ from rubrics.models import Case, Response
 from tests.agreement.study import Pair, Study, coin, make_study
 from tests.factories import CandidateFactory, ResponseFactory, UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 KEYS = [
     *("k", "n", "n_criteria", "mean", "median", "q1", "q3", "hit_rate"),

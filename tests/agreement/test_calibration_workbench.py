@@ -24,7 +24,7 @@ from tests.agreement.study import Pair, Study, coin
 from tests.agreement.test_calibrate_command import first_hits, physicians_study
 from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 HITS = {"one": 5, "two": 3, "three": 1}
 

@@ -70,6 +70,7 @@ binary = st.integers(2, 14).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(binary)
 def test_every_slice_has_the_mf1_and_kappa_of_scikit_learn(drawn: tuple[int, list[int], list[int]]) -> None:
@@ -208,6 +209,7 @@ def test_an_interval_needs_ten_cases(cases: int, has_interval: bool) -> None:
         assert row["mf1_low"] < row["mf1"] < row["mf1_high"]
 
 
+@pytest.mark.slow
 def test_interval_is_that_of_a_plain_bootstrap_over_cases() -> None:
     """1,000 resamples drawn one by one with scikit-learn, by another generator: the ends agree to chance."""
     cases = 40

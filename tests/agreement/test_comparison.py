@@ -18,7 +18,7 @@ from agreement.parameters import WrongParameters
 from agreement.stored import pairs_url, table_of
 from tests.agreement.study import Pair, Study, coin, make_study, noisy
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 CODES = {"not_met": 0, "met": 1}
 FLIPPED = {"not_met": 1, "met": 0}

@@ -17,7 +17,7 @@ from rubrics.models import Benchmark
 from tests.factories import BenchmarkRoleFactory, UserFactory
 from tests.scoring.conftest import answered, decide  # noqa: F401  # a fixture
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 OUTCOMES = ["met", "not_met", "met"]
 

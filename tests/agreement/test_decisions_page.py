@@ -16,7 +16,7 @@ from agreement.stored import table_of
 from rubrics.models import Candidate
 from tests.agreement.study import Study, coin, make_study, noisy
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from tests.agreement.test_freshness import ASKED, ask, study
 __all__ = ["study"]
 
 # The record dates a row by the beginning of its transaction, so each write needs its own.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def digest(study: Study, kind: str) -> str:

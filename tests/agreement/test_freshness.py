@@ -25,7 +25,7 @@ from tests.factories import CandidateFactory, CaseFactory, JudgeRunFactory, Resp
 from tests.waiting import wait_until
 
 # The record dates a row by the beginning of its transaction, so each write needs its own.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 ASKED = {
     "agreement": {"rater_a": "group:A", "rater_b": "group:B"},

@@ -69,6 +69,7 @@ def answered(study: Study) -> dict[tuple[int, int], tuple[int, int]]:
     return {pair: (codes[a[pair]], codes[b[pair]]) for pair in a if a[pair] in codes and b[pair] in codes}
 
 
+@pytest.mark.slow
 def test_criteria_have_their_agreement_and_discrimination(study: Study) -> None:
     rows = {(row["case"], row["position"]): row for row in tables(study)["criteria"]}
     assert len(rows) == 12 * len(POINTS)
@@ -126,6 +127,7 @@ def test_an_invalid_verdict_differs_from_nothing(study: Study) -> None:
     assert sum(row["n_valid"] for row in criteria) == overall["n_pairs"] < sum(row["n_pairs"] for row in tail)
 
 
+@pytest.mark.slow
 def test_where_disagreement_sits(study: Study) -> None:
     from sklearn.metrics import mutual_info_score
 
@@ -182,6 +184,7 @@ def test_physicians_beside_the_other_group(study: Study) -> None:
     assert first["noted"] + second["noted"] == pytest.approx(0.1)
 
 
+@pytest.mark.slow
 def test_the_tail_and_what_stands_beside_it(study: Study) -> None:
     rows = tables(study)["tail"]
     by_response = defaultdict(list)
@@ -209,6 +212,7 @@ def open_page(study: Study, address: str, **query: str) -> object:
     return client.get(f"/b/{study.benchmark.slug}/{address}?{urlencode(query)}")
 
 
+@pytest.mark.slow
 def test_every_slice_leads_to_its_pairs(study: Study, report: Report) -> None:
     rows = {row["attribute"]: row for row in table_of(report, "where").dicts()}
     assert set(rows) >= {"points", "criterion_length", "response_length", "language", "theme", "candidate"}
@@ -221,6 +225,7 @@ def test_every_slice_leads_to_its_pairs(study: Study, report: Report) -> None:
         assert open_page(study, f"agreement/{report.public_id}/decisions/", slice=unknown).status_code == 404
 
 
+@pytest.mark.slow
 def test_the_page_lists_what_is_lowest_and_leads_side_by_side(study: Study, report: Report) -> None:
     page = open_page(study, f"agreement/{report.public_id}/")
     assert page.status_code == 200
@@ -251,6 +256,7 @@ def test_the_page_lists_what_is_lowest_and_leads_side_by_side(study: Study, repo
     assert len(other) <= len(first)
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_tables_of_the_report(study: Study, report: Report, tmp_path: Path) -> None:
     given = ("--benchmark", study.benchmark.slug, "--rater", "group:A", "--rater", "group:B", "--out", str(tmp_path))
     call_command("item_analysis", *given, stdout=io.StringIO())
@@ -262,6 +268,7 @@ def test_the_command_writes_the_tables_of_the_report(study: Study, report: Repor
         assert list(csv.DictReader(io.StringIO(written)))
 
 
+@pytest.mark.slow
 def test_a_judge_beside_a_group_and_nobody_in_common(study: Study) -> None:
     study.judge("J", coin(5, "met", "not_met", "invalid", ""))
     analysis = analyse(read_items(study.benchmark, "group:A", "J"))

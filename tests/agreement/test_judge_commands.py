@@ -32,6 +32,7 @@ def shared_study(rows_of_the_module: None) -> Study:
     return study
 
 
+@pytest.mark.slow
 def test_the_commands_write_what_the_reports_hold(study: Study, tmp_path: Path) -> None:
     given = {
         "comparison": {"reference": "group:A", "judge_a": "good", "judge_b": "poor"},

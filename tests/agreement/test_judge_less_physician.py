@@ -20,7 +20,7 @@ from agreement.writers.columns import printed_columns
 from tests.agreement.study import Study, coin, make_study
 from tests.agreement.test_alternative import ask, noisy, panel, physicians
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 ENDS = ("difference", "difference_low", "difference_high")
 

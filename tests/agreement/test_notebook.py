@@ -16,6 +16,7 @@ from tests.agreement.study import coin, make_study, noisy
 NOTEBOOK = settings.BASE_DIR / "docs" / "notebook.ipynb"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_notebook_runs_from_the_raters_to_a_figure(live_server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from docs.run_notebook import run

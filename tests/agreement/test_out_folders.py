@@ -49,6 +49,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 COMMANDS = ("agreement", "scores", "compare_judges", "item_analysis", "label_budget")
 
 
+@pytest.mark.slow
 def test_commands_that_share_a_folder_lose_no_file(study: Study, tmp_path: Path) -> None:
     before: dict[str, bytes] = {}
     for command in COMMANDS:
@@ -61,6 +62,7 @@ def test_commands_that_share_a_folder_lose_no_file(study: Study, tmp_path: Path)
     assert raters == {"agreement_raters.csv", "scores_raters.csv", "comparison_raters.csv", "item_raters.csv"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_writes_its_own_files_again_and_says_so(study: Study, command: str, tmp_path: Path) -> None:
     first = write(study, command, tmp_path)
@@ -115,6 +117,7 @@ def test_labels_from_files_and_from_a_benchmark_do_not_replace_each_other(study:
     assert contents(out) == kept
 
 
+@pytest.mark.slow
 def test_a_report_does_not_replace_the_files_of_another(study: Study, tmp_path: Path) -> None:
     def report(kind: str, *given: str, **options: object) -> None:
         call_command(

@@ -62,6 +62,7 @@ def by_hand(study: Study, candidate: str, weights: dict[int, float] | None = Non
     return 100 * (physicians + power * (judge - sampled)), 100 * physicians, 100 * judge
 
 
+@pytest.mark.slow
 def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study) -> None:
     client = Client()
     client.force_login(study.admin)
@@ -108,6 +109,7 @@ def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study)
     assert b"".join(client.get(f"{other}tables/powered.csv").streaming_content) == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rater", ["Judge", "jury:Judge+Other"])
 def test_the_judges_own_figure_is_that_of_its_scores(study: Study, rater: str) -> None:
     """Of a jury of two, ties leave responses without a score; as predictions they still count."""
@@ -125,6 +127,7 @@ def test_the_judges_own_figure_is_that_of_its_scores(study: Study, rater: str) -
             assert row["judge"] == pytest.approx(board[row["candidate"]][row["measure"]], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_judges_own_interval_stays_in_bounds_though_a_tie_keeps_it_apart() -> None:
     study = make_study(cases=12, points=(3, 1, 1, 2, -2))
     first = study.responses()[0].pk
@@ -151,6 +154,7 @@ def test_unequal_inclusion_probabilities_weigh(study: Study) -> None:
     assert row["note"] == "weighted by the inverse of the recorded inclusion probabilities"
 
 
+@pytest.mark.slow
 def test_what_is_not_known_of_the_sample_is_said(study: Study) -> None:
     for frame, imported, phrase in (
         ({"filter": {"tags": ["theme:odd"]}}, False, "drawn from a part of the cases"),
@@ -231,6 +235,7 @@ def test_parameters_that_make_no_report(study: Study) -> None:
             )
 
 
+@pytest.mark.slow
 def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> None:
     client = Client()
     client.force_login(study.admin)
@@ -275,6 +280,7 @@ def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> No
     assert effect["spread"] == pytest.approx(np.std(apart, ddof=1), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_plan_that_cannot_be_made_says_why(study: Study, tmp_path: Path) -> None:
     client = Client()
     client.force_login(study.admin)

@@ -18,7 +18,7 @@ from agreement.stored import table_of
 from rubrics.models import Benchmark, Response
 from tests.factories import BenchmarkRoleFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def rows(path: Path) -> list[dict[str, object]]:

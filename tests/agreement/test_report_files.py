@@ -20,7 +20,7 @@ from agreement.models import Report
 from agreement.stored import table_names, table_of
 from tests.agreement.study import Study, coin, make_study, noisy
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

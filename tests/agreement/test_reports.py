@@ -22,7 +22,7 @@ from scoring.models import JudgeRun
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import BenchmarkRoleFactory, UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

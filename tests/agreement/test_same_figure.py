@@ -12,7 +12,7 @@ from agreement.kinds.scores_tables import compute as scores
 from agreement.tables import Result
 from tests.agreement.study import Pair, coin, make_study, noisy
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 SEED, K = 4, 2
 MEASURES = ("rubric_score", "rubric_accuracy", "cacs_at_k")

@@ -23,7 +23,7 @@ from rubrics.models import Case, Response
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import CaseFactory, ResponseFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 K = 3
 CRITERIA = 5
 NAMES = ("alpha", "beta", "gamma", "delta")

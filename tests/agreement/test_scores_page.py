@@ -12,7 +12,7 @@ from agreement import services, tasks
 from agreement.models import Report
 from tests.agreement.study import Study, make_study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 HITS = {"one": 9, "two": 10, "three": 15, "four": 30}
 

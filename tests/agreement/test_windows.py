@@ -61,6 +61,7 @@ def of_all(
     return rows, digest_of(*read, faulty, names=names)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 120))
 def test_windows_of_any_size_give_the_same_report_and_digest(seed: int, most: int) -> None:
@@ -79,6 +80,7 @@ def test_windows_of_any_size_give_the_same_report_and_digest(seed: int, most: in
     assert digest_of(a, changed, due, faulty, names=(frame.described(*places),)) != digest
 
 
+@pytest.mark.slow
 def test_a_thousand_orders_of_the_rows_are_one_report() -> None:
     frame, a, b, due, faulty = drawn(5, cases=11)
     expected = Tallies(frame)
@@ -152,6 +154,7 @@ def test_every_kind_of_rater_is_read_in_windows_as_at_once(
     assert parts.digest == whole.digest == join(study.benchmark, a, b).digest
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_table_is_kept_in_pieces_and_computed_again_byte_for_byte(
     study: Study, monkeypatch: pytest.MonkeyPatch
@@ -216,6 +219,7 @@ def test_a_row_that_cannot_be_made_fails_the_report_and_leaves_no_table(
 # Decisions as a file ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("rater", ["group:A", "physician", "run"])
 @pytest.mark.parametrize("several_settings", [False, True])
@@ -255,6 +259,7 @@ def test_the_beginning_of_a_row_is_that_of_the_whole_row() -> None:
         assert "".join(pieces)[:-1] + "\n" == whole == beginning(row, is_text=flags)[:-1] + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_rater_is_downloaded_from_the_page_and_by_the_api(study: Study, client: Client) -> None:
     client.force_login(study.admin)

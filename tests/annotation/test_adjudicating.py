@@ -22,7 +22,7 @@ from rubrics.services.revisions import dismiss_revisions
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, decide, make_batch
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def signed_in(user: User) -> Client:

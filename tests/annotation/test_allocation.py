@@ -26,6 +26,7 @@ def loads(allocation: Allocation, people: list[int]) -> list[int]:
     return [allocation.load.get(person, 0) for person in people]
 
 
+@pytest.mark.slow
 @given(work(), st.booleans(), st.integers(0, 2**40))
 def test_each_response_gets_its_annotators_and_loads_differ_by_one_at_most(
     given_work: tuple[list[Item], list[int], int], by_case: bool, seed: int
@@ -40,6 +41,7 @@ def test_each_response_gets_its_annotators_and_loads_differ_by_one_at_most(
     assert max(loads(allocation, people)) - min(loads(allocation, people)) <= 1
 
 
+@pytest.mark.slow
 @given(work(), st.booleans(), st.integers(0, 2**40), st.data())
 def test_positions_are_a_queue_without_gaps_and_cases_stay_together_when_by_case(
     given_work: tuple[list[Item], list[int], int], by_case: bool, seed: int, data: st.DataObject
@@ -59,6 +61,7 @@ def test_positions_are_a_queue_without_gaps_and_cases_stay_together_when_by_case
     assert again == allocation
 
 
+@pytest.mark.slow
 @given(work(), st.data(), st.integers(0, 2**40), st.booleans())
 def test_nobody_gets_their_own_response_or_one_they_are_barred_from(
     given_work: tuple[list[Item], list[int], int], data: st.DataObject, seed: int, by_case: bool
@@ -77,6 +80,7 @@ def test_nobody_gets_their_own_response_or_one_they_are_barred_from(
     assert Counter(slot.response for slot in allocation.slots) == {item.response: per_item for item in items}
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(work(most=5), st.data(), st.integers(0, 2**20))
 def test_with_bars_no_other_allocation_is_more_even(
@@ -139,6 +143,7 @@ def test_the_reason_names_what_is_missing() -> None:
         allocate([], [1, 2], per_item=1, seed=1)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(work(most=5), st.data(), st.integers(0, 2**20))
 def test_capacities_are_kept_where_any_allocation_keeps_them(
@@ -177,6 +182,7 @@ def test_capacities_are_kept_where_any_allocation_keeps_them(
     assert ours in kept
 
 
+@pytest.mark.slow
 @given(work(), st.data(), st.integers(0, 2**40), st.booleans())
 def test_a_preferred_specialty_never_costs_evenness_and_a_required_one_is_kept(
     given_work: tuple[list[Item], list[int], int], data: st.DataObject, seed: int, by_case: bool

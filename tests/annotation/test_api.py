@@ -14,7 +14,7 @@ from annotation.models import Adjudication, Assignment, Batch, Decision
 from tests.annotation.conftest import TEXT, Workshop, build_workshop
 from tests.factories import BenchmarkRoleFactory, UserFactory, decide
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 API = "/api/v1"
 
 

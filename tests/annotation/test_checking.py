@@ -19,7 +19,7 @@ from consilium.lib.ratings import Outcome
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, UserFactory, decide, make_batch, member
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def signed_in(user: User) -> Client:

@@ -18,7 +18,7 @@ from annotation.models import Assignment, Comment, Membership
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import BenchmarkRoleFactory, UserFactory, decide
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 class Scene:

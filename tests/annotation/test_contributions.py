@@ -159,6 +159,7 @@ def test_credentials_leave_as_counts(benchmark: Benchmark) -> None:
     assert credential_counts(benchmark)["specialty"] == {"neurology": 3, "other": 3}
 
 
+@pytest.mark.slow
 @db
 def test_the_page_costs_the_same_for_many_and_pays_by_pseudonym(benchmark: Benchmark, client: Client) -> None:
     client.force_login(User.objects.get(username="boss"))
@@ -190,6 +191,7 @@ def test_the_page_costs_the_same_for_many_and_pays_by_pseudonym(benchmark: Bench
     assert Response.objects.count() == 25
 
 
+@pytest.mark.slow
 @db
 def test_the_profile_keeps_credentials_apart(client: Client) -> None:
     user = UserFactory(name="Dr. A")

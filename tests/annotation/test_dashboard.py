@@ -20,6 +20,8 @@ from consilium.statistics.estimate import Undefined
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, decide, make_batch, member
 
+pytestmark = pytest.mark.slow
+
 MONDAY = date(2026, 3, 2)
 
 

@@ -32,7 +32,7 @@ from tests.factories import (
     member,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def signed_in(user: User) -> Client:

@@ -40,6 +40,7 @@ def due(db: None) -> Workshop:
     return workshop
 
 
+@pytest.mark.slow
 def test_each_stage_once_on_the_readers_own_days(due: Workshop) -> None:
     # 06:00 of 17 March in Shanghai is 22:00 UTC of the 16th.
     first = datetime(2026, 3, 16, 22, 0, tzinfo=UTC)
@@ -83,6 +84,7 @@ def test_a_new_due_date_is_reminded_of_anew(due: Workshop) -> None:
     assert reminders(due.annotator) == ["3", "3"]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_open_cases_are_reminded_of_as_responses_are() -> None:
     ward = build_ward()

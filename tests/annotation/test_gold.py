@@ -30,7 +30,7 @@ from tests.factories import (
     make_batch,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def later(minutes: int) -> datetime:

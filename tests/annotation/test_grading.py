@@ -176,6 +176,7 @@ def test_a_criterion_of_another_rubric_is_refused(workshop: Workshop, client: Cl
     assert not Decision.objects.exists()
 
 
+@pytest.mark.slow
 def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Workshop, client: Client) -> None:
     row, upcoming = workshop.queue(next(u for u in workshop.people() if len(workshop.queue(u)) == 2))
     client.force_login(row.annotator)
@@ -256,6 +257,7 @@ def test_who_is_signed_out_gets_401_from_htmx_and_the_sign_in_page_otherwise(wor
     assert plain["Location"].startswith("/accounts/login/")
 
 
+@pytest.mark.slow
 def test_nobody_else_reaches_the_work(workshop: Workshop) -> None:
     row = workshop.queue()[0]
     stranger = build_workshop()
@@ -281,6 +283,7 @@ def test_a_member_who_was_stopped_loses_access_and_their_decisions_stand(worksho
     assert Decision.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_my_work_tells_apart_why_there_is_nothing(workshop: Workshop, client: Client) -> None:
     def page() -> str:
         return client.get("/work/").content.decode()
@@ -306,6 +309,7 @@ def test_my_work_tells_apart_why_there_is_nothing(workshop: Workshop, client: Cl
     assert "a checker looks at it now" in page()
 
 
+@pytest.mark.slow
 def test_pages_cost_the_same_at_any_size(client: Client) -> None:
     counts = []
     for size, criteria in ((4, 2), (120, 60)):  # 2 and 60 responses for each annotator

@@ -101,6 +101,7 @@ def signed_in(user: User) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_raters_of_one_file_who_differ_are_adjudicated_and_the_ruling_counts(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
@@ -125,6 +126,7 @@ def test_raters_of_one_file_who_differ_are_adjudicated_and_the_ruling_counts(
     assert queue() == {"b": [1, 2, 3]}
 
 
+@pytest.mark.slow
 def test_raters_who_come_in_several_files_count_together(benchmark: Benchmark, tmp_path: Path) -> None:
     load(tmp_path, rows("P1", {"a": "+++", "b": "+++"}))
     assert queue() == {}
@@ -150,6 +152,7 @@ def test_a_batch_that_is_still_graded_holds_the_conflicts_back_until_its_work_is
     assert queue() == {"a": [1]}
 
 
+@pytest.mark.slow
 def test_rulings_of_a_file_settle_what_they_name_and_somebody_else_the_rest(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
@@ -174,6 +177,7 @@ def test_rulings_of_a_file_settle_what_they_name_and_somebody_else_the_rest(
     assert Ruling.objects.count() == 3
 
 
+@pytest.mark.slow
 def test_rulings_that_come_in_a_later_file_take_the_open_conflict(benchmark: Benchmark, tmp_path: Path) -> None:
     load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "--+"}))
     assert queue() == {"a": [1, 2]}
@@ -230,6 +234,7 @@ def test_an_import_through_the_page_opens_them_too(benchmark: Benchmark) -> None
     assert queue() == {"a": [1]}
 
 
+@pytest.mark.slow
 def test_the_command_opens_what_was_imported_before_and_between_groups(benchmark: Benchmark, tmp_path: Path) -> None:
     load(tmp_path, rows("P1", {"a": "+++", "b": "+++", "c": "+++"}) + rows("P2", {"a": "--+", "b": "+++"}))
     load(tmp_path, rows("Q1", {"a": "-++", "b": "-+-", "c": "+++", "d": "+++"}), group="B")
@@ -253,6 +258,7 @@ def by_position(adjudication: Adjudication, position: int) -> int:
     return RubricItem.objects.get(rubric=adjudication.rubric_id, position=position).criterion_id
 
 
+@pytest.mark.slow
 def test_rulings_still_count_where_the_adjudication_is_opened_again(benchmark: Benchmark, tmp_path: Path) -> None:
     load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "--+"}))
     row = Adjudication.objects.get()
@@ -307,6 +313,7 @@ def test_the_command_leaves_what_was_ruled_as_it_was(benchmark: Benchmark, tmp_p
     assert faulty_pairs(benchmark).criterion.tolist() == faulty
 
 
+@pytest.mark.slow
 def test_the_command_names_the_batches_that_must_be_closed_first(benchmark: Benchmark, tmp_path: Path) -> None:
     load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "-++"}))
     group = ExpertGroupFactory(benchmark=benchmark, name="B", annotators=1)
@@ -326,6 +333,7 @@ def test_only_responses_of_both_groups_are_counted_as_left_for_later(benchmark: 
     )
 
 
+@pytest.mark.slow
 def test_thirty_four_ties_are_thirty_four_conflicts(tmp_path: Path) -> None:
     """Two raters, 40 responses of one criterion each, of which they tie on 34."""
     benchmark = BenchmarkFactory(slug="bench")
@@ -345,6 +353,7 @@ def test_thirty_four_ties_are_thirty_four_conflicts(tmp_path: Path) -> None:
     assert int((ratings.outcome == Outcome.UNDECIDED).sum()) == 34
 
 
+@pytest.mark.slow
 def test_an_update_keeps_the_rulings_of_finished_adjudications(benchmark: Benchmark, tmp_path: Path) -> None:
     votes = rows("P1", {"a": "+++", "b": "+++"}) + rows("P2", {"a": "-++", "b": "-++"})
     load(tmp_path, votes + [{**each, "stage": "adjudicator"} for each in rows("J", {"a": "+"})])

@@ -51,6 +51,8 @@ from tests.factories import (
     make_batch,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def ward(db: None) -> Ward:

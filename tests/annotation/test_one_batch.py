@@ -38,7 +38,7 @@ from tests.factories import (
 from tests.posting import AT_ONCE, at_once
 from tests.processes import web_server
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from tests.factories import (
     make_batch,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 
 

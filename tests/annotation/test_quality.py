@@ -26,7 +26,7 @@ from tests.factories import (
     make_batch,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def signed_in(user: User) -> Client:

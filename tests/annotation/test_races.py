@@ -23,7 +23,7 @@ from tests.annotation.writing_room import build_room
 from tests.factories import decide, member
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def at_once(*jobs: Callable[[], object]) -> list[object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ def pieces(blocks: list[Block]) -> list[TextPiece]:
     return out
 
 
+@pytest.mark.slow
 @given(MARKUP | st.text(max_size=80))
 def test_every_piece_stands_at_its_offset_and_no_word_is_lost(text: str) -> None:
     last = 0

@@ -29,7 +29,7 @@ from tests.factories import (
 )
 from tests.rubrics.new_versions import reword
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from tests.factories import (
     member,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 NOW = datetime(2026, 3, 2, 9, tzinfo=timezone.get_default_timezone())
 HOUR = timedelta(hours=1)
 

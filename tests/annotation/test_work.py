@@ -19,7 +19,7 @@ from annotation.workload import workload
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, UserFactory, decide
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 

@@ -64,6 +64,7 @@ def write(task: WritingTask, text: str = "Rest, and drink.", **more: Any) -> Res
 # Who writes what ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_who_knows_an_answer_or_the_rubric_does_not_write_unaided(room: Room) -> None:
     now = timezone.now()
     graded = make_batch(room.group, cases=["a"], candidates=[room.models[0].public_id])
@@ -96,6 +97,7 @@ def test_who_had_the_editor_of_a_case_open_has_read_its_rubric(room: Room) -> No
     assert excluded_writers(**arguments)[ExclusionReason.AUTHORED] == {(case, user)}
 
 
+@pytest.mark.slow
 def test_the_loads_are_even_and_the_same_seed_gives_the_same_batch(room: Room) -> None:
     first, two = room.plan(writers_per_case=3, seed=8), room.plan(writers_per_case=3, seed=8)
     assert first.digest == two.digest
@@ -143,6 +145,7 @@ def test_cases_that_have_such_a_response_are_left_out_unless_asked(room: Room) -
 # What the writer sees -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_references_stand_under_letters_in_an_order_of_each_writer(room: Room) -> None:
     Response.objects.filter(case=room.cases["d"], candidate=room.models[1]).delete()
     plan = room.plan(mode="aided", references=room.models, writers_per_case=3)
@@ -181,6 +184,7 @@ def test_an_unaided_page_shows_the_conversation_alone(room: Room) -> None:
 # Writing and handing in ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_text_is_saved_handed_in_once_and_becomes_a_response(room: Room) -> None:
     batch = room.give_out(mode_name="no help", draw=3)  # one each
     task = room.task(batch, room.people[0])
@@ -236,6 +240,7 @@ def test_a_second_batch_gives_the_next_sample(room: Room) -> None:
     assert [write(first).sample, write(two).sample] == [0, 1]
 
 
+@pytest.mark.slow
 def test_opening_an_answer_ends_an_unaided_task_and_being_given_one_does_not(room: Room) -> None:
     room.give_out(draw=1)
     task = WritingTask.objects.select_related("batch", "writer", "case").get()
@@ -257,6 +262,7 @@ def test_opening_an_answer_ends_an_unaided_task_and_being_given_one_does_not(roo
     assert "1 case was taken back by itself" in board
 
 
+@pytest.mark.slow
 def test_time_is_never_more_than_has_passed_and_the_last_minute_counts(room: Room) -> None:
     task = room.task(room.give_out(), room.people[0])
     now = timezone.now()
@@ -284,6 +290,7 @@ def test_preview_is_inert_and_words_are_counted_in_both_scripts(room: Room) -> N
 # The desk, and those who run it -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_my_work_offers_it_and_a_notice_tells_of_it(room: Room) -> None:
     batch = room.give_out(due_date=timezone.localdate())
     task = room.task(batch, room.people[0])
@@ -312,6 +319,7 @@ def test_others_and_staff_find_nothing_there(room: Room) -> None:
         assert signed_in(user).get(f"/writing/{task.public_id}/").status_code == 404
 
 
+@pytest.mark.slow
 def test_open_work_goes_to_others_who_may_or_is_taken_back(room: Room) -> None:
     batch = room.give_out()
     holder = WritingTask.objects.filter(batch=batch).values_list("writer", flat=True)[0]
@@ -336,6 +344,7 @@ def test_open_work_goes_to_others_who_may_or_is_taken_back(room: Room) -> None:
         take_back(batch=batch, holder=fresh.writer, at=timezone.now())
 
 
+@pytest.mark.slow
 def test_the_admin_previews_makes_and_follows_a_batch(room: Room) -> None:
     admin = signed_in(room.admin)
     fields = {
@@ -366,6 +375,7 @@ def test_the_admin_previews_makes_and_follows_a_batch(room: Room) -> None:
     assert {row["writer"] for row in rows} <= {*Physician.objects.values_list("pseudonym", flat=True)}
 
 
+@pytest.mark.slow
 def test_the_api_does_what_the_pages_do(room: Room) -> None:
     admin = signed_in(room.admin)
     body = {"title": "By the API", "group": room.group.public_id, "draw": 1, "seed": 2}

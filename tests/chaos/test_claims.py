@@ -25,7 +25,7 @@ from tests.factories import (
     make_batch,
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 THREADS = 200 if FULL else 10
 # PostgreSQL forks a process for each connection; the threads take turns for those that others leave free.
 CONNECTIONS = 100

@@ -42,6 +42,8 @@ from tests.annotation.conftest import build_workshop
 from tests.chaos import FULL
 from tests.factories import ResponseFactory, make_batch, member
 
+pytestmark = pytest.mark.slow
+
 RUNS, STEPS = (500, 50) if FULL else (15, 25)
 OUTCOMES = ["met", "not_met", "cannot_assess"]
 ANY = st.integers(0, 10**6)

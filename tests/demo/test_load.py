@@ -28,7 +28,7 @@ from consilium.lib.ratings import Outcome, shared
 from rubrics.models import Benchmark, Case, Response, RubricItem
 from scoring.models import JudgeRun, TrainedModel, Verdict
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -72,6 +72,7 @@ def test_no_response_names_its_author() -> None:
     assert not [r.key for r in RESPONSES for name in names if name in r.text]
 
 
+@pytest.mark.slow
 def test_the_same_seed_composes_the_same_texts_in_another_process() -> None:
     code = (
         "import hashlib, random; from consilium.demo import SEED; from consilium.demo.cases import read_cases;"

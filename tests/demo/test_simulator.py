@@ -59,6 +59,7 @@ def test_there_is_a_sign_in_for_every_role_of_both_groups() -> None:
     assert {password for *_, password in SIGN_INS} == {PASSWORD}
 
 
+@pytest.mark.slow
 def test_colleagues_agree_more_than_groups_do() -> None:
     within = [macro_f1(a, b) for group in GROUPS for a, b in combinations(people(group, "annotator"), 2)]
     between = [macro_f1(a, b) for a, b in product(*(people(group, "annotator") for group in GROUPS))]
@@ -96,6 +97,7 @@ def test_notes_are_in_the_language_of_the_case() -> None:
             assert all(grading.note.isascii() != chinese for grading in row if grading.note)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 def test_checkers_amend_a_few_percent_with_reasons(group: str) -> None:
     amended = total = 0

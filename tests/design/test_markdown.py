@@ -89,6 +89,7 @@ def test_payload_becomes_dead_text(payload: str) -> None:
     assert inspect(markdown(payload)).faults == []
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.sampled_from([*PAYLOADS, "*", "_", "`", "|", ">", "- ", "1. ", "\n", "\n\n", "    ", "<", ">", '"', "中文"])
@@ -98,6 +99,7 @@ def test_any_mixture_of_payloads_is_dead_too(parts: list[str]) -> None:
     assert inspect(markdown("".join(parts))).faults == []
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_any_text_gives_dead_html(text: str) -> None:
     assert inspect(markdown(text)).faults == []

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 NewPage = Callable[..., "Page"]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.urls("tests.design.style_urls")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.urls("tests.design.style_urls"), pytest.mark.slow]
 
 # Every page is looked at in tests/access/test_axe_everywhere.py; these show what none of them does.
 SIGNED_OUT = ["/accounts/login/", "/accounts/signup/"]

@@ -37,6 +37,7 @@ def test_templates_hold_nothing_that_the_browser_would_refuse(what: str) -> None
     assert faults == []
 
 
+@pytest.mark.slow
 def test_every_template_compiles() -> None:
     """A tag or filter whose library is not loaded fails only when the template is asked for."""
     for path in TEMPLATES:
@@ -64,6 +65,7 @@ def test_one_module_alone_marks_text_as_safe() -> None:
     }
 
 
+@pytest.mark.slow
 def test_styles_survive_hashed_names(settings, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """Servers serve files under hashed names: every address inside them must have been found and rewritten."""
     settings.STATIC_ROOT = str(tmp_path)

@@ -31,11 +31,13 @@ RUN = "run: .venv/bin/python manage.py translations --missing"
 # The catalogue ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", translations.LOCALES)
 def test_every_message_of_the_source_is_translated(locale: str) -> None:
     assert translations.untranslated(locale) == [], RUN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", translations.LOCALES)
 def test_the_catalogue_holds_nothing_that_the_source_does_not_say(locale: str) -> None:
     said_now = {(message.text, message.context) for message in translations.found_messages()}
@@ -47,6 +49,7 @@ def test_the_catalogue_holds_nothing_that_the_source_does_not_say(locale: str) -
     assert sorted(kept - said_now) == [], RUN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", translations.LOCALES)
 def test_the_compiled_catalogue_is_that_of_the_source(locale: str) -> None:
     assert (translations.folder(locale) / "django.mo").read_bytes() == translations.as_mo(locale), RUN
@@ -120,6 +123,7 @@ def bare_words(template: str) -> list[str]:
     return [text for text in words_of("".join(kept)) if LETTERS.search(SAME_IN_ALL.sub("", text))]
 
 
+@pytest.mark.slow
 def test_templates_say_nothing_outside_translation_tags() -> None:
     wrong = {
         path.relative_to(ROOT).as_posix(): bare
@@ -179,6 +183,7 @@ def bare_calls(source: str, *, schema: bool) -> Iterator[int]:
             yield node.lineno
 
 
+@pytest.mark.slow
 def test_code_says_nothing_without_gettext() -> None:
     wrong = [
         f"{name}:{line}"
@@ -265,6 +270,7 @@ NONSENSE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_refusals_in_chinese_hold_no_english_sentence() -> None:
     world = build_world()

@@ -15,6 +15,8 @@ from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, sv
 from consilium.figures.slope import Ranked, slope
 from consilium.figures.style import PAGE, PRINT, Palette
 
+pytestmark = pytest.mark.slow
+
 EVIL = '<script>alert(1)</script>" onload="alert(2)'
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -35,6 +35,7 @@ def test_names_stand_apart_as_near_as_they_can_to_where_they_belong():
     assert _apart([50, 50, 50, 60], 14) == pytest.approx([31.5, 45.5, 59.5, 73.5])
 
 
+@pytest.mark.slow
 def test_marks_lead_to_what_stands_behind_them_and_nothing_is_drawn_of_nothing():
     links = {"one": "/b/x/?slice=one"}
     rows = [("one", [0.1, 0.2, 0.2, 0.4, 0.9]), ("few", [0.5]), ("none", [])]

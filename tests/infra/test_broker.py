@@ -60,6 +60,7 @@ def rows(url):
         return connection.execute("SELECT count(*) FROM kombu_message").fetchone()[0]
 
 
+@pytest.mark.slow
 def test_first_use_by_several_at_once_then_each_message_once(url):
     errors, taken = [], []
     barrier = threading.Barrier(4)
@@ -94,6 +95,7 @@ def test_first_use_by_several_at_once_then_each_message_once(url):
     assert rows(url) == 0
 
 
+@pytest.mark.slow
 def test_several_takers_share_without_doubles(url):
     with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
         for number in range(60):
@@ -130,6 +132,7 @@ def test_an_unacknowledged_message_comes_back(url):
     assert rows(url) == 0
 
 
+@pytest.mark.slow
 def test_beat_sends_again_after_the_database_was_away(url):
     app = Celery(broker=url, set_as_current=False)
     app.conf.task_publish_retry_policy = settings.CELERY_TASK_PUBLISH_RETRY_POLICY

@@ -62,6 +62,7 @@ def loop(url: str) -> Any:  # noqa: F811
     loop.hub.close()
 
 
+@pytest.mark.slow
 def test_every_channel_gets_its_messages(loop: Loop, url: str) -> None:  # noqa: F811
     loop.consume("left")
     loop.consume("right")

@@ -17,6 +17,8 @@ from consilium.postgres.base import DatabaseWrapper
 from tests.processes import ROOT
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 # Uses the server until its standard input closes, as a process of the product does.
 USER = """
 import sys

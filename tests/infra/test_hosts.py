@@ -23,6 +23,7 @@ def test_a_host_is_a_name_and_perhaps_a_port(address: str, parts: tuple[str, str
     assert split_port(address) == parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("site_url", "port", "ports"),
     [
@@ -78,6 +79,7 @@ def study(settings: Any) -> None:
     settings.NAMED_PORTS = {"ward.example.org": frozenset({"9000"})}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.usefixtures("study")
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ def test_what_is_no_secret_stays():
     assert redact(event) == event
 
 
+@pytest.mark.slow
 def test_the_log_of_a_process_is_json_without_secrets(process_environment):
     program = f"""
 import django; django.setup()

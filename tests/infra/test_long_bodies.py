@@ -26,6 +26,8 @@ from rubrics.models import Benchmark, ImportJob
 from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory, member
 from tests.processes import web_server
 
+pytestmark = pytest.mark.slow
+
 MB = 10**6
 BOUNDARY = "boundary-of-the-parts"
 IMPORT_PAGE, IMPORT_API = "/b/study/imports/", "/api/v1/benchmarks/study/imports/"

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 
 def directives(answer):
     policy = answer.headers["Content-Security-Policy"]
@@ -25,6 +27,7 @@ def test_pages_cannot_be_framed_and_types_are_not_guessed(client, db):
     assert answer.headers["Referrer-Policy"] == "same-origin"
 
 
+@pytest.mark.slow
 def test_api_refuses_strangers(client, db):
     assert client.get("/api/v1/no-such-endpoint/").status_code in (401, 403, 404)
     assert client.get("/api/v1/schema/?format=json").status_code == 200

@@ -126,6 +126,7 @@ def test_the_connection_keeps_the_plan_and_finds_what_is_there_now(two, keeps_pl
     assert sorted(times for sql, times in kept if '"rubrics_case"."benchmark_id" = $1' in sql) == [1, 3]
 
 
+@pytest.mark.slow
 def test_the_pages_of_cases_are_made_with_kept_plans(keeps_plans) -> None:
     benchmark = BenchmarkFactory(slug="one")
     admin = BenchmarkRoleFactory(benchmark=benchmark, role="admin").user
@@ -143,6 +144,7 @@ def test_the_pages_of_cases_are_made_with_kept_plans(keeps_plans) -> None:
     assert executions > 2 * kept > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "kept"), [({}, "1"), ({"DATABASE_PREPARE": "0"}, "None")])
 def test_web_processes_keep_plans_unless_told_otherwise(asked: dict[str, str], kept: str, tmp_path) -> None:
     program = (

@@ -61,6 +61,7 @@ def test_what_was_before_a_fresh_start_does_not_count(waiting: list[str]) -> Non
     assert monitor.stall(at=110.0).seconds == 10.0
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=40))
 def test_tasks_that_each_start_within_the_limit_are_no_stall(steps: list[tuple[int, int]]) -> None:
     """Received in turn, started in turn, none waits for more than five reports: whatever is active, no stall of six."""

@@ -8,6 +8,8 @@ import pytest
 
 from tests.processes import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 def run(*arguments, home, **environment):
     kept = {

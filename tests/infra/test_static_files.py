@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.core.management import call_command
+
+pytestmark = pytest.mark.slow
 
 IMPORTED = re.compile(r'^(?:import|export)\b[^"(=;]*"([^"]+)";', re.MULTILINE)
 HASHED = re.compile(r"\.\.?/(\w+/)?\w+\.[0-9a-f]{12}\.js")

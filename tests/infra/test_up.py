@@ -22,6 +22,8 @@ from consilium.healthcheck import is_well
 from tests.processes import ROOT
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 def free_port():
     with socket.socket() as probe:

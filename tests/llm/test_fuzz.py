@@ -11,10 +11,14 @@ import random
 import re
 from typing import Any
 
+import pytest
+
 from consilium.llm.client import ChatClient
 from consilium.llm.endpoint import Endpoint
 from consilium.llm.errors import ContentError, TransportError
 from consilium.llm.parsing import parse_verdict, parse_verdicts
+
+pytestmark = pytest.mark.slow
 
 TIMES = 10_000
 SOUND = [

@@ -112,6 +112,7 @@ def test_who_waits_for_a_turn_or_for_money_is_told_when_the_endpoints_close() ->
     play(scene)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     price=st.sampled_from([0.15, 2.5, 1380.7, 40_000.3, 99_999.9]),

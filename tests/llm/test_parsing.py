@@ -110,6 +110,7 @@ _mangled = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200)  # test_fuzz.py has ten thousand
 @given(st.text(max_size=200) | _json.map(json.dumps) | _near | _mangled)
 @example(GOOD)

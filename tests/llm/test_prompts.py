@@ -163,6 +163,7 @@ def test_a_text_between_the_fences_of_others_is_fenced() -> None:
     assert f"<<<RESPONSE n0nce\n{ITEM.response}\n>>>RESPONSE n0nce" in user
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     texts=st.tuples(*(st.text(max_size=40) for _ in range(4))),

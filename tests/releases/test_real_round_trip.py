@@ -18,7 +18,7 @@ from rubrics.services.publishing import NotReady, approve, send_to_review
 from tests.factories import UserFactory
 from tests.releases.made import AT, lines
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SAMPLE = Path(os.environ.get("CONSILIUM_REAL_DATA", "")) / "healthbench_sample.jsonl"
 
 

@@ -50,6 +50,7 @@ def study() -> Study:
 # The same bytes ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_again_is_the_same_bytes_in_another_database_too(tmp_path: Path) -> None:
     rows = [healthbench(number) for number in range(3)]
     benchmark = imported("hb", rows)
@@ -80,6 +81,7 @@ def test_sums_are_those_that_sha256sum_checks(tmp_path: Path) -> None:
     assert named == set(bytes_of(tmp_path / "a")) - {"SHA256SUMS"}
 
 
+@pytest.mark.slow
 def test_the_command_keeps_a_release_and_writes_it_again(tmp_path: Path) -> None:
     imported("hb", [healthbench(1), healthbench(2)])
     command("release", "--benchmark", "hb", "--out", str(tmp_path / "a"))
@@ -102,6 +104,7 @@ def test_the_command_keeps_a_release_and_writes_it_again(tmp_path: Path) -> None
         command("release", "--benchmark", "hb", "--out", str(tmp_path / "a"))
 
 
+@pytest.mark.slow
 def test_a_release_without_a_licence_says_that_it_has_none(tmp_path: Path) -> None:
     benchmark = BenchmarkFactory(slug="bare")
     CaseFactory(benchmark=benchmark)
@@ -152,6 +155,7 @@ def test_a_lost_worker_is_replaced_and_the_third_loss_is_the_end() -> None:
 # What is in it ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nothing_that_was_not_asked_for_is_in_it(study: Study, tmp_path: Path) -> None:
     built(study.benchmark, tmp_path / "bare")
     content = b"".join(bytes_of(tmp_path / "bare").values())
@@ -176,6 +180,7 @@ def test_nothing_that_was_not_asked_for_is_in_it(study: Study, tmp_path: Path) -
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_decisions_and_verdicts_come_back_in(study: Study, tmp_path: Path) -> None:
     built(study.benchmark, tmp_path / "a", responses=True, decisions=True, verdicts=True)
     again = imported("again", (tmp_path / "a" / "cases" / "healthbench.jsonl").read_bytes())
@@ -188,6 +193,7 @@ def test_decisions_and_verdicts_come_back_in(study: Study, tmp_path: Path) -> No
         assert b"some model" in (tmp_path / "a" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_excluded_and_unpublished_cases_are_counted_and_not_in_it(study: Study, tmp_path: Path) -> None:
     built(study.benchmark, tmp_path / "a")
     assert [row["prompt_id"] for row in lines(tmp_path / "a" / "cases" / "healthbench.jsonl")] == ["in-it"]
@@ -262,6 +268,7 @@ def test_what_the_file_said_of_criteria_goes_with_them(tmp_path: Path) -> None:
 # Pages ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_admin_releases_and_a_researcher_reads(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     admin, researcher = Client(), Client()
     admin.force_login(study.admin)

@@ -15,6 +15,8 @@ from rubrics.models import Benchmark, Case, RubricItem
 from tests.releases.made import built, imported, jsonl, lines
 from tests.rubrics.files import clinconsensus, healthbench
 
+pytestmark = pytest.mark.slow
+
 few = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 # No half of a surrogate pair and no NUL: those are refused.

@@ -50,6 +50,7 @@ def reseal(root: Path) -> None:
     (root / "SHA256SUMS").write_text("".join(rows))
 
 
+@pytest.mark.slow
 def test_a_folder_and_its_zip_hold(release: Path, tmp_path: Path) -> None:
     result = verify(release)
     assert (result.problems, result.counts["cases"], result.version) == ([], 2, "1.0")
@@ -176,6 +177,7 @@ scraps: st.SearchStrategy[Any] = st.none() | st.booleans() | st.integers(-12, 12
 scraps = scraps | st.lists(scraps, max_size=2) | st.dictionaries(st.sampled_from(["criterion", "points", "x"]), scraps)
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(record=records, name=st.sampled_from(sorted(SCHEMAS)), data=st.data())
 def test_the_check_agrees_with_the_library(record: dict[str, Any], name: str, data: st.DataObject) -> None:

@@ -16,6 +16,8 @@ from rubrics.audits.services import AuditFinding, AuditTerms, create_audit, fini
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, RevisionRequest, RubricContributor
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
 
+pytestmark = pytest.mark.slow
+
 AT = timezone.now()
 SOUND = {"correctness": True, "necessity": True, "consistency": True, "guidelines": True}
 

@@ -20,7 +20,7 @@ from rubrics.services.drafts import open_draft, save_draft
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
 from tests.rubrics.test_bank import CLUSTERS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 EMERGENT = "physician_agreed_category:emergent"
 TWO = ["emergency_referrals_emergent_emergency_behavior", "emergency_referrals_emergent_context_seeking"]
 

@@ -19,7 +19,7 @@ from rubrics import imports
 from rubrics.models import Benchmark, BenchmarkRole
 from tests.factories import BenchmarkFactory, UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SILENT = {"contenttypes", "sessions", "django_celery_beat"}
 
 

@@ -250,6 +250,7 @@ def test_a_bad_short_name_and_a_missing_file_are_said(tmp_path) -> None:
         call_command("import_cases", str(tmp_path / "none.jsonl"), "--benchmark", "bench")
 
 
+@pytest.mark.slow
 def test_the_number_of_statements_does_not_grow_with_the_rows(tmp_path) -> None:
     counts = []
     for number in (20, 400):
@@ -273,6 +274,7 @@ def test_who_imported_stands_in_the_audit_trail(tmp_path) -> None:
     assert Context.objects.count() == 0
 
 
+@pytest.mark.slow
 def test_each_case_and_rubric_of_a_file_has_its_event(tmp_path) -> None:
     run(write(tmp_path / "f.jsonl", [healthbench(number) for number in range(250)]))
     for model in (Case, Rubric):

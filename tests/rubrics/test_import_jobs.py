@@ -108,6 +108,7 @@ def test_a_file_goes_from_the_page_into_the_benchmark(signed_in: Client) -> None
     assert work(job).attempts == 1
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_refused_file_shows_its_faults_and_can_be_tried_again(signed_in: Client, benchmark: Benchmark) -> None:
     row = {"case": "p-1", "candidate": "m", "response": "x"}
@@ -211,6 +212,7 @@ def test_a_fault_of_our_own_leaves_nothing_and_says_so(benchmark: Benchmark, mon
     assert not Case.objects.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_kill_nine_in_the_middle_and_another_worker_finishes(
     benchmark: Benchmark, process_environment: dict[str, str]

@@ -57,6 +57,7 @@ def digest(rubric: Rubric) -> str:
     return RubricDraft.objects.get(rubric=rubric).digest
 
 
+@pytest.mark.slow
 def test_an_approval_is_of_the_case_as_well(benchmark: Benchmark) -> None:
     benchmark.authoring = {"reviewers": 2}
     benchmark.save()
@@ -129,6 +130,7 @@ def test_a_tab_of_an_earlier_draft_does_not_write_over_a_later_one(benchmark: Be
     assert (answer.status_code, answer.json()["version"]) == (200, stands["version"] + 1)
 
 
+@pytest.mark.slow
 def test_what_somebody_has_saved_meanwhile_is_not_discarded_unseen(benchmark: Benchmark, client: Client) -> None:
     ada, ben = author(benchmark), author(benchmark)
     case, rubric = written(benchmark, ada)

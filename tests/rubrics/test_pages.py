@@ -52,6 +52,7 @@ def fill(benchmark: Benchmark, cases: int) -> None:
             ResponseFactory(case=case, candidate=candidate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["", "cases/", "cases.csv", "candidates/", "imports/", "settings/"])
 def test_a_page_costs_the_same_at_any_size(admin, benchmark, path) -> None:
     counts = []
@@ -64,6 +65,7 @@ def test_a_page_costs_the_same_at_any_size(admin, benchmark, path) -> None:
     assert counts[0] == counts[1]
 
 
+@pytest.mark.slow
 def test_a_case_and_a_candidate_cost_the_same_at_any_size(admin, benchmark) -> None:
     fill(benchmark, 1)
     small = Case.objects.get()
@@ -87,6 +89,7 @@ def test_a_case_and_a_candidate_cost_the_same_at_any_size(admin, benchmark) -> N
         assert counts[1] == counts[2]
 
 
+@pytest.mark.slow
 def test_the_list_narrows_by_what_it_offers_and_by_nothing_else(admin, benchmark) -> None:
     CaseFactory(benchmark=benchmark, key="one", difficulty="high", register="lay", language="zh", tags=["theme:a"])
     CaseFactory(
@@ -121,6 +124,7 @@ def test_a_case_shows_its_conversation_rubric_and_responses(admin, benchmark) ->
     assert "2 criteria, 7 points to gain" in page
 
 
+@pytest.mark.slow
 def test_pages_without_anything_say_what_comes_next(admin) -> None:
     assert "No cases yet" in text(admin, "/b/bench/cases/")
     assert "No candidates yet" in text(admin, "/b/bench/candidates/")
@@ -192,6 +196,7 @@ def test_cells_of_a_file_are_inert(admin, benchmark) -> None:
     assert ",'@risk," in text(admin, "/b/bench/cases.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "pages"),
     [

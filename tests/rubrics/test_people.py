@@ -28,6 +28,7 @@ def client(admin: User) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_an_admin_lets_a_researcher_in_and_out_again(client: Client, admin: User) -> None:
     BenchmarkFactory(slug="b", admin=admin)
     answer = client.post("/b/b/people/", {"email": "new@example.org", "name": "Nia", "role": "researcher"}, follow=True)
@@ -54,6 +55,7 @@ def test_the_last_admin_stays(client: Client, admin: User) -> None:
     assert benchmark.roles.get().role == "admin"
 
 
+@pytest.mark.slow
 def test_a_member_of_an_expert_group_stays_out_and_a_former_researcher_does_not_grade(
     client: Client, admin: User
 ) -> None:

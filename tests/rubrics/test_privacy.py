@@ -103,6 +103,7 @@ def test_findings_are_parts_of_the_text_in_order_and_never_overlap(text: str) ->
     assert all(first.end <= second.start for first, second in pairwise(matches))
 
 
+@pytest.mark.slow
 def test_a_long_text_of_one_kind_of_character_takes_no_time() -> None:
     for character in ("1", "a", ".", "张", "A ", "1-", "a@", "Aa "):
         assert len(findings(character * 20_000)) < 20_000

@@ -129,6 +129,7 @@ def test_only_what_was_read_is_approved(case: Case) -> None:
     assert agree(rubric, reviewer).status == "published"
 
 
+@pytest.mark.slow
 def test_staff_who_wrote_it_need_two_authors_and_rules_may_ask_for_more(case: Case) -> None:
     staff, reviewers = UserFactory(), [author(case.benchmark) for _ in range(3)]
     rubric, items = drafted(case, staff)
@@ -199,6 +200,7 @@ def test_requests_are_answered_where_their_criterion_is_gone(case: Case) -> None
     assert RevisionRequest.objects.get(status="done").taken_up_in == rubric
 
 
+@pytest.mark.slow
 def test_untouched_work_moves_to_the_new_version_and_begun_work_stays(case: Case) -> None:
     group = ExpertGroupFactory(benchmark=case.benchmark, annotators=2)
     begun, untouched = ResponseFactory(case=case), ResponseFactory(case=case)
@@ -286,10 +288,12 @@ class Lives(RuleBasedStateMachine):
             assert used and len(set(used)) == len(used)
 
 
+@pytest.mark.slow
 def test_texts_and_decisions_stand_through_any_life() -> None:
     run_state_machine_as_test(Lives, settings=settings(max_examples=4, stateful_step_count=12, deadline=None))
 
 
+@pytest.mark.slow
 def test_a_revision_is_opened_from_a_request_and_names_its_version(case: Case, client: Client) -> None:
     first, writer = case.rubrics.get(), author(case.benchmark)
     criterion = first.items.get(position=1).criterion
@@ -315,6 +319,7 @@ def test_a_revision_is_opened_from_a_request_and_names_its_version(case: Case, c
     assert "Two things in one" not in page
 
 
+@pytest.mark.slow
 def test_the_pages_of_a_review_say_no_by_digest_and_go_on_to_the_next(case: Case, client: Client) -> None:
     writer, reviewer = author(case.benchmark), author(case.benchmark)
     other = CaseFactory(benchmark=case.benchmark)
@@ -355,6 +360,7 @@ def test_a_published_erratum_counts_in_place_of_its_case(case: Case) -> None:
     assert case.excluded_at is not None and erratum.key in case.exclusion_reason
 
 
+@pytest.mark.slow
 def test_many_go_to_review_with_one_note_and_are_approved_by_tick(client: Client) -> None:
     benchmark = BenchmarkFactory()
     writer, reviewer = author(benchmark), author(benchmark)
@@ -378,6 +384,7 @@ def test_many_go_to_review_with_one_note_and_are_approved_by_tick(client: Client
     assert Notification.objects.get(user=writer, kind="rubric").values["count"] == 2
 
 
+@pytest.mark.slow
 def test_the_api_goes_the_same_way(case: Case, client: Client) -> None:
     writer, reviewer = author(case.benchmark), author(case.benchmark)
     rubric, items = drafted(case, writer)

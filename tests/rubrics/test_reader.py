@@ -46,6 +46,7 @@ def only_fault(data: bytes, **limits: Any) -> LineError:
     return faults.first[0]
 
 
+@pytest.mark.slow
 @given(st.lists(records, min_size=1, max_size=5), st.booleans(), st.sampled_from(["\n", "\r\n", "\n\n"]))
 def test_every_json_object_comes_back_as_it_was(given_records, ascii_only, end) -> None:
     data = end.join(json.dumps(record, ensure_ascii=ascii_only) for record in given_records).encode()
@@ -65,6 +66,7 @@ def test_no_bytes_break_the_reader(data) -> None:
         str(fault).encode()
 
 
+@pytest.mark.slow
 @given(values, st.integers(1, 6))
 def test_depth_is_that_of_the_brackets_outside_texts(value, depth) -> None:
     def deepest(inner: Any) -> int:
@@ -305,6 +307,7 @@ nearly_plain = st.fixed_dictionaries(
 with_more = st.builds(lambda plain, more: {**plain, **more}, nearly_plain, st.dictionaries(texts, values, max_size=1))
 
 
+@pytest.mark.slow
 @given(st.lists(nearly_plain | with_more | values, max_size=4))
 def test_criteria_seen_at_a_glance_are_those_that_are_read_field_by_field(rubrics) -> None:
     line = {"prompt_id": "c", "prompt": [{"role": "user", "content": "x"}], "rubrics": rubrics, "example_tags": []}

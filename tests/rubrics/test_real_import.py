@@ -27,6 +27,7 @@ def run(path: Path) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_every_case_criterion_and_completion_is_there_and_a_second_run_changes_nothing() -> None:
     run(SAMPLE)
     assert Case.objects.count() == 120

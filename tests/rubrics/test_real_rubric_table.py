@@ -13,7 +13,7 @@ from rubrics.models import Benchmark, RubricDraft
 from tests import factories
 from tests.rubrics.test_real_import import SAMPLE
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def test_a_table_of_the_real_rubrics_changes_nothing(client: Any, tmp_path: Path) -> None:

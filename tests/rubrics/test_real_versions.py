@@ -26,7 +26,7 @@ from scoring.services.continuing import continue_run
 from tests.factories import JudgeRunFactory, UserFactory
 from tests.scoring.conftest import decide
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SAMPLE = Path(os.environ.get("CONSILIUM_REAL_DATA", "")) / "healthbench_sample.jsonl"
 REWORDED = 5
 

@@ -133,6 +133,7 @@ def test_tables_and_what_criteria_rest_on(client: Any, benchmark: Benchmark, aut
     assert traced[1] == "1,Names the dose,5,WHO 2023,Weight,"
 
 
+@pytest.mark.slow
 def test_the_api_compares_versions_and_reads_tables(client: Any, benchmark: Benchmark) -> None:
     case = factories.CaseFactory(benchmark=benchmark, rubric=[5])
     place = f"/api/v1/benchmarks/{benchmark.slug}/cases/{case.public_id}/draft/"

@@ -47,6 +47,7 @@ def as_xlsx(rows: list[DraftItem]) -> bytes:
     return xlsx_of(COLUMNS, rows_of_items(rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [as_csv, as_xlsx])
 @given(rows=st.lists(items, min_size=1, max_size=4))
 @settings(max_examples=25)
@@ -126,6 +127,7 @@ def test_a_formula_in_a_workbook_is_refused_and_a_number_is_read() -> None:
     assert [(fault.line, fault.field) for fault in faults.first] == [(3, "criterion")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bomb", "entities", "far row"])
 def test_a_workbook_that_swells_is_refused(kind: str) -> None:
     source = zipfile.ZipFile(io.BytesIO(workbook([["Criterion"], ["Names the dose"]])))

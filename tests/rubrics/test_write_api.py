@@ -27,6 +27,7 @@ def author(benchmark: Benchmark) -> Caller:
     return Caller(user)
 
 
+@pytest.mark.slow
 def test_a_case_is_begun_changed_and_thrown_away(author: Caller, benchmark: Benchmark) -> None:
     turns = [{"role": "user", "content": "I cough. Call 212-555-0143."}]
     response = author.send("b/write/", {"conversation": turns})

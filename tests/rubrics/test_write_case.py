@@ -60,6 +60,7 @@ def send(
     return client.post(f"/b/b/write/{case.public_id}/save/", json.dumps(body), content_type="application/json")
 
 
+@pytest.mark.slow
 def test_a_case_is_begun_under_the_next_free_key_and_saves_itself(
     client: Client, author: User, benchmark: Benchmark
 ) -> None:
@@ -116,6 +117,7 @@ def test_without_scripts_turns_are_added_moved_and_removed_by_the_form(client: C
     assert [turn["content"] for turn in case.conversation] == ["One"]
 
 
+@pytest.mark.slow
 def test_what_is_published_stands_and_its_erratum_is_a_case_of_its_own(
     client: Client, author: User, benchmark: Benchmark
 ) -> None:
@@ -212,6 +214,7 @@ def test_a_conversation_in_which_nobody_speaks_is_not_ready(benchmark: Benchmark
     assert len(faults()) == len(faults("", "")) == 1
 
 
+@pytest.mark.slow
 def test_the_desk_says_what_waits_for_whom(client: Client, author: User, benchmark: Benchmark) -> None:
     at = timezone.now()
     colleague = UserFactory(name="Colleague")

@@ -46,6 +46,7 @@ def bells(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return rung
 
 
+@pytest.mark.slow
 def test_a_judge_is_made_runs_and_its_verdicts_are_read(api: APIClient, loopback: Loopback, bells: list[Any]) -> None:
     config = {"endpoint": loopback.url, "model": "ok", **QUICK}
     response = api.post(f"{BASE}judges/", {"name": "grader", "kind": "chat", "config": config}, format="json")
@@ -141,6 +142,7 @@ def test_unknown_filters_are_refused(api: APIClient, answered: Benchmark) -> Non
     assert api.get(f"{url}?candidate=nobody").status_code == 404
 
 
+@pytest.mark.slow
 def test_nobody_else_gets_in(answered: Benchmark) -> None:
     run = JudgeRunFactory(judge=JudgeFactory(benchmark=answered))
     group = ExpertGroupFactory(benchmark=answered)

@@ -28,7 +28,7 @@ from tests.posting import AT_ONCE, at_once
 from tests.processes import web_server
 from tests.scoring.conftest import QUICK, decide
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

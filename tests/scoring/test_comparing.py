@@ -112,6 +112,7 @@ def client(answered: Benchmark) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_pages_set_runs_side_by_side(answered: Benchmark, client: Client) -> None:
     single = asked(answered, "one", ONE)
     lonely = asked(answered, "lonely", ALL, criteria_per_request="all", model="x")
@@ -135,6 +136,7 @@ def test_pages_set_runs_side_by_side(answered: Benchmark, client: Client) -> Non
     assert f"run:{lonely.public_id},9,8,3" in b"".join(other.streaming_content).decode()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_page_lists_few_runs_without_their_snapshots_and_compares_once(
     answered: Benchmark, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,6 +140,7 @@ def test_it_has_words_in_pages_and_methods() -> None:
     assert rater_in_words("consensus:A+B") == "the consensus of the expert groups A and B"
 
 
+@pytest.mark.slow
 def test_reports_and_exports_take_it(three: Benchmark, tmp_path: Path) -> None:
     judged(three, {PLACE: ["met", "met", "not_met"]}, "J")
     admin = BenchmarkRoleFactory(benchmark=three, role="admin").user
@@ -164,6 +165,7 @@ def test_reports_and_exports_take_it(three: Benchmark, tmp_path: Path) -> None:
         call_command("scores", rater="consensus", out=tmp_path, **scores)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)  # the record has the time of the transaction
 def test_a_report_rests_on_the_two_groups_alone(three: Benchmark, client: Client) -> None:
     judged(three, {PLACE: ["met", "met", "not_met"]}, "J")
@@ -185,6 +187,7 @@ def test_a_report_rests_on_the_two_groups_alone(three: Benchmark, client: Client
 names = st.text("AB+: @", min_size=1, max_size=6).map(str.strip).filter(bool)
 
 
+@pytest.mark.slow
 @given(st.sets(names, min_size=2, max_size=6))
 def test_every_pair_is_found_among_the_readings_of_its_name(groups: set[str]) -> None:
     first, two = sorted(groups)[:2]

@@ -110,6 +110,7 @@ def client_of(benchmark: Benchmark, client: Client) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_the_page_names_the_slice(benchmark: Benchmark, client_of: Client) -> None:
     report = services.create_report(
         benchmark=benchmark, kind="scores", parameters={"rater": "group:A", "k": 1}, by=None, at=timezone.now()
@@ -146,6 +147,7 @@ def test_the_rule_of_before_is_refused_with_both_names(benchmark: Benchmark, cli
     assert [value for value, _label in page.context["form"].fields["rule"].choices] == ["hard", "above_zero"]
 
 
+@pytest.mark.slow
 def test_a_slice_and_a_report_of_before_still_open(benchmark: Benchmark, client_of: Client) -> None:
     cases = sorted(Case.objects.filter(benchmark=benchmark, key__in=["tagged", "earlier"]).values_list("pk", flat=True))
     NamedSlice.objects.create(

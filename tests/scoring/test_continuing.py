@@ -22,7 +22,7 @@ from tests.rubrics.new_versions import publish_version, reword
 from tests.scoring.conftest import Loopback, chat_judge
 from tests.scoring.verdict_lists import load, put_lines
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

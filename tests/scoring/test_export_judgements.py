@@ -115,6 +115,7 @@ def verdicts(judge: str) -> set[tuple[Any, ...]]:
     return set(rows.values_list("response_id", "criterion_id", "outcome", "explanation"))
 
 
+@pytest.mark.slow
 def test_what_goes_out_comes_in_again(answered: Benchmark, run: JudgeRun, tmp_path: Path) -> None:
     rater = f"run:{run.public_id}"
     ours = verdicts("elsewhere")
@@ -147,6 +148,7 @@ def body(response: Any) -> Any:
     return json.loads(b"".join(response.streaming_content))
 
 
+@pytest.mark.slow
 def test_the_page_and_the_api_give_the_list(
     answered: Benchmark, run: JudgeRun, researcher: Client, tmp_path: Path
 ) -> None:

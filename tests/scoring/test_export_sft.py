@@ -38,6 +38,8 @@ from tests.factories import (
 )
 from tests.scoring.conftest import Loopback, chat_judge, decide, found_faulty
 
+pytestmark = pytest.mark.slow
+
 CANDIDATES = ("alpha", "beta", "gamma", "delta")
 
 

@@ -107,6 +107,7 @@ def test_the_header_is_that_of_the_contract(ruled: Benchmark, tmp_path: Path) ->
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rater", ["group:A", "J"])
 def test_faulty_pairs_are_counted_with_a_note(ruled: Benchmark, rater: str, tmp_path: Path) -> None:
     tables = write_scores(ruled, rater, K, tmp_path)
@@ -119,6 +120,7 @@ def test_faulty_pairs_are_counted_with_a_note(ruled: Benchmark, rater: str, tmp_
     assert (last["n_criteria"], last["hits"], last["rubric_score"]) == ("0", "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["axis:accuracy", "theme:hedging", "difficulty:low"])
 def test_slices_of_criteria_and_of_cases_count_their_own(ruled: Benchmark, name: str, tmp_path: Path) -> None:
     own = row_of(write_scores(ruled, "group:A", K, tmp_path)["scores"], candidate="alpha", slice=name)
@@ -148,6 +150,7 @@ def test_exported_decisions_leave_faulty_pairs_out_and_say_how_many(ruled: Bench
         assert stderr.getvalue() == "note: 4 pairs whose criterion was ruled faulty are left out\n"
 
 
+@pytest.mark.slow
 def test_a_supervision_export_names_them(ruled: Benchmark, tmp_path: Path) -> None:
     others = {(case, "beta"): outcomes for case, outcomes in zip(CASES, JUDGE, strict=True)}
     decide(ruled, "A", {**others, **{(case, "physician"): GROUP[0] for case in CASES}})
@@ -175,6 +178,7 @@ def admin_of(benchmark: Benchmark, client: Client) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_the_scoreboard_shows_the_count_on_the_page_and_in_every_file(report: Report, client: Client) -> None:
     admin_of(report.benchmark, client)
     place = f"/b/{report.benchmark.slug}/scores/{report.public_id}/"
@@ -193,6 +197,7 @@ def test_the_scoreboard_shows_the_count_on_the_page_and_in_every_file(report: Re
     assert "4 pairs whose criterion an adjudicator found faulty on the response are part of no score." in methods
 
 
+@pytest.mark.slow
 def test_a_report_of_before_without_the_count_opens(report: Report, client: Client) -> None:
     from agreement.models import ReportRows, ReportTable
 
@@ -227,6 +232,7 @@ def test_calibration_names_responses_with_a_faulty_criterion_apart(answered: Ben
     assert json.loads((tmp_path / "calibration.json").read_text())["n"] == 2
 
 
+@pytest.mark.slow
 def test_other_reports_count_them(ruled: Benchmark) -> None:
     decide(ruled, "B", {(case, "alpha"): outcomes for case, outcomes in zip(CASES, JUDGE, strict=True)})
     for number, user in enumerate(
@@ -246,6 +252,7 @@ def test_other_reports_count_them(ruled: Benchmark) -> None:
         assert list(pairs_left_out(report)) == ["4 pairs left out: criterion faulty"], kind
 
 
+@pytest.mark.slow
 def test_the_response_is_the_one_that_was_ruled_on(ruled: Benchmark, tmp_path: Path) -> None:
     """The same criterion still counts for another candidate."""
     decide(ruled, "A", {("case-0", "beta"): GROUP[0]})

@@ -213,6 +213,7 @@ def test_no_place_is_taken_twice(cases: Benchmark, loopback: Loopback) -> None:
         start(cases, loopback, candidate="Dr A")
 
 
+@pytest.mark.slow
 def test_the_pages_count_try_and_begin(cases: Benchmark, loopback: Loopback, client: Client) -> None:
     staff = UserFactory()
     cases.roles.create(user=staff, role="researcher")

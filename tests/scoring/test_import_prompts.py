@@ -102,6 +102,7 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filt
 turns = st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"]), "content": words})
 
 
+@pytest.mark.slow
 @given(st.lists(turns, max_size=4), words, words, st.sampled_from(["alone", "text", "whole", "completion"]))
 def test_any_conversation_is_the_prompt_wherever_the_reply_stands(
     earlier: list[Row], question: str, reply: str, way: str

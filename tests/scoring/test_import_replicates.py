@@ -183,6 +183,7 @@ def test_what_does_not_fit_is_refused_with_file_line_and_field(answered: Benchma
         command([first], replicates=True)
 
 
+@pytest.mark.slow
 def test_page_and_api_take_replicates_in_rows_and_for_the_whole_file(answered: Benchmark, client: Client) -> None:
     user = BenchmarkRoleFactory(benchmark=answered, role="admin").user
     client.force_login(user)

@@ -76,6 +76,7 @@ def many_rows(chance: random.Random, cases: int = 60) -> list[Row]:
     return rows
 
 
+@pytest.mark.slow
 def test_every_row_has_the_score_that_it_carries(db: None, tmp_path: Path) -> None:
     rows = many_rows(random.Random(4))
     output = load(put_lines(tmp_path / "b.jsonl", rows), "fresh")
@@ -114,6 +115,7 @@ def test_scores_that_their_grades_do_not_give_are_named(db: None, tmp_path: Path
     assert "line 1: stored 0.0, computed undefined: no criterion with positive points" in only
 
 
+@pytest.mark.slow
 def test_the_same_case_with_other_points_is_refused_and_in_another_order_taken(db: None, tmp_path: Path) -> None:
     row = next(row for row in many_rows(random.Random(6), 9) if row["score"] and len(row["rubrics"]) > 5)
     load(put_lines(tmp_path / "b.jsonl", [row]), "fresh")

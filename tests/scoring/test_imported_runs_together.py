@@ -131,6 +131,7 @@ def test_the_newest_verdict_counts_and_the_import_says_that_it_replaces(answered
     assert scores(tmp_path)["alpha"]["n_missing"] == "0"
 
 
+@pytest.mark.slow
 def test_exports_hold_what_counts(answered: Benchmark, tmp_path: Path) -> None:
     command([put_lines(tmp_path / "one.jsonl", rows("alpha", "+++") + rows("beta", "+--"))])
     command([put_lines(tmp_path / "two.jsonl", rows("alpha", "-++"))])
@@ -163,6 +164,7 @@ def test_exports_hold_what_counts(answered: Benchmark, tmp_path: Path) -> None:
     assert released == decisions
 
 
+@pytest.mark.slow
 def test_a_jury_has_one_vote_of_a_judge_with_many_runs(answered: Benchmark, tmp_path: Path) -> None:
     command([put_lines(tmp_path / f"{name}.jsonl", rows(name, "+++")) for name in ("alpha", "beta")])
     load(put_lines(tmp_path / "b.jsonl", rows("alpha", "+--") + rows("beta", "---")), "answered", judge="B")
@@ -183,6 +185,7 @@ def test_a_jury_has_one_vote_of_a_judge_with_many_runs(answered: Benchmark, tmp_
     ]
 
 
+@pytest.mark.slow
 def test_a_report_goes_stale_with_a_further_import(answered: Benchmark, tmp_path: Path) -> None:
     decide(answered, "G", {(f"case-{n}", name): ["met"] * 3 for n in range(4) for name in ("alpha", "beta")})
     admin = BenchmarkRoleFactory(benchmark=answered, role="admin").user
@@ -218,6 +221,7 @@ def shrunk(answered: Benchmark) -> Benchmark:
     return answered
 
 
+@pytest.mark.slow
 def test_a_run_made_here_stands_alone_and_the_older_one_that_holds_more_is_named(
     shrunk: Benchmark, tmp_path: Path
 ) -> None:
@@ -239,6 +243,7 @@ def test_a_run_made_here_stands_alone_and_the_older_one_that_holds_more_is_named
     assert "note" not in raters[f"run:{older.public_id}"]
 
 
+@pytest.mark.slow
 def test_reports_say_that_an_older_run_holds_more(shrunk: Benchmark) -> None:
     decide(shrunk, "G", {("case-0", "alpha"): ["met", "met", "not_met"]})
     decide(shrunk, "H", {("case-0", "alpha"): ["met", "not_met", "not_met"]})
@@ -303,6 +308,7 @@ def test_criteria_of_an_earlier_rubric_are_no_loss(answered: Benchmark) -> None:
     assert coverage_notes(run_sets(answered).values()) == []
 
 
+@pytest.mark.slow
 def test_commands_print_that_older_runs_cover_more(shrunk: Benchmark, tmp_path: Path) -> None:
     decide(shrunk, "G", {("case-0", "alpha"): ["met", "met", "not_met"]})
     common: dict[str, Any] = {"benchmark": "answered"}
@@ -321,6 +327,7 @@ def test_commands_print_that_older_runs_cover_more(shrunk: Benchmark, tmp_path: 
         assert "cover 21 more pairs" in (err if name in exports else out).getvalue(), name
 
 
+@pytest.mark.slow
 def test_a_screening_says_that_older_runs_cover_more(shrunk: Benchmark) -> None:
     admin = BenchmarkRoleFactory(benchmark=shrunk, role="admin").user
     terms = ScreeningTerms(title="First", rater="J", candidates=["alpha"], threshold=0.5, at_least=1)

@@ -147,6 +147,7 @@ def test_how_often_a_jury_is_of_one_mind(three: Benchmark) -> None:
     assert jury_states(three, [jury])[jury.pk].n_shared == 0
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_what_is_no_jury_is_refused_in_words(three: Benchmark) -> None:
     create_jury(benchmark=three, name="Panel", config={"members": ["A", "B"]}, by=None)
@@ -235,6 +236,7 @@ def _replicated(benchmark: Benchmark, aggregate: str, outcomes_by_case: dict[str
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_mean_of_replicates(answered: Benchmark) -> None:
     m, n, i = "met", "not_met", "invalid"
@@ -261,6 +263,7 @@ def test_the_mean_of_replicates(answered: Benchmark) -> None:
     assert tagged["rubric_score"] == pytest.approx(sum(expected) / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "aggregate, words", [("mean", "the mean counts in the rubric score"), ("majority", "the majority counts")]
@@ -289,6 +292,7 @@ def client_of(three: Benchmark) -> Client:
     return client
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_jury_is_made_looked_at_and_changed(three: Benchmark, client_of: Client) -> None:
     JudgeFactory(benchmark=three, name="idle")
@@ -363,6 +367,7 @@ def split(answered: Benchmark) -> Benchmark:
     return answered
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_pairs_that_a_jury_leaves_undecided_are_no_tie_of_physicians(split: Benchmark, client_of_split: Client) -> None:
     # Undecided: two on case-0, one on case-1. Of the nine pairs one more could not be assessed.
@@ -382,6 +387,7 @@ def test_pairs_that_a_jury_leaves_undecided_are_no_tie_of_physicians(split: Benc
     assert "n_undecided_by_judge" not in table_of(report, "agreement").columns
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_warning_names_the_member_that_learned_from_physicians(split: Benchmark, client_of_split: Client) -> None:
     Judge.objects.filter(name="B").update(kind="trained")
@@ -404,6 +410,7 @@ def test_a_warning_names_the_member_that_learned_from_physicians(split: Benchmar
     assert any("the judge learned from decisions on this candidate" in str(cell) for cell in alone)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_fidelity_says_how_many_pairs_the_jury_left_undecided(split: Benchmark, client_of_split: Client) -> None:
     report = create_report(
@@ -427,6 +434,7 @@ def test_fidelity_says_how_many_pairs_the_jury_left_undecided(split: Benchmark, 
     assert "3 of 8" in page
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_scores_say_that_a_jury_is_undecided(split: Benchmark, client_of_split: Client, tmp_path: Path) -> None:
     stdout = StringIO()
@@ -457,6 +465,7 @@ def test_a_group_that_is_tied_is_undecided_in_scores_too(answered: Benchmark) ->
     assert alpha["note"].startswith("rubric_score: 1 of 3 pairs are undecided by the group")
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_menus_say_which_run_a_judge_stands_for(split: Benchmark) -> None:
     tiny = JudgeRunFactory(judge=Judge.objects.get(name="A"), expected=3)
@@ -502,6 +511,7 @@ def snapshots(three: Benchmark) -> Benchmark:
     return three
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_commands_set_model_prompt_hash_and_run_beside_the_figures(snapshots: Benchmark, tmp_path: Path) -> None:
     decide(snapshots, "G", {("case-0", "alpha"): ["met", "met", "not_met"]})
@@ -532,6 +542,7 @@ def test_commands_set_model_prompt_hash_and_run_beside_the_figures(snapshots: Be
     assert rows[0] == {**dict.fromkeys(rows[0], ""), "rater": "group:G@checked", "kind": "group"}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_report_names_the_judges_behind_it(snapshots: Benchmark, client_of: Client) -> None:
     for group in ("G", "H"):

@@ -99,6 +99,7 @@ def test_what_an_endpoint_does_not_count_is_estimated_and_said_so(answered: Benc
     assert not JudgeCall.objects.filter(run=run, tokens_in__isnull=False).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "seconds"),
     [
@@ -147,6 +148,7 @@ def test_an_endpoint_that_is_down_pauses_the_run_and_is_tried_again(
     assert not Verdict.objects.filter(run=run).exists()
 
 
+@pytest.mark.slow
 def test_a_paused_run_goes_on_when_the_endpoint_is_back_or_somebody_says_so(
     answered: Benchmark, loopback: Loopback
 ) -> None:
@@ -198,6 +200,7 @@ def test_workers_share_what_an_endpoint_allows(answered: Benchmark, loopback: Lo
     assert worker.parties == 1  # the dead take nothing
 
 
+@pytest.mark.slow
 def test_all_criteria_in_one_request(answered: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(answered, loopback, criteria_per_request="all")
     run = work(start(answered, judge, replicates=2))
@@ -277,6 +280,7 @@ def test_a_response_that_the_endpoint_cannot_take_does_not_stop_the_others(
     assert Verdict.objects.filter(run=run).count() == 36 + 4
 
 
+@pytest.mark.slow
 def test_a_judge_that_never_gives_a_verdict_is_not_taken_for_an_endpoint_that_is_down(
     answered: Benchmark, loopback: Loopback
 ) -> None:

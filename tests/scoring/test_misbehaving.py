@@ -25,7 +25,7 @@ from scoring.work.slice import work_on_slice
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory
 from tests.scoring.conftest import Loopback, chat_judge
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 POINTS = [5, 3, -4]
 TIMEOUT_S = 0.4

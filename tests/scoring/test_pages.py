@@ -41,7 +41,7 @@ from tests.scoring.conftest import Loopback, chat_judge, learnable
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 BASE = "/b/answered/judges/"
 
 

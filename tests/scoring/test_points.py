@@ -89,6 +89,7 @@ rows = st.lists(
 all_rules = st.builds(CountingRules, st.sampled_from(list(BrokenVerdict)), st.sampled_from(list(CannotAssess)))
 
 
+@pytest.mark.slow
 @given(rows, all_rules)
 def test_equals_a_plain_loop(criteria, rules):
     scores = score_responses(*zip(*criteria, strict=True), 5, rules)
@@ -121,6 +122,7 @@ def test_equals_a_plain_loop(criteria, rules):
             assert scores.hits[response] == hits
 
 
+@pytest.mark.slow
 @given(rows, all_rules, st.data())
 def test_negative_criteria_never_touch_hits(criteria, rules, data):
     """Whatever the outcomes of negative criteria, and however many: Rubric Accuracy, Pass, CACS and k stay."""
@@ -138,6 +140,7 @@ def test_negative_criteria_never_touch_hits(criteria, rules, data):
     assert figures(positive) == figures(positive + others)
 
 
+@pytest.mark.slow
 @given(rows)
 def test_breaking_a_verdict_never_pays(criteria):
     columns = [list(column) for column in zip(*criteria, strict=True)]
@@ -149,6 +152,7 @@ def test_breaking_a_verdict_never_pays(criteria):
     assert (after.hits <= before.hits).all()
 
 
+@pytest.mark.slow
 @given(rows, st.randoms(use_true_random=False))
 def test_order_of_rows_changes_nothing(criteria, random):
     shuffled = list(criteria)

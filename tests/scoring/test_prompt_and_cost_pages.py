@@ -47,6 +47,7 @@ def test_without_responses_the_preview_says_so() -> None:
     assert "Nothing to ask about yet" in preview(benchmark)
 
 
+@pytest.mark.slow
 def test_the_form_of_a_run_says_what_it_would_take(answered: Benchmark, loopback: Loopback) -> None:
     client = client_of(answered)
     judge = chat_judge(answered, loopback, requests_per_minute=60, **PRICES)
@@ -121,6 +122,7 @@ def test_a_run_says_how_steady_its_answers_are(answered: Benchmark) -> None:
     assert "66.7% the same verdict every time on 2 of 3 pairs" in page
 
 
+@pytest.mark.slow
 def test_a_judge_that_seldom_gives_a_verdict_is_warned_of(answered: Benchmark) -> None:
     broken = judged(answered, lambda n: "invalid" if n < 2 else "met")  # 2 of 36 are above one in twenty
     fine = judged(answered, lambda n: "invalid" if n < 1 else "met", judge=broken.judge)

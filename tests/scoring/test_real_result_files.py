@@ -23,7 +23,7 @@ from consilium.lib.ratings import Outcome
 from rubrics.models import Benchmark, Case, Response
 from scoring.models import JudgeRun, Verdict
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 Row = dict[str, Any]
 CANDIDATES = ("one", "two", "three", "four")
 TIES = 34

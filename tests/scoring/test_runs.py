@@ -62,6 +62,7 @@ def test_replicates_are_verdicts_of_their_own(answered: Benchmark, loopback: Loo
     assert Counter(Verdict.objects.filter(run=run).values_list("replicate", flat=True)) == {0: 36, 1: 36, 2: 36}
 
 
+@pytest.mark.slow
 def test_slices_share_a_run(answered: Benchmark, loopback: Loopback, bells: Any) -> None:
     run = start(answered, chat_judge(answered, loopback, slices=3))
     assert sorted(bells) == [(run.pk, 0), (run.pk, 1), (run.pk, 2)]
@@ -107,6 +108,7 @@ def test_content_that_is_no_verdict_becomes_invalid_and_is_kept(
     assert not calls.filter(error_kind="").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "kind"), [("500", "http_5xx"), ("html", "envelope"), ("cut", "disconnected")])
 def test_an_endpoint_that_fails_leaves_verdicts_missing(
     answered: Benchmark, loopback: Loopback, model: str, kind: str
@@ -120,6 +122,7 @@ def test_an_endpoint_that_fails_leaves_verdicts_missing(
     assert set(JudgeCall.objects.filter(run=run).values_list("error_kind", flat=True)) == {kind}
 
 
+@pytest.mark.slow
 def test_what_is_missing_and_nothing_else_is_asked_when_it_goes_on(
     answered: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +165,7 @@ def test_a_cancelled_run_keeps_what_it_has_and_goes_on(answered: Benchmark, loop
         resume_run(run=run, at=timezone.now())
 
 
+@pytest.mark.slow
 def test_a_worker_sees_the_cancellation_between_writes(
     answered: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +191,7 @@ def test_a_worker_sees_the_cancellation_between_writes(
     assert Verdict.objects.filter(run=run).count() == 36
 
 
+@pytest.mark.slow
 def test_a_task_whose_time_is_up_is_rung_again_and_loses_nothing(answered: Benchmark, loopback: Loopback) -> None:
     loopback.start_afresh(latency=0.02)
     run = start(answered, chat_judge(answered, loopback, concurrency=2))

@@ -238,6 +238,7 @@ def _grouped(pairs: Any) -> dict[str, list[float]]:
     return dict(groups)
 
 
+@pytest.mark.slow
 def test_every_slice_equals_a_naive_computation(varied: Benchmark, tmp_path: Path) -> None:
     rng = random.Random(8)
     run = JudgeRunFactory(judge=JudgeFactory(benchmark=varied, name="J"))
@@ -271,6 +272,7 @@ def test_every_slice_equals_a_naive_computation(varied: Benchmark, tmp_path: Pat
     assert {row["k"] for row in tables["worst_at_k"]} >= {"1", "2", "3"}
 
 
+@pytest.mark.slow
 def test_the_standard_error_is_seeded_and_near_the_analytic_one(db: None, tmp_path: Path) -> None:
     rng = random.Random(1)
     benchmark = BenchmarkFactory(slug="even")
@@ -295,6 +297,7 @@ def test_the_standard_error_is_seeded_and_near_the_analytic_one(db: None, tmp_pa
     assert compute_scores(benchmark, rater, 1, seed=1).digest == result.digest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_breaking_a_judge_never_pays(answered: Benchmark, position: int) -> None:
     """Whatever a verdict was, making it invalid or missing raises no figure: negative criteria too."""

@@ -72,6 +72,7 @@ def begin(client: Client) -> str:
     return str(answered["Location"])
 
 
+@pytest.mark.slow
 def test_a_screening_flags_and_a_person_decides(client: Client, bench: Benchmark) -> None:
     place = begin(client)
     rows = {row.case.key: row for row in ScreenedCase.objects.select_related("case")}
@@ -112,6 +113,7 @@ def test_a_screening_flags_and_a_person_decides(client: Client, bench: Benchmark
     assert ScreenedCase.objects.filter(screening__status="open").count() == 3
 
 
+@pytest.mark.slow
 def test_several_are_decided_on_together_or_not_at_all(client: Client, bench: Benchmark) -> None:
     place = begin(client)
     ids = {row.case.key: row.case.public_id for row in ScreenedCase.objects.select_related("case")}
@@ -122,6 +124,7 @@ def test_several_are_decided_on_together_or_not_at_all(client: Client, bench: Be
     assert set(Case.objects.included().values_list("key", flat=True)) == {"edge", "alone"}
 
 
+@pytest.mark.slow
 def test_refusals_say_what_is_missing_and_the_api_does_the_same(client: Client, bench: Benchmark) -> None:
     refused = client.post("/b/bench/screening/new/", {**ASKED, "candidates": ["m1"], "at_least": "2"})
     assert refused.status_code == 422

@@ -277,6 +277,7 @@ def measure(benchmark: Benchmark, judge: Judge, **more: Any) -> JudgeRun:
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     "model, flips, invalid",
@@ -303,6 +304,7 @@ def test_a_judge_is_as_susceptible_as_it_is(
     assert families["threat"].rate.value == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_judges_seed_does_not_change_with_the_injection(
     graded: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
@@ -325,6 +327,7 @@ def test_the_judges_seed_does_not_change_with_the_injection(
     assert sent == {7}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_what_a_measurement_takes_is_told_by_request(
     graded: Benchmark, loopback: Loopback, client: Client, settings: Any
@@ -360,6 +363,7 @@ def test_what_a_measurement_takes_is_told_by_request(
     assert (after.tokens_in, after.tokens_out) == (80_400, 4_020)  # the endpoint counts 400 and 20 a request
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_command_writes_the_whole_and_every_injection(
     graded: Benchmark, loopback: Loopback, tmp_path: Path
@@ -438,6 +442,7 @@ def test_nobody_takes_a_measurement_for_a_rater(graded: Benchmark, loopback: Loo
         )
 
 
+@pytest.mark.slow
 def test_a_judge_with_many_measurements_lists_the_newest(
     graded: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -485,6 +490,7 @@ def client(graded: Benchmark) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_the_page_measures_and_shows_the_version_that_was_measured(
     graded: Benchmark, loopback: Loopback, client: Client
 ) -> None:

@@ -48,6 +48,8 @@ from tests.scoring.cards import small_card
 from tests.scoring.conftest import decide, found_faulty, learnable
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 CANDIDATES = ["a", "b", "c", "d", "e"]
 
 

@@ -39,6 +39,7 @@ def read(
     return list(reader), faults
 
 
+@pytest.mark.slow
 @given(st.lists(records, max_size=4), st.booleans(), st.sampled_from([None, 0, 2]), pieces)
 def test_a_list_comes_back_as_json_reads_it(given_records, ascii_only, indent, chunk_bytes) -> None:
     data = json.dumps(given_records, ensure_ascii=ascii_only, indent=indent).encode()
@@ -51,6 +52,7 @@ def test_a_list_comes_back_as_json_reads_it(given_records, ascii_only, indent, c
             assert data.decode().split("\n")[line - 1].strip() == "{"
 
 
+@pytest.mark.slow
 @given(st.lists(records, max_size=3), st.dictionaries(texts, values, max_size=3), st.booleans(), pieces)
 def test_a_list_inside_an_object_is_found_and_the_rest_passed_over(elements, others, first, chunk_bytes) -> None:
     others = {name: value for name, value in others.items() if name not in PATH}
@@ -65,6 +67,7 @@ def test_a_list_inside_an_object_is_found_and_the_rest_passed_over(elements, oth
 jsonish = st.text(st.sampled_from('[]{}",:\\ \n1atruefalsnu0.-'), max_size=60).map(str.encode)
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=200) | jsonish, pieces, st.sampled_from([(), PATH]))
 def test_no_bytes_break_the_reader(data, chunk_bytes, path) -> None:
     rows, faults = read(data, chunk_bytes, path)
@@ -121,6 +124,7 @@ def test_a_whole_file_and_a_name_twice_are_bounded() -> None:
     assert read(b'{"metadata": {"list": 3}}', 64, PATH)[1].first[0].field == "metadata.list"
 
 
+@pytest.mark.slow
 def test_what_is_passed_over_is_never_held() -> None:
     """Reports of 64 MiB before a list of one element, within 8 MiB."""
     import tracemalloc

@@ -39,6 +39,7 @@ def test_the_seed_decides_and_blocks_do_not(monkeypatch):
     assert (totals == CaseBootstrap(30, seed=9).totals(sums)).all()
 
 
+@pytest.mark.slow
 def test_macro_f1_interval_equals_scikit_learn_on_the_same_resamples():
     from sklearn.metrics import f1_score
 
@@ -56,6 +57,7 @@ def test_macro_f1_interval_equals_scikit_learn_on_the_same_resamples():
     assert figure.low < figure.value < figure.high
 
 
+@pytest.mark.slow
 def test_interval_covers_the_truth_about_95_times_in_100():
     rng = np.random.default_rng(0)
     covered, trials = 0, 300

@@ -39,6 +39,7 @@ def study(seed: int = 3, size: int = 60) -> list[tuple[str, np.ndarray, np.ndarr
     return [(name, rng.binomial(30, share, size), np.full(size, 30)) for name, share in shares.items()]
 
 
+@pytest.mark.slow
 def test_the_simulation_has_the_exact_mean_and_spread():
     simulation = propagate(study(), RATES, 10, seed=5, draws=4000)
     for name, hits, present in study():
@@ -60,6 +61,7 @@ def test_the_simulation_has_the_exact_mean_and_spread():
         )
 
 
+@pytest.mark.slow
 def test_order_against_the_same_draws_made_apart():
     candidates = study(size=8)
     simulation = propagate(candidates, ErrorRates(0.6, 0.7), 10, seed=9, draws=500)

@@ -48,6 +48,7 @@ def test_the_published_calibration():
     assert calibrate(hits, 30, seed=1).mean.value == calibration.mean.value
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=50))
 def test_k_is_the_mean_rounded_half_up_within_its_range(hits):
     exact = Fraction(sum(hits), len(hits))

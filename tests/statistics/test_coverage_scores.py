@@ -19,6 +19,7 @@ def test_cacs_of_the_published_rows():
     assert cacs_at_k([9, 10, 15, 30], [30] * 4, 10).value == pytest.approx(100 * (0 + 1 + 6 + 21) / 21 / 4)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(1, 30))
 def test_cacs_is_the_mean_of_pass_over_higher_thresholds(hits, k):
     present = [30] * len(hits)
@@ -26,6 +27,7 @@ def test_cacs_is_the_mean_of_pass_over_higher_thresholds(hits, k):
     assert cacs_at_k(hits, present, k).value == pytest.approx(100 / (30 - k + 1) * sum(passes), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=30))
 def test_cacs_at_1_is_the_rubric_accuracy_of_equal_rubrics(hits):
     present = [12] * len(hits)

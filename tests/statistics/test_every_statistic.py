@@ -243,6 +243,7 @@ def alike(figure: Figure, other: Figure) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["in full", "unequal numbers of labels", "forty cases, one disagreement"])
 def test_the_order_of_rows_changes_no_figure(name: str) -> None:
     ratings, rng = table(TABLES[name]), np.random.default_rng(2)
@@ -254,6 +255,7 @@ def test_the_order_of_rows_changes_no_figure(name: str) -> None:
             assert alike(figure, mixed[path]), (path, figure, mixed[path])
 
 
+@pytest.mark.slow
 def test_a_thousand_orders_of_rows_give_the_counts_that_everything_is_made_of() -> None:
     rng = np.random.default_rng(3)
     n, cases = 60, 7

@@ -37,6 +37,7 @@ tables = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(tables)
 def test_every_statistic(words: list[str]) -> None:
@@ -56,6 +57,7 @@ ratings = st.integers(2, 12).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(ratings)
 def test_intraclass_correlations_of_few_cases(rows: list[list[int]]) -> None:

@@ -42,6 +42,7 @@ def test_krippendorff_2011_many_observers_missing_data(level, value):
     assert figure.n == 11  # unit 12 has one rating, which pairs with nothing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 @given(units=st.lists(st.lists(st.integers(0, 3), min_size=0, max_size=5), min_size=1, max_size=25))
 def test_equals_the_krippendorff_package(level, units):
@@ -70,6 +71,7 @@ def test_reasons_when_undefined():
     assert constant.n == 2
 
 
+@pytest.mark.slow
 def test_interval_by_hand_on_units_drawn_again():
     rng = np.random.default_rng(4)
     table = value_counts(np.repeat(np.arange(14), 3), rng.integers(0, 4, size=42), 14, 4)

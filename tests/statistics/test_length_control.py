@@ -25,6 +25,7 @@ def full_fit(x, y, candidate, case):
     return stats.pearsonr(*left).statistic, len(x) - np.linalg.matrix_rank(design)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1))
 def test_residual_correlation_equals_the_full_fit(seed):

@@ -32,6 +32,7 @@ def listed(pairs: list[tuple[bool, bool]]) -> list[int]:
     return [pairs.count(cell) for cell in ((True, True), (False, True), (True, False), (False, False))]
 
 
+@pytest.mark.slow
 @given(items)
 def test_other_raters_are_all_ordered_pairs(labels):
     item, label = flat(labels)
@@ -39,6 +40,7 @@ def test_other_raters_are_all_ordered_pairs(labels):
     assert [int(cell) for cell in other_rater_pairs(item, label).pooled().cells()] == listed(pairs)
 
 
+@pytest.mark.slow
 @given(items, st.data())
 def test_judge_is_paired_with_every_label(labels, data):
     verdicts = data.draw(st.lists(st.booleans(), min_size=len(labels), max_size=len(labels)))
@@ -67,6 +69,7 @@ def healthbench(pairs: list[tuple[bool, bool]]) -> dict[str, float]:
     return named
 
 
+@pytest.mark.slow
 @given(items)
 def test_figures_equal_healthbench_procedure(labels):
     item, label = flat(labels)

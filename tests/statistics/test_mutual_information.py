@@ -13,6 +13,7 @@ from consilium.statistics.estimate import Undefined
 from consilium.statistics.mutual_information import Chance, Units, by_chance, mutual_information
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=2, max_size=8))
 def test_equals_scikit_learn(rows: list[tuple[int, int]]) -> None:
     from sklearn.metrics import mutual_info_score
@@ -91,6 +92,7 @@ def test_within_cases_only_what_a_case_does_not_tell_counts() -> None:
         assert (np.sort(order, axis=1) == np.arange(7)).all()
 
 
+@pytest.mark.slow
 def test_the_p_value_is_uniform_where_nothing_is_there() -> None:
     rng = np.random.default_rng(5)
     drawn = []

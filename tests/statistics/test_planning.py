@@ -22,6 +22,7 @@ def by_trying(half_width, variance, free):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half_width", [0.1, 0.05, 0.03, 0.021])
 def test_the_least_number_that_reaches_the_half_width(half_width):
     alone = cases_needed(PILOT, half_width, with_judge=False)

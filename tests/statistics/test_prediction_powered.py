@@ -187,6 +187,7 @@ def judged(rng, quality, kind):
     return {"informative": seen, "biased": np.minimum(1, seen + 0.25), "adversarial": 1 - seen}[kind]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["informative", "biased", "uninformative", "adversarial"])
 @pytest.mark.parametrize("labelled", [30, 100])
 def test_coverage(kind, labelled):
@@ -207,6 +208,7 @@ def test_coverage(kind, labelled):
         assert ratio < 1.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["informative", "uninformative"])
 def test_coverage_of_clustered_pooled_shares_with_unequal_probabilities(kind):
     """A ratio of sums: four responses a case with a common part, N from 5 to 30 and tied to quality; responses drawn

@@ -63,6 +63,7 @@ def test_without_pairs_there_is_no_figure_and_what_is_no_probability_is_refused(
         brier_score([1, 0], [0.5])
 
 
+@pytest.mark.slow
 def test_a_difference_is_resampled_in_pairs(rated: tuple[np.ndarray, ...]) -> None:
     met, probability, case = rated
     good, poor = (probability > 0.7).astype(int), (probability > 0.2).astype(int)

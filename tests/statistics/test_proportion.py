@@ -20,6 +20,7 @@ def test_clopper_pearson_is_the_published_one(hits: int, n: int, low: float, hig
     assert clopper_pearson(hits, n) == pytest.approx((low, high), abs=5e-5)
 
 
+@pytest.mark.slow
 def test_clopper_pearson_is_scipys() -> None:
     for n in (1, 2, 7, 40):
         for hits in range(n + 1):

@@ -23,6 +23,7 @@ from consilium.statistics.rank_agreement import (
 pairs = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=0, max_size=15)
 
 
+@pytest.mark.slow
 @given(pairs)
 def test_equals_scipy(values):
     from scipy import stats
@@ -44,6 +45,7 @@ def test_equals_scipy(values):
                 assert figure.n == len(values)
 
 
+@pytest.mark.slow
 @given(pairs)
 def test_swapping_the_settings_changes_nothing(values):
     a, b = np.array(values, dtype=float).reshape(-1, 2).T

@@ -37,6 +37,7 @@ ratings = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size
 cells = st.tuples(*[st.integers(0, 40)] * 4)
 
 
+@pytest.mark.slow
 def test_macro_f1_and_kappa_equal_scikit_learn():
     from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
@@ -57,6 +58,7 @@ def test_macro_f1_and_kappa_equal_scikit_learn():
         assert prevalence_b(table).value == pytest.approx(b.mean(), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(ratings)
 def test_two_rater_alpha_equals_the_krippendorff_package(pairs):
     import krippendorff
@@ -145,6 +147,7 @@ def test_swapping_raters_swaps_only_what_must(numbers):
     assert prevalence_b(table) == prevalence_a(table.swapped())
 
 
+@pytest.mark.slow
 @given(cells)
 def test_exchanging_the_classes_exchanges_their_f1(numbers):
     tp, fp, fn, tn = numbers
@@ -154,6 +157,7 @@ def test_exchanging_the_classes_exchanges_their_f1(numbers):
         assert COEFFICIENTS[name](table).value == pytest.approx(COEFFICIENTS[name](mirrored).value), name
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_permuted_rows_change_nothing(seed):

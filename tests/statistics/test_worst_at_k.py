@@ -16,6 +16,7 @@ from consilium.statistics.worst_at_k import minimum_weights, worst_at_k
 scores = st.floats(-2, 1).map(lambda x: round(x, 4))
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(scores, min_size=1, max_size=7), min_size=1, max_size=6), st.integers(1, 6))
 def test_equals_the_mean_minimum_of_all_subsets(cases, k):
     rows = [(number, score) for number, samples in enumerate(cases) for score in samples]
@@ -44,6 +45,7 @@ def test_weights_are_a_distribution_however_many_samples():
         minimum_weights(3, 4)
 
 
+@pytest.mark.slow
 def test_more_samples_drawn_are_never_better():
     rng = np.random.default_rng(1)
     case, score = np.repeat(np.arange(8), 10), rng.random(80)
@@ -51,6 +53,7 @@ def test_more_samples_drawn_are_never_better():
     assert values == sorted(values, reverse=True)
 
 
+@pytest.mark.slow
 def test_reasons():
     assert worst_at_k([], [], 1).figure == Undefined("no samples")
     worst = worst_at_k([0, 0, 1], [0.1, 0.2, 0.3], 3)
