@@ -38,13 +38,25 @@ SYSTEM_PACKAGES = \
     if may_install; then echo "Installing $$2 …"; install "$$2" >/dev/null; \
     else echo "$$1. Install it (Debian: sudo apt-get install $$2) and run again." >&2; exit 1; fi; };
 
-.PHONY: up help test lint format shell golden lock audit browser node clean
+.PHONY: up help check quick test lint format shell golden lock audit browser node clean
 
 up: $(BASE_STAMP) ## start everything with the demo: database, web server, worker, clock
 	@exec $(PY) manage.py up
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Linters and tests run side by side, and each prints its output in one piece when it ends.
+check: $(STAMP) $(NODE_STAMP) ## lint, and run the tests not marked slow, before each commit
+	@SECONDS=0; hint=; \
+	[ -d .mypy_cache ] || hint=" mypy had no cache; a second run is faster."; \
+	$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target lint quick && end=passed || end=failed; \
+	echo "make check $$end after $$SECONDS s.$$hint"; \
+	[ $$end = passed ]
+
+quick: $(STAMP) node
+	@node --test --test-reporter=dot tests/js/*.test.js
+	@exec $(PY) -m pytest -q -n $(TEST_PROCESSES) -m "not slow" $(T) $(PYTEST_ARGS)
 
 test: $(STAMP) browser node ## run the tests: all, or T=tests/annotation
 	@node --test --test-reporter=dot tests/js/*.test.js
