@@ -49,8 +49,8 @@ def test_level_spread_and_certainty_by_hand() -> None:
         ("aa", 1.0, "agreed"),
     ],
 )
-def test_the_edge_of_the_threshold(values: str, threshold: float, stored: str) -> None:
-    assert choice(*values, threshold=threshold).standing == stored
+def test_the_edge_of_the_threshold(values: str, threshold: float, standing: str) -> None:
+    assert choice(*values, threshold=threshold).standing == standing
 
 
 def test_too_few_answers_never_agree() -> None:
