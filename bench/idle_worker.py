@@ -20,11 +20,11 @@ from processes import child, cpu_seconds, database_process, wait_for
 from scratch import quantile, scratch_product, show
 
 WORKER = [
-    *("--app", "consilium", "worker", "--concurrency", "2"),
+    *("--app", "config", "worker", "--concurrency", "2"),
     *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO"),
 ]
 START = "import sys; sys.argv[0] = 'celery'; from celery.__main__ import main; sys.exit(main())"
-NO_HEARTBEAT = "import consilium.celery; consilium.celery.app.steps['worker'].clear(); "
+NO_HEARTBEAT = "import config.celery; config.celery.app.steps['worker'].clear(); "
 NO_LOOP = (
     "from consilium.broker.transport import Transport; "
     "Transport.implements = Transport.implements.extend(asynchronous=False); "

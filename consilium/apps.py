@@ -1,18 +1,15 @@
-"""The project as an app: it holds commands, templates of third parties, and the Celery application."""
+"""The project's ground as an app: it holds a command, a table, and templates of third parties."""
 
 from django.apps import AppConfig
 from django.contrib.staticfiles.apps import StaticFilesConfig
 
 
 class ConsiliumConfig(AppConfig):
-    """Binds the Celery application, so that ``shared_task`` finds it in web processes and commands."""
+    """What every app builds on."""
 
     name = "consilium"
     default = True
     default_auto_field = "django.db.models.BigAutoField"
-
-    def ready(self) -> None:
-        import consilium.celery  # noqa: F401
 
 
 class StaticFiles(StaticFilesConfig):

@@ -8,10 +8,8 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import split_domain_port, validate_host
-from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from consilium.body_limits import body_length, body_limit
 from consilium.hosts import site_ports
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -58,7 +56,7 @@ def refuse_other_encodings(get_response: Handler) -> Handler:
         charset = (request.content_params or {}).get("charset")
         if charset is not None:
             if charset.strip(" \"'").lower() not in UTF_8:
-                if _reads_json(request):
+                if reads_json(request):
                     return JsonResponse({"detail": _("Send text in UTF-8, not in another encoding.")}, status=400)
                 raise SuspiciousOperation(f"a body in the encoding {charset[:50]!r}")
             request.encoding = "utf-8"  # the one name for it that Django takes for every kind of form
@@ -80,35 +78,7 @@ def refuse_nul(get_response: Handler) -> Handler:
     return middleware
 
 
-def refuse_long_bodies(get_response: Handler) -> Handler:
-    """Answer 413 to a body that is longer than this user may send to this route, from its header, before it is read.
-
-    It stands behind the middleware that knows the user, and none before it reads a body. The CSRF check does, so it
-    comes after: it would read all of the body to find its token.
-    """
-
-    def middleware(request: HttpRequest) -> HttpResponse:
-        length = body_length(request)
-        if length > settings.MAX_BODY_BYTES:
-            limit = body_limit(request)
-            if length > limit:
-                return _too_long(request, limit)
-        return get_response(request)
-
-    return middleware
-
-
-def _too_long(request: HttpRequest, limit: int) -> HttpResponse:
-    """413 as JSON for the API and for scripts that ask for it, as a sentence for htmx, else as a page."""
-    detail = _("This is too long: at most %(n)d MB can be sent here. Nothing was saved.") % {"n": limit // 10**6}
-    if _reads_json(request):
-        return JsonResponse({"detail": detail}, status=413)
-    if "HX-Request" in request.headers:
-        return HttpResponse(detail, status=413, content_type="text/plain")
-    return render(request, "413.html", {"detail": detail}, status=413)
-
-
-def _reads_json(request: HttpRequest) -> bool:
+def reads_json(request: HttpRequest) -> bool:
     """Whether whoever sent this reads an answer in JSON: the API, and scripts that ask for it."""
     accepts_json = request.content_type == "application/json" or "application/json" in request.headers.get("Accept", "")
     return accepts_json or request.path_info.startswith("/api/")

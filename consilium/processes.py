@@ -25,7 +25,7 @@ def web(*, bind: str) -> Process:
     return Process(
         "web",
         (
-            *("-m", "gunicorn", "consilium.wsgi:application", "--bind", bind),
+            *("-m", "gunicorn", "config.wsgi:application", "--bind", bind),
             *("--worker-class", "gthread", "--workers", "2", "--threads", "4"),
             *("--timeout", "60", "--graceful-timeout", "5", "--preload", "--no-control-socket"),
         ),
@@ -35,9 +35,9 @@ def web(*, bind: str) -> Process:
 WORKER = Process(
     "worker",
     (
-        *("-m", "celery", "--app", "consilium", "worker", "--concurrency", "2"),
+        *("-m", "celery", "--app", "config", "worker", "--concurrency", "2"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO"),
     ),
     has_heartbeat=True,
 )
-BEAT = Process("beat", ("-m", "celery", "--app", "consilium", "beat", "--pidfile=", "--loglevel", "INFO"))
+BEAT = Process("beat", ("-m", "celery", "--app", "config", "beat", "--pidfile=", "--loglevel", "INFO"))

@@ -187,7 +187,7 @@ def process_environment(django_db_setup: None) -> dict[str, str]:
     query = f"?host={host}" if host.startswith("/") else ""
     return {
         **os.environ,
-        "DJANGO_SETTINGS_MODULE": "consilium.settings",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
         "DATABASE_URL": f"postgres://{login}@{address}/{settings.TEST_DATABASE}{query}",
         "REDIS_URL": "",
         "CONSILIUM_HOME": str(settings.CONSILIUM_HOME),

@@ -32,7 +32,7 @@ class Worker:
         with log.open("ab") as stream:
             self.process = subprocess.Popen(
                 [
-                    sys.executable, "-m", "celery", "--app", "consilium", "worker",
+                    sys.executable, "-m", "celery", "--app", "config", "worker",
                     "--concurrency", str(concurrency), "--queues", queue,
                     "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
                 ],

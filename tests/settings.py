@@ -9,9 +9,9 @@ os.environ["CONSILIUM_HOME"] = os.environ.get("CONSILIUM_TEST_HOME") or str(_roo
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "0123456789" * 5)
 os.environ["DEBUG"] = "0"
 
+from config.settings import *  # noqa: F403
+from config.settings import CONSILIUM_HOME, DATABASES, EMBEDDED
 from consilium.broker.address import broker_url
-from consilium.settings import *  # noqa: F403
-from consilium.settings import CONSILIUM_HOME, DATABASES, EMBEDDED
 from tests.template import template_name
 
 ALLOWED_HOSTS = ["*"]

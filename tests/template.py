@@ -30,7 +30,7 @@ KEPT = 3
 def template_name() -> str:
     """Name of the template for the migrations, packages and settings as they stand."""
     digest = hashlib.sha256()
-    shaping = [*ROOT.glob("*/migrations/*.py"), ROOT / "consilium/settings.py", ROOT / "requirements/dev.txt"]
+    shaping = [*ROOT.glob("*/migrations/*.py"), ROOT / "config/settings.py", ROOT / "requirements/dev.txt"]
     for path in sorted(shaping):
         digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
     return PREFIX + digest.hexdigest()[:16]
@@ -63,7 +63,7 @@ def ensure_template(settings: Any) -> None:
                 cwd=ROOT,
                 env={
                     **os.environ,
-                    "DJANGO_SETTINGS_MODULE": "consilium.settings",
+                    "DJANGO_SETTINGS_MODULE": "config.settings",
                     "DATABASE_URL": f"postgres://{database['USER']}@/{draft}?host={database['HOST']}",
                 },
                 capture_output=True,

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.views.defaults import page_not_found
 
-import consilium.urls
+import config.urls
 from tests.access.endpoints import ENDPOINTS
 from tests.access.world import World
 
@@ -64,7 +64,7 @@ def _refusals_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
             responses_by_kind[kind] = page_not_found(request, exception)
         return copy.copy(responses_by_kind[kind])
 
-    monkeypatch.setattr(consilium.urls, "handler404", not_found, raising=False)
+    monkeypatch.setattr(config.urls, "handler404", not_found, raising=False)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import get_resolver, reverse
 
-from consilium.body_limits import LONG_BODIES
+from config.body_limits import LONG_BODIES
 from tests.access.endpoints import ENDPOINTS
 from tests.access.test_url_matrix import names_of
 from tests.access.world import World

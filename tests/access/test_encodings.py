@@ -7,7 +7,7 @@ from time import monotonic
 import pytest
 from django.test import Client
 
-from consilium.body_limits import LONG_BODIES
+from config.body_limits import LONG_BODIES
 from tests.access.endpoints import ENDPOINTS
 from tests.access.test_body_limits import SIGN_IN, address
 from tests.access.world import World

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils.translation import override
 
-import consilium.urls
+import config.urls
 from agreement import files
 from agreement.models import Report
 from tests.access.endpoints import ENDPOINTS, Endpoint
@@ -87,9 +87,7 @@ def test_closed_endpoints(
     settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if not name.startswith(WITHOUT_A_SAY)]
     users = {user.pk: user for user in world.users.values() if user is not None}
     monkeypatch.setattr(ModelBackend, "get_user", lambda self, pk: copy.copy(users[int(pk)]))
-    monkeypatch.setattr(
-        consilium.urls, "handler404", lambda request, exception: HttpResponse(status=404), raising=False
-    )
+    monkeypatch.setattr(config.urls, "handler404", lambda request, exception: HttpResponse(status=404), raising=False)
     wrong = []
     for role in ROLES:
         client = client_of(role)

@@ -37,7 +37,7 @@ class Provider:
         self.id_token = {"sub": "person-1", **(userinfo if id_token is None else id_token)}
 
     def settings(self) -> dict[str, Any]:
-        """``SOCIALACCOUNT_PROVIDERS`` as consilium/settings.py makes it from the environment."""
+        """``SOCIALACCOUNT_PROVIDERS`` as config/settings.py makes it from the environment."""
         app = {
             "provider_id": "sso",
             "name": "Clinic sign-on",

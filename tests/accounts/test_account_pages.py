@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import path
 
 from accounts.models import User
-from consilium.urls import urlpatterns as project_urlpatterns
+from config.urls import urlpatterns as project_urlpatterns
 from tests.factories import PASSWORD, BenchmarkFactory, UserFactory
 
 

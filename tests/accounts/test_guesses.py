@@ -13,7 +13,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 
-import consilium.settings as product_settings
+import config.settings as product_settings
 from accounts.models import User
 from tests.factories import PASSWORD, UserFactory
 

@@ -278,7 +278,7 @@ def test_runs_from_the_command_line_without_a_database(tmp_path):
     home = tmp_path / "home"
     environment = {
         **os.environ,
-        "DJANGO_SETTINGS_MODULE": "consilium.settings",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
         "DATABASE_URL": "postgres://nobody@127.0.0.1:1/nothing",
         "CONSILIUM_HOME": str(home),
         "DEBUG": "1",

@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.utils.safestring import mark_safe
 
 from accounts.forms import ProfileForm
+from config.urls import urlpatterns as project_urlpatterns
 from consilium.lib.errors import LineError
 from consilium.templatetags.consilium_tags import STATUS_LABELS
-from consilium.urls import urlpatterns as project_urlpatterns
 from rubrics.models import Benchmark
 
 CHART = mark_safe(

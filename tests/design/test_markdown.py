@@ -11,8 +11,8 @@ from django.urls import path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from config.urls import urlpatterns as project_urlpatterns
 from consilium.lib.markdown import markdown
-from consilium.urls import urlpatterns as project_urlpatterns
 
 PAYLOADS = [
     "<script>window.hit = 1</script>",

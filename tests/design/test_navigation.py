@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from django.urls import path
 
+from config.urls import urlpatterns as project_urlpatterns
 from consilium.lib import navigation
-from consilium.urls import urlpatterns as project_urlpatterns
 
 
 def _page(request, slug):  # type: ignore[no-untyped-def]

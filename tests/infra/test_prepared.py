@@ -151,7 +151,7 @@ def test_web_processes_keep_plans_unless_told_otherwise(asked: dict[str, str], k
         "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'].get('prepare_threshold'))"
     )
     environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "x" * 50, "CONSILIUM_HOME": str(tmp_path), **asked}
-    environment |= {"DJANGO_SETTINGS_MODULE": "consilium.settings", "CONSILIUM_WEB": "1"}
+    environment |= {"DJANGO_SETTINGS_MODULE": "config.settings", "CONSILIUM_WEB": "1"}
     process = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )

@@ -33,8 +33,8 @@ def run(*arguments, home, **environment):
     [
         ("manage.py", "check"),
         ("manage.py", "runserver", "--noreload", "0"),
-        ("-m", "gunicorn", "--check-config", "consilium.wsgi:application"),
-        ("-m", "celery", "--app", "consilium", "worker", "--pool", "solo"),
+        ("-m", "gunicorn", "--check-config", "config.wsgi:application"),
+        ("-m", "celery", "--app", "config", "worker", "--pool", "solo"),
     ],
 )
 def test_refuses(arguments, tmp_path):

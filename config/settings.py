@@ -94,7 +94,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "accounts.middleware.reader_preferences",
-    "consilium.middleware.refuse_long_bodies",
+    "config.body_limits.refuse_long_bodies",
     "django.middleware.csrf.CsrfViewMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -103,8 +103,8 @@ MIDDLEWARE = [
     "pghistory.middleware.HistoryMiddleware",
 ]
 
-ROOT_URLCONF = "consilium.urls"
-WSGI_APPLICATION = "consilium.wsgi.application"
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
 
 TEMPLATES: list[dict[str, Any]] = [
     {
@@ -351,7 +351,7 @@ STORAGES = {
 }
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(CONSILIUM_HOME / "media")))
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
-# The longest body, files included; `consilium.body_limits` lists the routes that take more.
+# The longest body, files included; `config.body_limits` lists the routes that take more.
 MAX_BODY_BYTES = 3_000_000
 # Of a body what is kept in memory: JSON, and the fields of a form without its files.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 << 20

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from consilium.broker.address import register_transport
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "consilium.settings")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 register_transport()
 
 

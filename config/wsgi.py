@@ -4,7 +4,7 @@ import gc
 import logging
 import os
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "consilium.settings")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("CONSILIUM_WEB", "1")
 
 from django.conf import settings

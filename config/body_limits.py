@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.urls import Resolver404, resolve
+from django.utils.translation import gettext as _
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
@@ -20,6 +22,7 @@ from rest_framework.settings import api_settings
 
 from annotation import access as work
 from annotation.services.keys import LARGEST_FILE as KEY_FILE
+from consilium.middleware import Handler, reads_json
 from rubrics import access
 from rubrics.parsing.reader import Limits
 from rubrics.views.rubric_editor import MAX_UPLOAD_BYTES as RUBRIC_FILE
@@ -111,3 +114,31 @@ def _token_user(request: HttpRequest) -> object | None:
         if known is not None:
             return known[0]
     return None
+
+
+def refuse_long_bodies(get_response: Handler) -> Handler:
+    """Answer 413 to a body that is longer than this user may send to this route, from its header, before it is read.
+
+    It stands behind the middleware that knows the user, and none before it reads a body. The CSRF check does, so it
+    comes after: it would read all of the body to find its token.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        length = body_length(request)
+        if length > settings.MAX_BODY_BYTES:
+            limit = body_limit(request)
+            if length > limit:
+                return _too_long(request, limit)
+        return get_response(request)
+
+    return middleware
+
+
+def _too_long(request: HttpRequest, limit: int) -> HttpResponse:
+    """413 as JSON for the API and for scripts that ask for it, as a sentence for htmx, else as a page."""
+    detail = _("This is too long: at most %(n)d MB can be sent here. Nothing was saved.") % {"n": limit // 10**6}
+    if reads_json(request):
+        return JsonResponse({"detail": detail}, status=413)
+    if "HX-Request" in request.headers:
+        return HttpResponse(detail, status=413, content_type="text/plain")
+    return render(request, "413.html", {"detail": detail}, status=413)
