@@ -123,7 +123,7 @@ def wait_until_up() -> None:
 def ours(options: argparse.Namespace) -> dict[str, float]:
     """Median seconds of each way out."""
     with scratch_product() as home:
-        from consilium.processes import web
+        from standalone.processes import web
 
         benchmark = populate(cases=options.cases, candidates=options.candidates, criteria=options.criteria)
         expected = 2 * options.cases * options.candidates * options.criteria

@@ -64,7 +64,7 @@ def main() -> None:
 @contextmanager
 def worker(home: Path) -> Iterator[int]:
     """The product's own worker, once it is ready; yields its process."""
-    from consilium.processes import WORKER
+    from standalone.processes import WORKER
 
     log = home / "worker.log"
     with log.open("w") as file, child(WORKER.arguments, stdout=file, stderr=subprocess.STDOUT) as process:

@@ -26,7 +26,7 @@ WORKER = [
 START = "import sys; sys.argv[0] = 'celery'; from celery.__main__ import main; sys.exit(main())"
 NO_HEARTBEAT = "import config.celery; config.celery.app.steps['worker'].clear(); "
 NO_LOOP = (
-    "from consilium.broker.transport import Transport; "
+    "from standalone.broker.transport import Transport; "
     "Transport.implements = Transport.implements.extend(asynchronous=False); "
 )
 VARIANTS = {

@@ -74,7 +74,7 @@ def make_benchmark(verdicts: int) -> Any:
 @contextlib.contextmanager
 def workers(befores: Sequence[Sequence[str]], home: Path) -> Iterator[list[int]]:
     """A Celery worker behind each of ``befores``, as the product starts it but with one process; yields their pids."""
-    from consilium.processes import WORKER
+    from standalone.processes import WORKER
 
     # One process each, so that the warm-up reaches the one that is measured.
     command = [*WORKER.arguments, "--concurrency", "1"]

@@ -69,7 +69,7 @@ def database_server(binaries: Path, home: Path) -> Iterator[Path]:
 
     Label Studio needs the extension ``pg_trgm``, which the embedded server's wheel does not hold.
     """
-    from consilium.embedded.server import SERVER_SETTINGS
+    from standalone.embedded.server import SERVER_SETTINGS
 
     owner = "postgres" if os.geteuid() == 0 else None  # the server refuses to run as root
     data, sockets = home / "postgres", home / "socket"

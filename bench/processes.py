@@ -55,7 +55,7 @@ def web_server(port: int) -> Iterator[subprocess.Popen[str]]:
     """The product's own web server on loopback, once it answers."""
     from django.core.management import call_command
 
-    from consilium.processes import web
+    from standalone.processes import web
 
     with open(os.devnull, "w") as quiet:
         call_command("collectstatic", interactive=False, verbosity=0, stdout=quiet)
@@ -121,7 +121,7 @@ def database_process() -> int | None:
 
     if not settings.EMBEDDED:
         return None
-    from consilium.embedded import server_for
+    from standalone.embedded import server_for
 
     return int((server_for(settings.CONSILIUM_HOME).data / "postmaster.pid").read_text().split("\n", 1)[0])
 

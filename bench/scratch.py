@@ -46,7 +46,7 @@ def scratch_product() -> Iterator[Path]:
 
             connections.close_all()
             if "DATABASE_URL" not in os.environ:
-                from consilium.embedded import server_for
+                from standalone.embedded import server_for
 
                 server_for(home).leave()
 

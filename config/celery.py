@@ -11,7 +11,7 @@ from celery.contrib.django.task import DjangoTask
 from celery.signals import beat_init, celeryd_init, setup_logging
 from django.db import transaction
 
-from consilium.broker.address import register_transport
+from standalone.broker.address import register_transport
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 register_transport()
@@ -55,6 +55,6 @@ def _ensure_server(**_kwargs: Any) -> None:
     from django.conf import settings
 
     if settings.EMBEDDED:
-        from consilium.embedded import ensure
+        from standalone.embedded import ensure
 
         ensure(settings.CONSILIUM_HOME)

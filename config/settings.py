@@ -15,11 +15,11 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
-from consilium.broker.address import broker_url
 from consilium.generic_classes import allow_subscripts
 from consilium.hosts import host_names, named_ports
 from consilium.local_key import consilium_home
 from consilium.logs import logging_settings
+from standalone.broker.address import broker_url
 
 env = environ.Env()
 allow_subscripts()
@@ -51,6 +51,7 @@ CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[]) o
 
 INSTALLED_APPS = [
     "consilium",
+    "standalone",
     "accounts",
     "rubrics",
     "annotation",
@@ -139,7 +140,7 @@ if env.str("DATABASE_URL", default=""):
         _database["HOST"] = _host
     EMBEDDED = False
 else:
-    from consilium.embedded.server import SUPERUSER, server_for
+    from standalone.embedded.server import SUPERUSER, server_for
 
     _database = {
         "NAME": "consilium",
@@ -148,7 +149,7 @@ else:
         "EMBEDDED_HOME": str(CONSILIUM_HOME),
     }
     EMBEDDED = True
-_database["ENGINE"] = "consilium.postgres"
+_database["ENGINE"] = "standalone.postgres"
 _database.setdefault("OPTIONS", {})
 _database["TEST"] = {"NAME": _test_database}
 if WEB_PROCESS:

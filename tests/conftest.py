@@ -20,7 +20,7 @@ from django.core.management.commands.flush import Command as FlushCommand
 from django.db import connection, transaction
 from django.utils import timezone, translation
 
-from consilium.embedded import ensure
+from standalone.embedded import ensure
 from tests.processes import Worker, redis_server
 from tests.slow_tests import SlowTests
 from tests.template import ensure_template

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from consilium.processes import web
-from consilium.reaper import stop_groups
+from standalone.processes import web
+from standalone.reaper import stop_groups
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent

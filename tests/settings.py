@@ -11,7 +11,7 @@ os.environ["DEBUG"] = "0"
 
 from config.settings import *  # noqa: F403
 from config.settings import CONSILIUM_HOME, DATABASES, EMBEDDED
-from consilium.broker.address import broker_url
+from standalone.broker.address import broker_url
 from tests.template import template_name
 
 ALLOWED_HOSTS = ["*"]

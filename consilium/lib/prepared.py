@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Model, QuerySet
 
 if TYPE_CHECKING:
-    from consilium.postgres.base import DatabaseWrapper
+    from standalone.postgres.base import DatabaseWrapper
 
 Row = TypeVar("Row", bound=Model)
 # In the place of each value while the query is put together; nothing else in a query looks like them.

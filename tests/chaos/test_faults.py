@@ -31,7 +31,7 @@ from playwright.sync_api import BrowserContext, Page, Route, TimeoutError, expec
 from accounts.models import User
 from annotation.models import Assignment, Decision
 from annotation.services import criteria_of
-from consilium.processes import web
+from standalone.processes import web
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.chaos import FULL
 from tests.conftest import Watch

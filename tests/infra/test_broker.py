@@ -13,7 +13,7 @@ from django.conf import settings
 from kombu import Connection
 from psycopg.conninfo import conninfo_to_dict
 
-from consilium.broker.address import broker_url, register_transport
+from standalone.broker.address import broker_url, register_transport
 from tests.waiting import wait_until
 
 

@@ -13,7 +13,7 @@ from kombu import Connection, Consumer, Queue
 from kombu.asynchronous import Hub
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from consilium.broker.transport import POLLING_INTERVAL_S
+from standalone.broker.transport import POLLING_INTERVAL_S
 from tests.infra.test_broker import rows, url  # noqa: F401  # fixture
 
 

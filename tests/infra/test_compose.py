@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 
-from consilium.processes import BEAT, WORKER, web
+from standalone.processes import BEAT, WORKER, web
 from tests.processes import ROOT
 
 

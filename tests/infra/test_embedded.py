@@ -12,8 +12,8 @@ from django.conf import settings
 from django.db import connections
 
 from consilium.core.heartbeat import leave_server_alone
-from consilium.embedded import EmbeddedServer
-from consilium.postgres.base import DatabaseWrapper
+from standalone.embedded import EmbeddedServer
+from standalone.postgres.base import DatabaseWrapper
 from tests.processes import ROOT
 from tests.waiting import wait_until
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 USER = """
 import sys
 from pathlib import Path
-from consilium.embedded import ensure
+from standalone.embedded import ensure
 import psycopg
 server = ensure(Path(sys.argv[1]))
 with psycopg.connect(host=str(server.socket_folder), user="consilium", dbname="consilium") as connection:
@@ -114,7 +114,7 @@ def test_forked_children_take_part_on_their_own(home):
     program = f"""
 import os, sys
 from pathlib import Path
-from consilium.embedded import ensure
+from standalone.embedded import ensure
 server = ensure(Path({str(home)!r}))
 child = os.fork()
 if child == 0:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from consilium.reaper import group_lives
+from standalone.reaper import group_lives
 from tests.waiting import wait_until
 
 # The first thread ends by itself, the second sleeps on: a process that is killed goes through this state.

@@ -16,9 +16,9 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from consilium.embedded import EmbeddedServer
-from consilium.embedded.server import SUPERUSER, binaries
 from consilium.healthcheck import is_well
+from standalone.embedded import EmbeddedServer
+from standalone.embedded.server import SUPERUSER, binaries
 from tests.processes import ROOT
 from tests.waiting import wait_until
 

@@ -29,8 +29,8 @@ from django.db import connections
 from accounts.mails import has_mail_server
 from consilium.healthcheck import is_well, known_host
 from consilium.hosts import bound_name
-from consilium.processes import BEAT, WORKER, web
-from consilium.supervisor import Stopped, Supervisor
+from standalone.processes import BEAT, WORKER, web
+from standalone.supervisor import Stopped, Supervisor
 
 READY_WITHIN_S = 60.0
 ANOTHER_ENDS_WITHIN_S = 20.0
@@ -126,7 +126,7 @@ class Command(BaseCommand):
         """Start the process that cleans up after us, and at the end wait until it has."""
         home = [str(self.home)] if settings.EMBEDDED else []
         reaper = subprocess.Popen(
-            [sys.executable, "-m", "consilium.reaper", *home],
+            [sys.executable, "-m", "standalone.reaper", *home],
             cwd=settings.BASE_DIR,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -147,7 +147,7 @@ class Command(BaseCommand):
                 self.supervisor.stop()
             connections.close_all()
             if settings.EMBEDDED:
-                from consilium.embedded import server_for
+                from standalone.embedded import server_for
 
                 server_for(self.home).leave()
             reaper.stdin.close()

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from consilium.embedded.system_user import SystemUser, run_as
+from standalone.embedded.system_user import SystemUser, run_as
 
 SUPERUSER = "consilium"
 START_ATTEMPTS = 10

@@ -13,7 +13,7 @@ from django.db.backends.postgresql import base
 from django.db.utils import OperationalError
 from django.utils.asyncio import async_unsafe
 
-from consilium.embedded import server_for
+from standalone.embedded import server_for
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -31,4 +31,4 @@ def register_transport() -> None:
     """Have kombu use our transport behind ``sqla+postgresql+psycopg://``."""
     from kombu.transport import TRANSPORT_ALIASES
 
-    TRANSPORT_ALIASES["sqla"] = "consilium.broker.transport:Transport"
+    TRANSPORT_ALIASES["sqla"] = "standalone.broker.transport:Transport"

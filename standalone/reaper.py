@@ -5,7 +5,7 @@ each process it starts, and the same with a minus sign for each that ended and i
 that number. When the pipe closes, because ``up`` ended or was killed, the reaper stops those processes that are left,
 then gives up its share of the embedded server, which stops the server unless somebody else uses it.
 
-    python -m consilium.reaper [HOME OF THE EMBEDDED SERVER]
+    python -m standalone.reaper [HOME OF THE EMBEDDED SERVER]
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def main(arguments: list[str]) -> None:
         signal.signal(ignored, signal.SIG_IGN)
     server = None
     if arguments:
-        from consilium.embedded import ensure
+        from standalone.embedded import ensure
 
         server = ensure(Path(arguments[0]))
     with contextlib.suppress(BrokenPipeError):

@@ -21,8 +21,8 @@ from django.core.management import CommandError
 from django.db import close_old_connections, connection
 
 from consilium.core.heartbeat import workers_seen
-from consilium.processes import Process
-from consilium.reaper import stop_groups
+from standalone.processes import Process
+from standalone.reaper import stop_groups
 
 LAST_LINES = 30
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 8.0

@@ -1,0 +1,1 @@
+"""One machine, one command: the embedded PostgreSQL, its broker, and what starts and ends the processes."""
