@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "scoring",
     "agreement",
     "releases",
+    "demo",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -119,7 +120,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
-                "consilium.context.demo_sign_ins",
+                "demo.context.demo_sign_ins",
             ],
         },
     }

@@ -137,7 +137,7 @@ def test_session_tells_whether_somebody_is_signed_in_and_gives_a_token_that_work
 
 
 def test_demo_sign_ins_stand_on_the_page_only_where_the_demo_is_loaded(client: Client) -> None:
-    from consilium.demo import SIGN_INS
+    from demo import SIGN_INS
 
     assert SIGN_INS
     passwords = {password for _role, _email, password in SIGN_INS}
@@ -148,7 +148,7 @@ def test_demo_sign_ins_stand_on_the_page_only_where_the_demo_is_loaded(client: C
 
 
 def test_demo_sign_ins_are_shown_with_the_demo(client: Client) -> None:
-    from consilium.demo import SIGN_INS
+    from demo import SIGN_INS
 
     BenchmarkFactory(slug="demo", is_demo=True)
     page = client.get("/accounts/login/").content.decode()

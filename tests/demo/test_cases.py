@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
-from consilium.demo.benchmark import DESCRIPTION, MAPS, TITLE, guidelines, rule_sheet
-from consilium.demo.cases import DemoCase, read_cases
-from consilium.demo.responses import case_row
+from demo.benchmark import DESCRIPTION, MAPS, TITLE, guidelines, rule_sheet
+from demo.cases import DemoCase, read_cases
+from demo.responses import case_row
 
 CASES = read_cases()
 CHINESE = re.compile(r"[\u4e00-\u9fff]")

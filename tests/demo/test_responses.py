@@ -10,9 +10,9 @@ from statistics import mean
 
 import pytest
 
-from consilium.demo import PHYSICIAN_CANDIDATE, SEED
-from consilium.demo.cases import read_cases
-from consilium.demo.responses import CANDIDATES, DemoResponse, compose_all
+from demo import PHYSICIAN_CANDIDATE, SEED
+from demo.cases import read_cases
+from demo.responses import CANDIDATES, DemoResponse, compose_all
 
 ROOT = Path(__file__).parents[2]
 CASES = {case.key: case for case in read_cases()}
@@ -75,8 +75,8 @@ def test_no_response_names_its_author() -> None:
 @pytest.mark.slow
 def test_the_same_seed_composes_the_same_texts_in_another_process() -> None:
     code = (
-        "import hashlib, random; from consilium.demo import SEED; from consilium.demo.cases import read_cases;"
-        "from consilium.demo.responses import compose_all;"
+        "import hashlib, random; from demo import SEED; from demo.cases import read_cases;"
+        "from demo.responses import compose_all;"
         "print(hashlib.sha256('|'.join(r.text for r in compose_all(read_cases(), random.Random(SEED))).encode())"
         ".hexdigest())"
     )

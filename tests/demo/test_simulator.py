@@ -9,10 +9,10 @@ from statistics import mean
 import pytest
 from sklearn.metrics import f1_score
 
-from consilium.demo import GROUPS, PASSWORD, PEOPLE, SEED, SIGN_INS, DemoPerson
-from consilium.demo.cases import read_cases
-from consilium.demo.responses import compose_all
-from consilium.demo.simulator import CANNOT_ASSESS, MET, Simulator
+from demo import GROUPS, PASSWORD, PEOPLE, SEED, SIGN_INS, DemoPerson
+from demo.cases import read_cases
+from demo.responses import compose_all
+from demo.simulator import CANNOT_ASSESS, MET, Simulator
 
 CASES = {case.key: case for case in read_cases()}
 RESPONSES = [r for r in compose_all(tuple(CASES.values()), random.Random(SEED)) if r.candidate.kind == "model"]

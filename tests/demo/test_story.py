@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilium.demo.cases import read_cases
-from consilium.demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread, workday
+from demo.cases import read_cases
+from demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread, workday
 
 
 def test_every_case_is_in_one_of_the_two_parts_and_chinese_cases_in_both() -> None:

@@ -214,7 +214,7 @@ def test_language_is_switched_and_the_page_stays(new_page: NewPage, ana: User) -
 
 
 def test_demo_sign_in_fills_the_form(new_page: NewPage, ana: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    from consilium import context
+    from demo import context
 
     person = SimpleNamespace(role="Annotator", email="ana@example.org", password=PASSWORD)
     monkeypatch.setattr(context, "_sign_ins", lambda: [person])

@@ -246,7 +246,7 @@ def _demo_sign_ins() -> list[tuple[str, str, str]]:
     from django.contrib.auth import get_user_model
 
     try:
-        sign_ins: list[tuple[str, str, str]] = list(import_module("consilium.demo").SIGN_INS)
+        sign_ins: list[tuple[str, str, str]] = list(import_module("demo").SIGN_INS)
     except (ImportError, AttributeError):
         return []
     emails = set(

@@ -23,13 +23,13 @@ from annotation import services as work
 from annotation.models import Adjudication, Batch, ExpertGroup, Membership
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
-from consilium.demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, benchmark
-from consilium.demo.cases import DemoCase, read_cases
-from consilium.demo.physician_work import PhysicianWork, Task
-from consilium.demo.responses import DemoResponse, case_row, compose_all
-from consilium.demo.simulator import Simulator
-from consilium.demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
 from consilium.lib.errors import DomainError
+from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, benchmark
+from demo.cases import DemoCase, read_cases
+from demo.physician_work import PhysicianWork, Task
+from demo.responses import DemoResponse, case_row, compose_all
+from demo.simulator import Simulator
+from demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
 from rubrics import services as rubric_services
 from rubrics.drafting import DraftItem, items_of
 from rubrics.imports.bulk import refresh_statistics

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from consilium.demo import PHYSICIAN_CANDIDATE
-from consilium.demo.cases import DemoCase, DemoCriterion
+from demo import PHYSICIAN_CANDIDATE
+from demo.cases import DemoCase, DemoCriterion
 
 # On the log-odds of coverage.
 DIFFICULTY_SHIFT = {"low": 0.4, "medium": 0.0, "high": -0.4}

@@ -12,11 +12,11 @@ from accounts.models import User
 from annotation import access
 from annotation import services as work
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
-from consilium.demo import PEOPLE, DemoPerson
-from consilium.demo.cases import DemoCase
-from consilium.demo.responses import DemoResponse
-from consilium.demo.simulator import Correction, Grading, Simulator
-from consilium.demo.story import Calendar
+from demo import PEOPLE, DemoPerson
+from demo.cases import DemoCase
+from demo.responses import DemoResponse
+from demo.simulator import Correction, Grading, Simulator
+from demo.story import Calendar
 from rubrics.models import Benchmark, Response, Rubric, RubricItem
 
 FAULTY = "As worded, this can be read in two ways; it should name the act or the figure that it asks for."

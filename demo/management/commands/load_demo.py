@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from consilium.demo import PASSWORD, SIGN_INS
-from consilium.demo.load import load_demo
 from consilium.lib.errors import DomainError
+from demo import PASSWORD, SIGN_INS
+from demo.load import load_demo
 
 
 class Command(BaseCommand):

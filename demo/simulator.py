@@ -18,9 +18,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from consilium.demo import DemoPerson
-from consilium.demo.cases import DemoCase
-from consilium.demo.responses import DemoResponse, Span
+from demo import DemoPerson
+from demo.cases import DemoCase
+from demo.responses import DemoResponse, Span
 
 MET, NOT_MET, CANNOT_ASSESS = "met", "not_met", "cannot_assess"
 

@@ -22,7 +22,7 @@ class DemoPerson:
     """A made-up person. ``group`` is empty for those who run the benchmark and for those who wrote responses.
 
     ``strictness`` shifts a physician's bar for "met" (above 0: stricter), ``noise`` is how far single readings
-    scatter; both are in the units of `consilium.demo.simulator`.
+    scatter; both are in the units of `demo.simulator`.
     """
 
     email: str

@@ -2,7 +2,7 @@
 
 A file has the ClinConsensus fields and, beside each criterion, ``met_by`` (a sentence that satisfies it in full) and
 for about a third of them and more ``near_miss`` (touches the topic and fails it). ``openings``, ``closings`` and
-``asides`` satisfy no criterion; responses are composed of all of these by `consilium.demo.responses`.
+``asides`` satisfy no criterion; responses are composed of all of these by `demo.responses`.
 """
 
 from __future__ import annotations

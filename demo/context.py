@@ -29,6 +29,6 @@ def _sign_ins() -> Sequence[SignIn]:
 
     if not Benchmark.objects.filter(slug="demo", is_demo=True).exists():
         return ()
-    from consilium.demo import SIGN_INS
+    from demo import SIGN_INS
 
     return [SignIn(*row) for row in SIGN_INS]
