@@ -1,4 +1,4 @@
-"""The project's ground as an app: it holds a command, a table, and templates of third parties."""
+"""The bottom layer as an app: it holds a command, two tables, and templates of third parties."""
 
 from django.apps import AppConfig
 from django.contrib.staticfiles.apps import StaticFilesConfig

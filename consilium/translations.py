@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
 
 ROOT = Path(settings.BASE_DIR)
-APPS = ("consilium", "accounts", "rubrics", "annotation", "scoring", "agreement", "releases")
+APPS = (
+    *("config", "demo", "standalone", "consilium"),
+    *("accounts", "rubrics", "annotation", "scoring", "agreement", "releases"),
+)
 LOCALES = ("zh_Hans",)
 
 # name of the function -> (place of the context, place of the message, place of the plural)

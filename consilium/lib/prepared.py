@@ -7,18 +7,23 @@ in turn is mostly planning, so web processes have their connections keep the pla
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Model, QuerySet
 
-if TYPE_CHECKING:
-    from standalone.postgres.base import DatabaseWrapper
-
 Row = TypeVar("Row", bound=Model)
 # In the place of each value while the query is put together; nothing else in a query looks like them.
 _NUMBER, _TEXT = 2_147_400_000, "\ue000value {}\ue000"
+
+
+class _Connection(Protocol):
+    """What the database backend of this project offers beside Django's."""
+
+    def kept_cursor(self) -> AbstractContextManager[Any]:
+        """A cursor whose statements the server keeps with their plans."""
 
 
 class Prepared(Generic[Row]):
@@ -105,7 +110,7 @@ def kept(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[
     """What ``sql``, always the same text that begins with SELECT, finds; the connection keeps its plan."""
     if not sql.startswith("SELECT"):  # the audit trail would put a statement before it
         raise ValueError(f"does not begin with SELECT: {sql[:40]}")
-    with cast("DatabaseWrapper", connection).kept_cursor() as cursor:
+    with cast(_Connection, connection).kept_cursor() as cursor:
         cursor.execute(sql, parameters)
         return list(cursor.fetchall())
 
