@@ -36,9 +36,10 @@ def run(pytester, monkeypatch):
 
     def run(tests, *arguments):
         monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parent.parent))
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         pytester.makeconftest(CONFTEST)
         pytester.makepyfile(BUSY + tests)
-        return pytester.runpytest_subprocess("-p", "no:django", "-p", "no:xdist", *arguments)
+        return pytester.runpytest_subprocess(*arguments)
 
     return run
 
