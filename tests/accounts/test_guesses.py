@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core import mail
 from django.core.cache import cache
-from django.db import connection
 from django.test import Client
 
 import config.settings as product_settings
@@ -156,17 +154,6 @@ def test_an_address_given_with_capitals_signs_in_and_gets_a_link(client: Client)
     assert client.login(email="Bo.Li@Clinic.Example.org", password=PASSWORD)
     client.post("/accounts/password/reset/", {"email": "Bo.Li@Clinic.Example.org"})
     assert len(mail.outbox) == 1
-
-
-def test_addresses_of_before_are_brought_to_small_letters(client: Client) -> None:
-    person = UserFactory(email="Bo.Li@clinic.example.org")
-    assert not client.login(email="Bo.Li@clinic.example.org", password=PASSWORD)
-    migration = import_module("accounts.migrations.0006_addresses_in_small_letters").Migration
-    with connection.cursor() as cursor:
-        cursor.execute(migration.operations[0].sql)
-    person.refresh_from_db()
-    assert person.email == "bo.li@clinic.example.org"
-    assert client.login(email="Bo.Li@clinic.example.org", password=PASSWORD)
 
 
 def test_strangers_to_the_api_are_counted_by_their_own_address() -> None:

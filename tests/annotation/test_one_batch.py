@@ -6,13 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.core.management import call_command
-from django.core.management.base import CommandError
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -287,42 +283,11 @@ def test_two_forms_with_seeds_of_their_own_are_two_batches(group: ExpertGroup) -
     assert Assignment.objects.count() == 5
 
 
-def test_an_update_names_the_work_that_somebody_has_twice(group: ExpertGroup) -> None:
-    migration = import_module("annotation.migrations.0010_one_batch_a_preview")
-    make_batch(group, title="First of two")
-    row = Assignment.objects.first()
-    assert row is not None
-    with connection.schema_editor() as editor:
-        migration.refuse_double_work(None, editor)  # nothing to say
-        editor.execute("DROP INDEX annotation_live_work_once")
-    try:
-        twin = copy_of(row)
-        twin.save()
-        with connection.schema_editor() as editor, pytest.raises(CommandError) as refused:
-            migration.refuse_double_work(None, editor)
-        text = str(refused.value)
-        assert re.search(rf"case {row.case.key} in the batches First of two \(\w+\), Other \(\w+\)", text), text
-        # Closed by the version before, which knew no such mark, the batch is no obstacle any more.
-        Batch.objects.filter(pk=twin.batch.pk).update(status="closed", closed_at=timezone.now())
-        Assignment.objects.filter(pk=twin.pk).update(batch_closed=False)
-        with connection.schema_editor() as editor:
-            migration.end_open_work(None, editor)
-            migration.refuse_double_work(None, editor)
-    finally:
-        (constraint,) = [
-            unique for unique in Assignment._meta.constraints if unique.name == "annotation_live_work_once"
-        ]
-        with connection.schema_editor() as editor:
-            editor.add_constraint(Assignment, constraint)
-
-
-def test_a_database_with_work_in_it_is_updated(group: ExpertGroup) -> None:
+def test_closing_a_batch_marks_its_open_work_and_no_other(group: ExpertGroup) -> None:
     closed = make_batch(group)
     close_batch(batch=closed, at=timezone.now())
     make_batch(group, skip_given=False, seed=8, annotators_per_item=1)
     left_open = Assignment.objects.filter(batch=closed).count()
-    call_command("migrate", "annotation", "0009_writing_record", verbosity=0)
-    call_command("migrate", "annotation", verbosity=0)  # to the newest, which the tests after this one need
     assert Assignment.objects.filter(batch_closed=True).count() == left_open == 6
     assert not Assignment.objects.filter(batch_closed=True).exclude(batch=closed).exists()
 
