@@ -5,11 +5,14 @@ from django.contrib.staticfiles.apps import StaticFilesConfig
 
 
 class ConsiliumConfig(AppConfig):
-    """What every app builds on."""
+    """What every app builds on; registers the checks of the database."""
 
     name = "consilium"
     default = True
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        import consilium.checks  # noqa: F401
 
 
 class StaticFiles(StaticFilesConfig):

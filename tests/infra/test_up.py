@@ -208,6 +208,26 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     assert up.nothing_left()
 
 
+def test_a_database_that_lacks_a_migration_whose_file_is_gone_is_refused(home):
+    server = EmbeddedServer(home)
+    server.ensure()
+    try:
+        with psycopg.connect(host=str(server.socket_folder), user=SUPERUSER, dbname=SUPERUSER) as connection:
+            removed = connection.execute(
+                "DELETE FROM django_migrations WHERE name = '0011_final_rulings' RETURNING app, name, applied"
+            ).fetchall()
+            assert [row[:2] for row in removed] == [("annotation", "0011_final_rulings")]
+        refused = Up(home)
+        assert refused.process.wait(timeout=60) == 1
+        output = refused.said.read_text()
+        assert "only some of the earlier migrations of annotation. It lacks 0011_final_rulings," in output
+        assert "Traceback" not in output
+    finally:
+        with psycopg.connect(host=str(server.socket_folder), user=SUPERUSER, dbname=SUPERUSER) as connection:
+            connection.execute("INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, %s)", removed[0])
+        server.leave()
+
+
 def leader(home, command):
     """Number of the process with its own group whose command line holds `command`; 0 where there is none."""
     for number in processes_naming(str(home)):

@@ -16,6 +16,7 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -170,6 +171,8 @@ class Command(BaseCommand):
 
     def _prepare(self, *, no_demo: bool) -> None:
         self._say("Preparing the database …")
+        # A command that is called from code skips its checks; all of them would take seconds.
+        call_command("check", tags=["database"], databases=["default"], stdout=StringIO())
         call_command("migrate", verbosity=0, interactive=False)
         self._collect_static()
         if not no_demo and os.environ.get("CONSILIUM_DEMO", "1") not in {"0", "false", "no"}:
