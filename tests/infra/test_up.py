@@ -208,7 +208,7 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     assert up.nothing_left()
 
 
-def test_a_database_that_lacks_a_migration_whose_file_is_gone_is_refused(home):
+def test_a_database_that_lacks_a_migration_whose_file_is_gone_is_refused(start_up, home):
     server = EmbeddedServer(home)
     server.ensure()
     try:
@@ -217,7 +217,7 @@ def test_a_database_that_lacks_a_migration_whose_file_is_gone_is_refused(home):
                 "DELETE FROM django_migrations WHERE name = '0011_final_rulings' RETURNING app, name, applied"
             ).fetchall()
             assert [row[:2] for row in removed] == [("annotation", "0011_final_rulings")]
-        refused = Up(home)
+        refused = start_up()
         assert refused.process.wait(timeout=60) == 1
         output = refused.said.read_text()
         assert "only some of the earlier migrations of annotation. It lacks 0011_final_rulings," in output
