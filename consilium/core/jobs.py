@@ -1,0 +1,374 @@
+"""Jobs: work that a request leaves to a Celery worker. The job is a row of the database; its task only carries the id.
+
+So a task may be lost, may come late and may come twice:
+
+- *Enqueue*: the service that writes the row sends a task once its transaction is committed.
+- *Claim*: one conditional ``UPDATE`` makes a worker the only one at the job. ``attempts`` numbers the claims, and every
+  later write of the worker names its claim. A worker whose claim is no longer the latest can write nothing.
+- *Heartbeat*: while the worker computes, a thread writes every `HEARTBEAT_S` that it is alive and how far it is.
+- *Sweep*: every few seconds, beat enqueues jobs again whose task was lost, or whose worker has stopped its heartbeat
+  for `LOST_AFTER`. The worker of such a job may still run. After `MAX_ATTEMPTS` lost workers the job fails.
+- *Cancel*: the job fails with a reason. Its worker finds that out at its next heartbeat, and writes nothing.
+
+To add a kind of job:
+
+1. Derive its model from `Job`, or from `BaseJob` where a share of progress and one text of error do not fit. Give the
+   model an index on ``created_at`` with the condition ``status__in=["pending", "running"]`` for the sweep.
+2. In the app's services, derive a class from `JobKind`, write its `JobKind.work`, and register an instance::
+
+       class SummaryJobs(JobKind[Summary]):
+           model = Summary
+           task = "summaries.tasks.write_summary"
+           worker_lost = gettext_lazy("The worker was lost %(times)s times while writing this.")
+           crashed = gettext_lazy("The summary failed; the log of the worker has the details.")
+
+           def work(self, attempt: Attempt[Summary]) -> None:
+               text = summarize(attempt.job.benchmark, progress=attempt.progress)
+               attempt.finish(text=text)
+
+       SUMMARIES = register(SummaryJobs())
+
+3. The service that creates the row calls ``SUMMARIES.enqueue(row)`` in the same transaction.
+4. In the app's ``tasks.py``, write two tasks: one calls ``SUMMARIES.run``, the other calls ``SUMMARIES.sweep``. Tasks
+   import services. Services never import tasks: they name them.
+5. Put the second task into ``CELERY_BEAT_SCHEDULE``. `check_kinds` refuses to start without steps 4 and 5.
+
+Work that is claimed by an advisory lock instead, because one row is worked on in many short turns, is in
+`consilium.core.locked_jobs`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from functools import cache
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+import structlog
+from celery import current_app
+from django.conf import settings
+from django.core import checks
+from django.db import connection, models
+from django.db.models import F, Q
+from django.utils.module_loading import autodiscover_modules
+from django.utils.translation import gettext_lazy as _
+
+from consilium.lib.errors import DomainError
+from consilium.lib.spoken import speaking_to
+from consilium.lib.transitions import transition
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrOrPromise
+
+logger = structlog.get_logger(__name__)
+
+Clock = Callable[[], datetime]
+Values = dict[str, Any]
+
+# Below the second in which a page asks how far a job is, so that each answer can differ from the one before.
+HEARTBEAT_S = 0.7
+# A worker without a heartbeat for so long counts as lost. A restart of the database and a machine that is frozen for a
+# while fit into it. A worker that lives and is taken for lost costs a second computation, and a longer wait only time.
+LOST_AFTER = timedelta(minutes=2)
+# A job that waits for so long has lost its task. A busy worker may be the reason as well: a second task costs nothing.
+TASK_LOST_AFTER = timedelta(seconds=10)
+# Whatever ends three workers would end a fourth.
+MAX_ATTEMPTS = 3
+
+
+class JobStatus(models.TextChoices):
+    """States of a job: the row is there before any task is."""
+
+    PENDING = "pending", _("Waiting")
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
+    REFUSED = "refused", _("Refused")
+    FAILED = "failed", _("Failed")
+
+
+OPEN = (JobStatus.PENDING, JobStatus.RUNNING)
+ENDED_WITHOUT_RESULT = (JobStatus.REFUSED, JobStatus.FAILED)
+
+
+class BaseJob(models.Model):
+    """What a claim needs. A kind whose columns differ, such as an upload counted in bytes, adds its own."""
+
+    status = models.CharField(max_length=10, choices=JobStatus.choices, default=JobStatus.PENDING)
+    attempts = models.PositiveSmallIntegerField(default=0)  # numbers the claims: only the latest may write
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Job(BaseJob):
+    """A job with a share of progress and one text that says why it failed."""
+
+    progress = models.FloatField(default=0.0)  # share done, 0 to 1
+    error = models.TextField(blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Superseded(Exception):
+    """The claim is no longer the latest: another worker has the job by now, or somebody cancelled it.
+
+    `JobKind.run` catches it. `JobKind.work` may catch it to clean up, and then raises it again.
+    """
+
+
+JobT = TypeVar("JobT", bound=BaseJob)
+
+
+def label(job: BaseJob) -> str:
+    """A job as logs name it: without what people have written."""
+    return f"{job._meta.label} {job.pk}"
+
+
+class Attempt(Generic[JobT]):
+    """One worker at a job. `JobKind.run` makes it; as a context manager it writes the heartbeat.
+
+    The heartbeat has a thread and a connection of its own: the work may be one transaction, which shows nothing before
+    it is committed and may be read-only. Inside a transaction of the caller no other connection sees the row, so there
+    `progress` writes the heartbeat itself.
+    """
+
+    def __init__(self, kind: JobKind[JobT], job: JobT, clock: Clock) -> None:
+        self.job = job
+        self._kind = kind
+        self._clock = clock
+        self._amount = 0.0
+        self._is_superseded = False
+        self.is_finished = False
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        if not connection.in_atomic_block:
+            self._thread = threading.Thread(target=self._beat, name=f"heartbeat of {label(job)}", daemon=True)
+
+    def __enter__(self) -> Self:
+        if self._thread is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def progress(self, amount: float) -> None:
+        """Note how far the work is, in the unit of the kind; `Superseded` if the claim is no longer the latest."""
+        self._amount = amount
+        if self._thread is None:
+            self._write()
+        if self._is_superseded:
+            raise Superseded
+
+    def finish(self, **values: Any) -> None:
+        """Write the result; `Superseded` if the claim is no longer the latest.
+
+        Call it in one transaction with whatever else belongs to the result: `Superseded` then takes all of it back.
+        """
+        self.stop()  # the heartbeat must not wait for the row that this transaction now writes
+        ended = {"status": JobStatus.DONE, "finished_at": self._clock(), **values}
+        if not self._kind.held(self.job).update(**ended):
+            raise Superseded
+        self.is_finished = True
+
+    def stop(self) -> None:
+        """Write no more heartbeats, and wait for the one that may be under way."""
+        self._stop.set()
+        if self._thread is not None and self._thread.is_alive():
+            self._thread.join()
+
+    def _write(self) -> None:
+        values = self._kind.progress_values(self._amount)
+        if not self._kind.held(self.job).update(heartbeat_at=self._clock(), **values):
+            self._is_superseded = True
+
+    def _beat(self) -> None:
+        try:
+            while not self._is_superseded and not self._stop.wait(HEARTBEAT_S):
+                self._write()
+        finally:
+            connection.close()
+
+
+class JobKind(Generic[JobT]):
+    """How jobs of one model run. A subclass sets ``model``, ``task`` and the two messages, and writes `work`."""
+
+    model: type[JobT]
+    task: ClassVar[str]  # the dotted name of the Celery task that calls `run`
+    sweep_task: ClassVar[str]  # the dotted name of the Celery task that calls `sweep`
+    worker_lost: ClassVar[_StrOrPromise]  # shown when all attempts are used up; has %(times)s
+    crashed: ClassVar[_StrOrPromise]  # shown when `work` raises what is no `DomainError`
+    lost_after: ClassVar[timedelta] = LOST_AFTER
+    related: ClassVar[tuple[str, ...]] = ("benchmark", "created_by")  # read together with the job
+
+    # What a kind may say differently --------------------------------------------------------------------------------
+
+    def work(self, attempt: Attempt[JobT]) -> None:
+        """Do the work and call ``attempt.finish``. `DomainError` says why it cannot be done."""
+        raise NotImplementedError
+
+    def blank_values(self) -> Values:
+        """The fields, beside status and times, of a job that nobody has worked on yet."""
+        return {"progress": 0.0, "error": ""}
+
+    def progress_values(self, amount: float) -> Values:
+        """The fields that say how far a job is."""
+        return {"progress": min(max(amount, 0.0), 1.0)}
+
+    def error_values(self, message: str) -> Values:
+        """The fields that say why a job failed."""
+        return {"error": message}
+
+    def refusal_values(self, error: DomainError) -> Values:
+        """The fields of a job that ``work`` refused, among them its status."""
+        return {"status": JobStatus.FAILED, **self.error_values(str(error))}
+
+    # What services and tasks call -----------------------------------------------------------------------------------
+
+    def enqueue(self, job: JobT) -> None:
+        """Send a task for the job once the transaction is committed."""
+        enqueue(self.task, job.pk)
+
+    def restart(self, job: JobT) -> None:
+        """Try a refused or failed job again, in the caller's transaction; `Conflict` if it is neither."""
+        values: Values = {"attempts": 0, "started_at": None, "finished_at": None, **self.blank_values()}
+        transition(job, source=ENDED_WITHOUT_RESULT, target=JobStatus.PENDING, **values)
+        self.enqueue(job)
+
+    def cancel(self, job: JobT, *, reason: str, at: datetime) -> None:
+        """End an open job, which then says ``reason``; `Conflict` if it has ended. Its worker can write no more."""
+        transition(job, source=OPEN, target=JobStatus.FAILED, finished_at=at, **self.error_values(reason))
+
+    def claim(self, *, job_id: int, at: datetime) -> JobT | None:
+        """Take a job that waits, or whose worker was lost; None where there is nothing to do.
+
+        Of several callers one gets the job. A job whose workers were lost `MAX_ATTEMPTS` times fails.
+        """
+        rows = self.model._default_manager.filter(pk=job_id)
+        claimable = rows.filter(Q(status=JobStatus.PENDING) | self._worker_is_lost(at))
+        message = self.worker_lost % {"times": MAX_ATTEMPTS}
+        if claimable.filter(attempts__gte=MAX_ATTEMPTS).update(
+            status=JobStatus.FAILED, finished_at=at, **self.error_values(message)
+        ):
+            return None
+        values = {"status": JobStatus.RUNNING, "started_at": at, "heartbeat_at": at, "attempts": F("attempts") + 1}
+        is_claimed = claimable.update(**values, **self.blank_values())
+        return rows.select_related(*self.related).get() if is_claimed else None
+
+    def run(self, *, job_id: int, clock: Clock) -> None:
+        """Do a job if there is something to do: safe to call any number of times, from any number of workers.
+
+        What the job says to people is in the language of whoever created it.
+        """
+        job = self.claim(job_id=job_id, at=clock())
+        if job is None:
+            return
+        with speaking_to(job.created_by):
+            self._run(job, clock)
+
+    def unfinished(self, *, at: datetime) -> list[int]:
+        """The ids of jobs that nobody works on though they are due: their task, or their worker, was lost."""
+        task_is_lost = Q(status=JobStatus.PENDING, created_at__lt=at - TASK_LOST_AFTER)
+        rows = self.model._default_manager.filter(task_is_lost | self._worker_is_lost(at))
+        return list(rows.order_by("created_at").values_list("pk", flat=True))
+
+    def sweep(self, *, at: datetime) -> int:
+        """Enqueue unfinished jobs again; how many."""
+        unfinished = self.unfinished(at=at)
+        for job_id in unfinished:
+            tasks()[self.task].delay(job_id)
+        return len(unfinished)
+
+    # --------------------------------------------------------------------------------------------------------------
+
+    def held(self, job: JobT) -> models.QuerySet[JobT]:
+        """The row, as long as the claim that ``job`` was read with is the latest; else nothing.
+
+        The number alone does not tell: a job that is restarted counts from 1 again, and an old worker may still run.
+        """
+        return self.model._default_manager.filter(
+            pk=job.pk, status=JobStatus.RUNNING, attempts=job.attempts, started_at=job.started_at
+        )
+
+    def _worker_is_lost(self, at: datetime) -> Q:
+        return Q(status=JobStatus.RUNNING, heartbeat_at__lt=at - self.lost_after)
+
+    def _run(self, job: JobT, clock: Clock) -> None:
+        try:
+            with Attempt(self, job, clock) as attempt:
+                self.work(attempt)
+            if not attempt.is_finished:
+                raise RuntimeError(f"{type(self).__name__}.work has not called finish")
+        except Superseded:
+            logger.info("job_superseded", job=label(job), attempt=job.attempts)
+        except DomainError as error:
+            self.held(job).update(finished_at=clock(), **self.refusal_values(error))
+        except Exception:
+            message = self.error_values(str(self.crashed))
+            self.held(job).update(status=JobStatus.FAILED, finished_at=clock(), **message)
+            raise
+
+
+# The registry ---------------------------------------------------------------------------------------------------------
+
+
+class Kind(Protocol):
+    """What the registry knows of a kind, whichever way its work is claimed."""
+
+    @property
+    def task(self) -> str: ...
+    @property
+    def sweep_task(self) -> str: ...
+
+
+KindT = TypeVar("KindT", bound=Kind)
+_kinds: dict[str, Kind] = {}  # by the name of the task
+
+
+def register(kind: KindT) -> KindT:
+    """Make a kind known; `ValueError` where another one has its task."""
+    if kind.task in _kinds:
+        raise ValueError(f"{kind.task} belongs to another kind of job")
+    _kinds[kind.task] = kind
+    return kind
+
+
+def enqueue(task: str, *arguments: Any) -> None:
+    """Send the task with that dotted name once the transaction is committed; `KeyError` where there is none.
+
+    Where the broker is away, that is logged and not raised: the row is committed, and the sweep finds it.
+    """
+    tasks()[task].delay_on_commit(*arguments)
+
+
+@cache
+def tasks() -> Mapping[str, Any]:
+    """The product's Celery tasks by name. The first call imports the ``tasks`` module of every app."""
+    autodiscover_modules("tasks")  # Celery's own loader would run all system checks as well
+    return current_app.tasks
+
+
+@checks.register
+def check_kinds(**_options: Any) -> list[checks.CheckMessage]:
+    """A system check: both tasks of every kind are there, and beat enqueues the second."""
+    known = tasks()
+    scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+    errors: list[checks.CheckMessage] = []
+    for kind in _kinds.values():
+        for task in (kind.task, kind.sweep_task):
+            if task not in known:
+                errors.append(checks.Error(f"There is no Celery task {task}.", obj=kind, id="consilium.E001"))
+        if kind.sweep_task not in scheduled:
+            message = f"CELERY_BEAT_SCHEDULE has no {kind.sweep_task}: lost jobs would stay lost."
+            errors.append(checks.Error(message, obj=kind, id="consilium.E002"))
+    return errors

@@ -1,0 +1,116 @@
+"""Work that is claimed by an advisory lock: a run of many requests, which is worked on in many turns.
+
+The row says what is left to do. A worker holds the lock as long as it works, and the lock ends with its connection. So
+no time limit says whether a worker was lost: the lock of a worker that died is free. A sweep enqueues whatever is
+open and held by nobody. `consilium.core.jobs` is the other way: one claim, one result, and a heartbeat.
+
+To add a kind, derive a class from `LockedKind`, register an instance, and go on as `consilium.core.jobs` says from
+step 3 on. ``KIND.hold(pk)`` is the claim; what a turn does and how it ends is the kind's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import ClassVar, Generic, TypeVar
+
+from django.db import connection, models, transaction
+from django.db.models import Q
+
+from consilium.core.jobs import enqueue
+
+# Open work that waits for so long has lost its task. Longer than for other jobs: a task may wait for a turn of another
+# run to end, and there may be many tasks.
+ENQUEUE_AGAIN_AFTER = timedelta(seconds=60)
+
+RowT = TypeVar("RowT", bound=models.Model)
+
+
+class LockedKind(Generic[RowT]):
+    """How work on rows of one model is claimed, enqueued and found again."""
+
+    model: type[RowT]
+    task: ClassVar[str]  # the dotted name of the Celery task that works on a row
+    sweep_task: ClassVar[str]  # the dotted name of the Celery task that calls `sweep`
+    lock: ClassVar[int]  # the upper 16 bits of its locks, which keep them apart from others'
+    waiting: ClassVar[Collection[str]]  # the statuses of a row that needs a worker
+    running: ClassVar[Collection[str]]  # the statuses of a row that has a worker, if that was not lost
+    enqueued_field: ClassVar[str] = "heartbeat_at"  # when a task was last sent for a row that waits
+    may_pause: ClassVar[bool] = False  # whether a row that waits may have a time in ``resume_at``, to rest until then
+
+    # What a kind may say differently --------------------------------------------------------------------------------
+
+    def ids(self, row: RowT) -> tuple[int, ...]:
+        """What the task and `hold` are given to know the row by."""
+        return (row.pk,)
+
+    def lock_key(self, *ids: int) -> int:
+        """The lower 48 bits of the row's lock."""
+        return ids[0]
+
+    def rows(self) -> models.QuerySet[RowT]:
+        """The rows among which the sweep looks."""
+        return self.model._default_manager.all()
+
+    def due(self, *, at: datetime) -> Q:
+        """Which rows a worker should be at."""
+        sent = self.enqueued_field
+        needs_task = Q(status__in=self.waiting) & (Q(**{sent: None}) | Q(**{f"{sent}__lt": at - ENQUEUE_AGAIN_AFTER}))
+        if self.may_pause:
+            needs_task &= Q(resume_at=None) | Q(resume_at__lte=at)
+        return needs_task | Q(status__in=self.running)
+
+    def is_wanted(self, row: RowT, *, at: datetime) -> bool:
+        """Whether the sweep enqueues a row that nobody holds; a kind may end the row here instead."""
+        return True
+
+    # What services, tasks and workers call --------------------------------------------------------------------------
+
+    def enqueue(self, rows: Iterable[RowT], *, at: datetime) -> None:
+        """Send a task for each row once the transaction is committed."""
+        rows = list(rows)
+        self.model._default_manager.filter(pk__in=[row.pk for row in rows]).update(**{self.enqueued_field: at})
+        for row in rows:
+            enqueue(self.task, *self.ids(row))
+
+    @contextmanager
+    def hold(self, *ids: int) -> Iterator[bool]:
+        """Hold a row for the length of the block; False where another worker has it.
+
+        The lock is the connection's: the block does all its work on it, and no transaction is open around it.
+        """
+        key = self._key(*ids)
+        with connection.cursor() as cursor:
+            # Where the machine of a worker vanishes the server finds out within a minute, and the lock is free.
+            cursor.execute(
+                "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
+            )
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
+            is_held = bool(cursor.fetchone()[0])
+        try:
+            yield is_held
+        finally:
+            # Where the connection is gone, so is the lock; a new connection would have nothing to let go of.
+            if is_held and connection.connection is not None and not connection.connection.closed:
+                with connection.cursor() as cursor:
+                    cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+
+    def is_free(self, *ids: int) -> bool:
+        """Whether no worker holds the row; asked inside a transaction, which keeps others out for its length."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [self._key(*ids)])
+            return bool(cursor.fetchone()[0])
+
+    def sweep(self, *, at: datetime) -> int:
+        """Enqueue again what a lost worker or an emptied broker left behind; how many rows."""
+        count = 0
+        for row in self.rows().filter(self.due(at=at)):
+            with transaction.atomic():
+                if self.is_free(*self.ids(row)) and self.is_wanted(row, at=at):
+                    self.enqueue([row], at=at)
+                    count += 1
+        return count
+
+    def _key(self, *ids: int) -> int:
+        return (self.lock << 48) | self.lock_key(*ids)
