@@ -143,7 +143,7 @@ class Attempt(Generic[JobT]):
     def __init__(self, kind: JobKind[JobT], job: JobT, clock: Clock) -> None:
         self.job = job
         self._kind = kind
-        self._clock = clock
+        self.clock = clock
         self._amount = 0.0
         self._is_superseded = False
         self.is_finished = False
@@ -176,7 +176,7 @@ class Attempt(Generic[JobT]):
         Call it in one transaction with whatever else belongs to the result: `Superseded` then takes all of it back.
         """
         self.stop()  # the heartbeat must not wait for the row that this transaction now writes
-        ended = {"status": JobStatus.DONE, "finished_at": self._clock(), **values}
+        ended = {"status": JobStatus.DONE, "finished_at": self.clock(), **values}
         if not self._kind.held(self.job).update(**ended):
             raise Superseded
         self.is_finished = True
@@ -189,7 +189,7 @@ class Attempt(Generic[JobT]):
 
     def _write(self) -> None:
         values = self._kind.progress_values(self._amount)
-        if not self._kind.held(self.job).update(heartbeat_at=self._clock(), **values):
+        if not self._kind.held(self.job).update(heartbeat_at=self.clock(), **values):
             self._is_superseded = True
 
     def _beat(self) -> None:
