@@ -56,7 +56,7 @@ from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
 
 from consilium.lib.errors import DomainError
-from consilium.lib.spoken import speaking_to
+from consilium.lib.i18n import language_of
 from consilium.lib.transitions import transition
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ class JobKind(Generic[JobT]):
         job = self.claim(job_id=job_id, at=clock())
         if job is None:
             return
-        with speaking_to(job.created_by):
+        with language_of(job.created_by):
             self._run(job, clock)
 
     def unfinished(self, *, at: datetime) -> list[int]:
