@@ -17,8 +17,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 register_transport()
 
 
-class RingingTask(DjangoTask):
-    """A task that is only a bell: where it cannot be sent, the request that wanted it has still done its work.
+class BestEffortTask(DjangoTask):
+    """A task that may be lost: if it cannot be sent, the request that wanted it has still done its work.
 
     The row that says what to do is committed by then, and the sweep finds it.
     """
@@ -32,12 +32,12 @@ class RingingTask(DjangoTask):
         _after_commit(lambda: self.apply_async(*args, **kwargs))
 
 
-def _after_commit(ring: Callable[[], object]) -> None:
+def _after_commit(send: Callable[[], object]) -> None:
     # Not a partial: Django logs what a failed hook is called, and would fail itself on one that has no name.
-    transaction.on_commit(ring, robust=True)
+    transaction.on_commit(send, robust=True)
 
 
-app = Celery("consilium", task_cls=RingingTask)
+app = Celery("consilium", task_cls=BestEffortTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add("consilium.core.watchdog:Watchdog")
