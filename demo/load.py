@@ -348,7 +348,7 @@ def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
     Both are done here and not by a worker: the run needs the fitted judge, and the reports need the run.
     """
     judge = judges.create_trained_judge(
-        benchmark=demo, name=JUDGE, group=GROUPS[0], seed=SEED, held_out=[HELD_OUT], by=researcher, at=at, ring=False
+        benchmark=demo, name=JUDGE, group=GROUPS[0], seed=SEED, held_out=[HELD_OUT], by=researcher, at=at, enqueue=False
     )
     model = TrainedModel.objects.get(judge=judge)
     fit(model.pk, clock=lambda: at)

@@ -87,7 +87,7 @@ def create_release(
     at: datetime,
     by: User | None = None,
     canary: Callable[[], str] = new_canary,
-    ring: bool = True,
+    enqueue: bool = True,
 ) -> Release:
     """A release that waits for a worker. `DomainError` where it could never be made, or the version is taken.
 
@@ -110,7 +110,7 @@ def create_release(
     release = Release.objects.create(
         benchmark=row, version=version, notes=notes.strip(), options=options.as_json(), created_by=by, created_at=at
     )
-    if ring:
+    if enqueue:
         run_release.delay_on_commit(release.pk)
     return release
 

@@ -60,11 +60,11 @@ def create_trained_judge(
     held_out: Sequence[str] = (),
     by: User | None,
     at: datetime,
-    ring: bool = True,
+    enqueue: bool = True,
 ) -> Judge:
     """A judge to be fitted on physicians' decisions: of one expert group, or of all of the benchmark's.
 
-    The fitting itself is a Celery task; ``ring`` False leaves it to the caller.
+    The fitting itself is a Celery task; ``enqueue`` False leaves it to the caller.
     """
     from scoring.tasks import train_judge
 
@@ -81,7 +81,7 @@ def create_trained_judge(
         benchmark=benchmark, name=name, kind=Judge.Kind.TRAINED, config=config.model_dump(mode="json"), by=by
     )
     model = TrainedModel.objects.create(judge=judge, heartbeat_at=at)
-    if ring:
+    if enqueue:
         train_judge.delay_on_commit(model.pk)
     return judge
 

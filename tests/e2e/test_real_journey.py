@@ -135,7 +135,7 @@ def train_elsewhere(admin: User) -> None:
     """A judge, trained on the decisions of another benchmark."""
     taught = learnable("taught", ["a", "b", "c", "d", "e"])
     BenchmarkRoleFactory(benchmark=taught, user=admin, role="researcher")
-    judge = create_trained_judge(benchmark=taught, name=JUDGE, group="A", by=admin, at=timezone.now(), ring=False)
+    judge = create_trained_judge(benchmark=taught, name=JUDGE, group="A", by=admin, at=timezone.now(), enqueue=False)
     fit(TrainedModel.objects.get(judge=judge).pk, clock=timezone.now)
 
 

@@ -123,7 +123,7 @@ def test_a_release_without_a_licence_says_that_it_has_none(tmp_path: Path) -> No
 def test_a_finished_release_stands_and_its_version_is_taken() -> None:
     benchmark = imported("hb", [healthbench(1)])
     release = services.create_release(
-        benchmark=benchmark, version="1.0", notes="", options=ReleaseOptions(), at=AT, ring=False
+        benchmark=benchmark, version="1.0", notes="", options=ReleaseOptions(), at=AT, enqueue=False
     )
     services.run(release_id=release.pk, clock=lambda: AT)
     release.refresh_from_db()
@@ -139,7 +139,7 @@ def test_a_finished_release_stands_and_its_version_is_taken() -> None:
 def test_a_lost_worker_is_replaced_and_the_third_loss_is_the_end() -> None:
     benchmark = imported("hb", [healthbench(1)])
     release = services.create_release(
-        benchmark=benchmark, version="1.0", notes="", options=ReleaseOptions(), at=AT, ring=False
+        benchmark=benchmark, version="1.0", notes="", options=ReleaseOptions(), at=AT, enqueue=False
     )
     at = AT
     for _attempt in range(services.MAX_ATTEMPTS):

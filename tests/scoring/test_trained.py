@@ -264,7 +264,7 @@ def test_a_worker_trains_and_runs_the_judge(celery_worker: Worker) -> None:
 
 
 def test_a_failed_training_can_be_tried_again(answered: Benchmark) -> None:
-    judge = create_trained_judge(benchmark=answered, name="x", by=None, at=timezone.now(), ring=False)
+    judge = create_trained_judge(benchmark=answered, name="x", by=None, at=timezone.now(), enqueue=False)
     model = TrainedModel.objects.get(judge=judge)
     fit(model.pk, clock=timezone.now)
     model.refresh_from_db()

@@ -97,7 +97,7 @@ class Command(BaseCommand):
                 return newest
             version = services.next_version(benchmark)
         release = services.create_release(
-            benchmark=benchmark, version=version, notes=notes, options=options, at=timezone.now(), ring=False
+            benchmark=benchmark, version=version, notes=notes, options=options, at=timezone.now(), enqueue=False
         )
         services.run(release_id=release.pk, clock=timezone.now)
         release.refresh_from_db()

@@ -40,7 +40,7 @@ class Command(BaseCommand):
                 held_out=[name for names in options["held_out"] for name in names],
                 by=None,
                 at=timezone.now(),
-                ring=False,
+                enqueue=False,
             )
         except DomainError as error:
             raise CommandError(str(error)) from None
