@@ -47,7 +47,7 @@ NO_PAIRS = "the raters share no pair that both answered met or not met"
 Progress = Callable[[float], None]
 
 
-def unheard(share: float) -> None:
+def no_progress(share: float) -> None:
     """Progress that nobody listens to."""
 
 
@@ -108,7 +108,7 @@ def compare(
     *,
     seed: int = 0,
     resamples: int = RESAMPLES,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
     judged_by: str = "judge",
 ) -> Comparison:
     """Compare two raters on ``pairs``: `compare_tallies` of all of them."""
@@ -122,7 +122,7 @@ def compare_tallies(
     *,
     seed: int = 0,
     resamples: int = RESAMPLES,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
     judged_by: str = "judge",
 ) -> Comparison:
     """Compare two raters; rows in the order all, candidates, responses, difficulties, registers, tags.

@@ -70,7 +70,7 @@ class Built:
     facts: dict[str, Any]
 
 
-def nobody_watches(_share: float) -> None:
+def no_progress(_share: float) -> None:
     """Progress that nobody asked for."""
 
 
@@ -85,7 +85,7 @@ def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
     work.check_names(benchmark, options)
 
 
-def build(spec: ReleaseOrder, root: Path, progress: Progress = nobody_watches) -> Built:
+def build(spec: ReleaseOrder, root: Path, progress: Progress = no_progress) -> Built:
     """Write the release into ``root``, an empty folder."""
     check(spec.benchmark, spec.options)
     folder = Folder(root)

@@ -13,7 +13,7 @@ from agreement.calibration import judge_error
 from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, NothingToCalibrate, read_inputs
 from agreement.calibration.modes import mode_rows
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.judged.coverage import coverage_remarks_of_runs
 from agreement.rater_choices import display_name
 from consilium.lib import remarks
@@ -72,7 +72,7 @@ def calibrate_group(
     judges: Sequence[str] | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
 ) -> CalibrationTables:
     """Calibrate k on the responses of ``candidate``, a physician, by the decisions of ``group`` (a name, with a stage
     after an @ if it is not ``checked``), and carry the errors of ``judges`` to CACS@k (each judge with a finished run

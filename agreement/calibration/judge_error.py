@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, JudgePairs
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.judged.training_overlap import learned_candidates
 from agreement.pairs import Pairs, PairStatus, conservative_counts, n_counted, n_invalid, n_missing, tally
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
@@ -86,7 +86,7 @@ def judge_error(
     *,
     seed: int = 0,
     resamples: int = RESAMPLES,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
 ) -> ErrorTables:
     """Measure every judge, and carry the errors of the worst and the best to the scores of ``others``."""
     measured = [_measured(inputs, judge, seed=seed, resamples=resamples) for judge in inputs.judges]

@@ -16,7 +16,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.frame import Frame, read_frame
 from agreement.inputs import digest_of
 from agreement.pairs import LAST_COUNTED, Pairs, PairStatus, pair, positions
@@ -121,7 +121,7 @@ def _between(first: Pairs, second: Pairs, judges: tuple[bool, bool]) -> Pairs:
 
 
 def contest(
-    joined: Contest, *, seed: int = 0, resamples: int = RESAMPLES, progress: Progress = unheard
+    joined: Contest, *, seed: int = 0, resamples: int = RESAMPLES, progress: Progress = no_progress
 ) -> tuple[list[Row], list[Row]]:
     """Rows (`COLUMNS`) for all, each candidate, difficulty, register and tag; and what the three said together, by how
     often (`DISAGREEMENT_COLUMNS`).

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement import compare, sentences
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.counting import count
 from agreement.forms import TwoRatersForm
 from agreement.inputs import join
@@ -70,7 +70,9 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     return named_raters(benchmark, parameters, "rater_a", "rater_b")
 
 
-def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, progress: Progress = unheard) -> Result:
+def compute(
+    benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, progress: Progress = no_progress
+) -> Result:
     """Two raters on every slice; ``rater_a`` is the reference."""
     raters = resolve_rater(benchmark, rater_a), resolve_rater(benchmark, rater_b)
     require_verdicts(*raters)

@@ -10,7 +10,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.earlier import DIFFERENCE_FACT, JUDGE_LESS_PHYSICIAN
 from agreement.forms import ReportForm, choose
 from agreement.judged import many_raters
@@ -106,7 +106,7 @@ def compute(
     epsilon: float = EPSILON,
     minimum: int = MINIMUM_INSTANCES,
     seed: int = 0,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
 ) -> Result:
     """The judge against each physician, and what it comes to."""
     bench = read_bench(benchmark, judge=judge, group=group)

@@ -14,7 +14,7 @@ from agreement.calibration.figures import figures
 from agreement.calibration.inputs import CalibrationInputs, fixed_name, newest_runs, read_inputs
 from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
 from agreement.calibration.page import body
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.forms import ReportForm, choose
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, raters_table
@@ -88,7 +88,7 @@ def compute(
     include_aided: bool = False,
     judges: list[str] | None = None,
     seed: int = 0,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
 ) -> Result:
     """The coverage threshold k, how ranks depend on it, and what judges' errors do to CACS@k."""
     tables = calibrating.calibrate_group(

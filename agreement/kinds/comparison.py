@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from agreement import sentences
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.forms import ReportForm, choose, grouped
 from agreement.judged import two_judges
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
@@ -67,7 +67,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 
 def compute(
-    benchmark: Benchmark, *, reference: str, judge_a: str, judge_b: str, seed: int = 0, progress: Progress = unheard
+    benchmark: Benchmark, *, reference: str, judge_a: str, judge_b: str, seed: int = 0, progress: Progress = no_progress
 ) -> Result:
     """Both judges, their difference and McNemar's test, on every slice."""
     joined = read_contest(benchmark, reference=reference, judge_a=judge_a, judge_b=judge_b)

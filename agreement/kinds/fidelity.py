@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement import sentences
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.forms import ReportForm, choose
 from agreement.judged import fidelity
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
@@ -101,7 +101,7 @@ def compute(
     group_b: str,
     margin: float = DEFAULT_MARGIN,
     seed: int = 0,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
 ) -> Result:
     """A judge against two groups, and the groups against each other."""
     triad = fidelity.read_triad(benchmark, judge=judge, group_a=group_a, group_b=group_b)

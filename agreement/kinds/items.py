@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.forms import TwoRatersForm
 from agreement.items import analyse, read_items
 from agreement.items.labels import in_order, value_label
@@ -64,7 +64,9 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     return named_raters(benchmark, parameters, "rater_a", "rater_b")
 
 
-def compute(benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, progress: Progress = unheard) -> Result:
+def compute(
+    benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, progress: Progress = no_progress
+) -> Result:
     """Criteria, physicians, attributes and responses; ``rater_a`` is the reference."""
     items = read_items(benchmark, rater_a, rater_b)
     raters = (items.joined.rater_a, items.joined.rater_b)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement.calibration.thresholds import suggested_k
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.forms import ReportForm, choose, grouped
 from agreement.inputs import join
 from agreement.judged.coverage import coverage_remarks
@@ -79,7 +79,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 
 def compute(
-    benchmark: Benchmark, *, judge: str, reference: str, k: int, seed: int = 0, progress: Progress = unheard
+    benchmark: Benchmark, *, judge: str, reference: str, k: int, seed: int = 0, progress: Progress = no_progress
 ) -> Result:
     """Every candidate three ways: prediction-powered, by the physicians alone, by the judge alone."""
     scores = powered.powered_scores(benchmark, judge=judge, reference=reference, k=k, progress=progress)

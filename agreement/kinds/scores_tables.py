@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.judged.coverage import coverage_remarks
 from agreement.kinds.shared import raters_table
 from agreement.scoreboard import annotators, graders, lengths
@@ -32,7 +32,7 @@ def compute(
     also: Sequence[str] = (),
     subsets: Sequence[str] = (),
     seed: int = 0,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
 ) -> Result:
     """Every candidate by one rater; ``also`` are raters to set ranks beside, ``subsets`` named slices by slug."""
     resolved = resolve_rater(benchmark, rater)

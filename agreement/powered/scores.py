@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.compare import Progress, unheard
+from agreement.compare import Progress, no_progress
 from agreement.judged.training_overlap import learned_candidates, learners, remark_on_candidate
 from agreement.powered.sampling import Sampling, sampling_of
 from agreement.tables import Row
@@ -151,7 +151,7 @@ def read_inputs(
     reference: str,
     k: int,
     overall_only: bool = False,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
 ) -> Inputs:
     """Read both raters. ``overall_only`` leaves the slices out."""
     predictor, physicians = resolve_rater(benchmark, judge), resolve_rater(benchmark, reference)
@@ -265,7 +265,7 @@ class PoweredScores:
 
 
 def powered_scores(
-    benchmark: Benchmark, *, judge: str, reference: str, k: int, progress: Progress = unheard
+    benchmark: Benchmark, *, judge: str, reference: str, k: int, progress: Progress = no_progress
 ) -> PoweredScores:
     """Every candidate by ``judge`` and ``reference``, with the coverage threshold ``k``. No chance enters: the
     intervals are those of Student's t (`consilium.statistics.prediction_powered`).
