@@ -76,7 +76,7 @@ class Meter:
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
-        self._parties = 1
+        self._active_workers = 1
         self._next_request: float | None = None
         self._next_token: float | None = None
         self._spent = 0.0
@@ -97,9 +97,9 @@ class Meter:
         self._closed.set()
         self._freed.set()
 
-    def share(self, parties: int) -> None:
+    def share(self, active_workers: int) -> None:
         """Leave their part of the limits to the others that ask the same endpoint at the same time."""
-        self._parties = max(1, parties)
+        self._active_workers = max(1, active_workers)
 
     async def begin(self, request: PendingRequest) -> None:
         """Wait until the request may go out; `BudgetSpent` if it never may, `RequestNotSent` if the client closes."""
@@ -157,8 +157,8 @@ class Meter:
         """Seconds that a request takes of the minute's requests, and a token of its tokens."""
         allowed = self._allowance
         return (
-            60 * self._parties / allowed.requests_per_minute if allowed.requests_per_minute else 0.0,
-            60 * self._parties / allowed.tokens_per_minute if allowed.tokens_per_minute else 0.0,
+            60 * self._active_workers / allowed.requests_per_minute if allowed.requests_per_minute else 0.0,
+            60 * self._active_workers / allowed.tokens_per_minute if allowed.tokens_per_minute else 0.0,
         )
 
     def free(self, request: PendingRequest) -> None:
@@ -180,7 +180,7 @@ class Meter:
         )
         if self._allowance.tokens_per_minute is not None and self._next_token is not None:
             more = usage.tokens_in + usage.tokens_out - request.tokens
-            self._next_token += more * 60 * self._parties / self._allowance.tokens_per_minute
+            self._next_token += more * 60 * self._active_workers / self._allowance.tokens_per_minute
             self._tokens_out += usage.tokens_out
             self._answered += request.criteria
         self._settle(request, self._allowance.cost(usage.tokens_in, usage.tokens_out))

@@ -44,7 +44,7 @@ DRAIN_S = 60.0
 PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 # Beyond the pauses: so often may a worker begin in a row without a single response.
 BARREN_STARTS = 5
-PARTY_ALIVE = timedelta(seconds=30)
+ACTIVE_FOR = timedelta(seconds=30)
 
 Clock = Callable[[], datetime]
 Asking = Dispatcher[ResponseRequest, Answer]
@@ -92,11 +92,11 @@ class _Worker:
         self.cancelled = not mine.update(heartbeat_at=self.clock(), **fresh)
         self.beat_at = time.monotonic()
 
-    def parties(self) -> int:
+    def active_workers(self) -> int:
         """Runs that ask the same model of the same endpoint now, this one among them."""
         others = GenerationRun.objects.filter(
             status=GenerationRun.Status.RUNNING,
-            heartbeat_at__gt=self.clock() - PARTY_ALIVE,
+            heartbeat_at__gt=self.clock() - ACTIVE_FOR,
             config__endpoint=self.run.config.get("endpoint"),
             config__model=self.run.config.get("model"),
         )
@@ -239,7 +239,7 @@ def _dispatch(
     shared_at = 0.0
     while True:
         if time.monotonic() - shared_at > HEARTBEAT_S:
-            dispatcher.share(worker.parties())
+            dispatcher.share(worker.active_workers())
             shared_at = time.monotonic()
         while not (exhausted or closing) and dispatcher.outstanding <= dispatcher.concurrency * 2:
             chunk = next(chunks, None)

@@ -114,10 +114,10 @@ class Dispatcher(Generic[Request, Found]):
         """Requests that were submitted and whose findings were not collected yet."""
         return self._outstanding
 
-    def share(self, parties: int) -> None:
+    def share(self, active_workers: int) -> None:
         """Leave their part of concurrency and limits to the others that ask the same endpoint at the same time."""
-        self._client.meter.share(parties)
-        self._allowed = max(1, self.concurrency // max(1, parties))
+        self._client.meter.share(active_workers)
+        self._allowed = max(1, self.concurrency // max(1, active_workers))
 
     def probe(self) -> None:
         """Ask one request at a time until one is answered; the first that fails is enough to give up."""

@@ -44,8 +44,8 @@ DRAIN_S = 60.0
 # Where the endpoint is down the slice rests, each time for longer; a judge's setting says how often before it stops.
 PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 # Whoever was heard of this lately is at work, and who was rung for this lately may be about to be.
-PARTY_ALIVE = timedelta(seconds=30)
-PARTY_EXPECTED = timedelta(seconds=10)
+ACTIVE_FOR = timedelta(seconds=30)
+EXPECTED_FOR = timedelta(seconds=10)
 
 Clock = Callable[[], datetime]
 
@@ -72,7 +72,7 @@ class _Worker:
     counted_at: float = field(default_factory=time.monotonic)
     stored: int = 0
     cancelled: bool = False
-    parties: int = 1  # workers that ask the same endpoint now, this one among them
+    active_workers: int = 1  # workers that ask the same endpoint now, this one among them
 
     def take(self, findings: Sequence[JudgedRequest], *, now: bool = False) -> int:
         """Keep findings, and write when there are enough or enough time has passed; how many answers were written."""
@@ -98,21 +98,21 @@ class _Worker:
         updated = JudgeRun.objects.filter(pk=self.run.pk, status=JudgeRun.Status.RUNNING).update(heartbeat_at=at)
         self.cancelled = not updated
         if time.monotonic() - self.counted_at > HEARTBEAT_S:
-            self.count_parties()
+            self.count_active_workers()
         self.beat_at = time.monotonic()
 
-    def count_parties(self) -> None:
+    def count_active_workers(self) -> None:
         """How many slices, of this run and of others, ask this endpoint for this model."""
         at = self.clock()
         config = self.run.snapshot.get("config", {})
         others = RunSlice.objects.filter(
-            Q(status=RunSlice.Status.RUNNING, heartbeat_at__gt=at - PARTY_ALIVE)
-            | Q(status=RunSlice.Status.PENDING, rung_at__gt=at - PARTY_EXPECTED, resume_at=None),
+            Q(status=RunSlice.Status.RUNNING, heartbeat_at__gt=at - ACTIVE_FOR)
+            | Q(status=RunSlice.Status.PENDING, rung_at__gt=at - EXPECTED_FOR, resume_at=None),
             run__status__in=JudgeRun.LIVE,
             run__snapshot__config__endpoint=config.get("endpoint"),
             run__snapshot__config__model=config.get("model"),
         )
-        self.parties = 1 + others.exclude(pk=self.row.pk).count()
+        self.active_workers = 1 + others.exclude(pk=self.row.pk).count()
         self.counted_at = time.monotonic()
 
 
@@ -249,7 +249,7 @@ def _ask_endpoint(worker: _Worker, slices: int, until: float) -> bool:
     # The first pass goes in order; a later one begins anywhere, lest what failed then stand before all the rest.
     rng = worker.rng if worker.row.calls else None
     chunks = missing_questions(worker.run, worker.row.number, slices, whole=config.together, rng=rng)
-    worker.count_parties()
+    worker.count_active_workers()
     failures = _Failures()
     with chat_dispatcher(worker.run, worker.row) as dispatcher:
         if worker.row.pauses:
@@ -289,7 +289,7 @@ def _keep_asking(
     """
     exhausted = closing = time_is_up = False
     while True:
-        dispatcher.share(worker.parties)
+        dispatcher.share(worker.active_workers)
         # Two chunks at most are in memory, and the loop never waits for the database.
         while not (exhausted or closing) and dispatcher.outstanding <= dispatcher.concurrency * 2:
             chunk = next(chunks, None)

@@ -189,15 +189,15 @@ def test_workers_share_what_an_endpoint_allows(answered: Benchmark, loopback: Lo
     RunSlice.objects.filter(run__in=[first, second, other]).update(rung_at=timezone.now() - timedelta(minutes=1))
     worker = _begin(first.pk, 0, timezone.now, random.Random(0))
     assert worker is not None
-    worker.count_parties()
-    assert worker.parties == 1  # what waits for a worker takes nothing
+    worker.count_active_workers()
+    assert worker.active_workers == 1  # what waits for a worker takes nothing
     RunSlice.objects.filter(run=second).update(status="running", heartbeat_at=timezone.now())
     RunSlice.objects.filter(run=other).update(status="running", heartbeat_at=timezone.now())
-    worker.count_parties()
-    assert worker.parties == 3  # itself and the two slices of the other run; another model is another matter
+    worker.count_active_workers()
+    assert worker.active_workers == 3  # itself and the two slices of the other run; another model is another matter
     RunSlice.objects.filter(run=second).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
-    worker.count_parties()
-    assert worker.parties == 1  # the dead take nothing
+    worker.count_active_workers()
+    assert worker.active_workers == 1  # the dead take nothing
 
 
 @pytest.mark.slow
