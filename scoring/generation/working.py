@@ -43,7 +43,7 @@ DRAIN_S = 60.0
 # Where the endpoint is down the run rests, each time for longer.
 PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 # Beyond the pauses: so often may a worker begin in a row without a single response.
-BARREN_STARTS = 5
+MAX_STARTS_WITHOUT_PROGRESS = 5
 ACTIVE_FOR = timedelta(seconds=30)
 
 Clock = Callable[[], datetime]
@@ -123,7 +123,7 @@ def _begin(run_id: int, clock: Clock) -> _Worker | None:
     if run is None or run.status not in GenerationRun.LIVE or (run.resume_at and run.resume_at > at):
         return None
     rows = GenerationRun.objects.filter(pk=run_id)
-    if run.attempts >= BARREN_STARTS + int(run.config.get("pauses", 0)):
+    if run.attempts >= MAX_STARTS_WITHOUT_PROGRESS + int(run.config.get("pauses", 0)):
         with language_of(run.created_by):
             reason = _("The worker died %(times)s times here without a single response; its log says more.")
             rows.update(

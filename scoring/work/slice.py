@@ -37,7 +37,7 @@ WRITE_EVERY_S = 1.0
 HEARTBEAT_S = 2.0
 # Then the task gives its place to others and is rung again: it must end well before Celery's time limit.
 TASK_BUDGET_S = 300.0
-BARREN_STARTS = 5
+MAX_STARTS_WITHOUT_PROGRESS = 5
 COLLECT_WITHIN_S = 0.25
 # A task whose time is up waits for what is in the air: the endpoint's time-out, and this for a back-off.
 DRAIN_S = 60.0
@@ -170,7 +170,7 @@ def _begin(run_id: int, number: int, clock: Clock, rng: random.Random) -> _Worke
     able = JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING, JudgeRun.Status.PAUSED
     if run is None or row is None or run.status not in able or (row.resume_at and row.resume_at > at):
         return None
-    if row.barren_starts >= BARREN_STARTS:
+    if row.barren_starts >= MAX_STARTS_WITHOUT_PROGRESS:
         row.status, row.failed = RunSlice.Status.STOPPED, True
         with language_of(run.created_by):
             row.reason = _("The worker died %(times)s times here without a single verdict; its log says more.") % {
