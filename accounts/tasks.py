@@ -1,4 +1,4 @@
-"""Bells for mails: a task carries an id and decides nothing."""
+"""Celery's tasks for mails. A task carries ids and decides nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bells for reports: a task carries an id and decides nothing."""
+"""Celery's tasks for reports. A task carries ids and decides nothing."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def run_report(report_id: int) -> None:
 
 @shared_task(ignore_result=True)
 def sweep_reports() -> None:
-    """Ring again for reports whose bell or worker was lost."""
+    """Enqueue again reports whose task or worker was lost."""
     for report_id in services.unfinished(at=timezone.now()):
         run_report.delay(report_id)

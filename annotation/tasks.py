@@ -1,4 +1,4 @@
-"""Celery's bells. A task carries ids and decides nothing."""
+"""Celery's tasks for slots, due dates and gold items. A task carries ids and decides nothing."""
 
 from __future__ import annotations
 

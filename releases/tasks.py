@@ -1,4 +1,4 @@
-"""Bells for releases: a task carries an id and decides nothing."""
+"""Celery's tasks for releases. A task carries ids and decides nothing."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def run_release(release_id: int) -> None:
 
 @shared_task(ignore_result=True)
 def sweep_releases() -> None:
-    """Ring again for releases whose bell or worker was lost."""
+    """Enqueue again releases whose task or worker was lost."""
     for release_id in services.unfinished(at=timezone.now()):
         run_release.delay(release_id)

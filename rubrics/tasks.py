@@ -1,4 +1,4 @@
-"""Bells for imports: a task carries an id and decides nothing."""
+"""Celery's tasks for imports. A task carries ids and decides nothing."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def run_import(job_id: int) -> None:
 
 @shared_task(ignore_result=True)
 def sweep_imports() -> None:
-    """Ring again for imports whose bell or worker was lost."""
+    """Enqueue again imports whose task or worker was lost."""
     for job_id in import_jobs.unfinished(at=timezone.now()):
         run_import.delay(job_id)

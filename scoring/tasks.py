@@ -1,4 +1,4 @@
-"""Celery's bells. A task carries ids and decides nothing."""
+"""Celery's tasks for judge runs, responses and trainings. A task carries ids and decides nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 @shared_task(ignore_result=True)
 def judge_slice(run_id: int, number: int) -> None:
-    """Work on a slice of a judge run; where the time was up, ring again."""
+    """Work on a slice of a judge run; where the time was up, enqueue it again."""
     from scoring.work.slice import work_on_slice
 
     if work_on_slice(run_id, number, clock=timezone.now):
@@ -17,7 +17,7 @@ def judge_slice(run_id: int, number: int) -> None:
 
 @shared_task(ignore_result=True)
 def generate_responses(run_id: int) -> None:
-    """Work on a run that asks for responses; where the time was up, ring again."""
+    """Work on a run that asks for responses; where the time was up, enqueue it again."""
     from scoring.generation.working import work_on_run
 
     if work_on_run(run_id, clock=timezone.now):
@@ -34,7 +34,7 @@ def train_judge(trained_model_id: int) -> None:
 
 @shared_task(ignore_result=True)
 def sweep_runs() -> None:
-    """Ring again for what a lost worker or a flushed broker left behind."""
+    """Enqueue again what a lost worker or a flushed broker left behind."""
     from scoring.generation.runs import sweep as sweep_generation
     from scoring.services.runs import sweep
     from scoring.trained.fitting import sweep_training

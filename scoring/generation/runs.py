@@ -1,4 +1,4 @@
-"""Runs that ask for responses: made, cancelled, resumed. The items say what is due; tasks are only rung for them.
+"""Runs that ask for responses: made, cancelled, resumed. The items say what is due; tasks only carry ids.
 
 States: pending → running → finished | incomplete | failed; running → paused → running while the endpoint is down;
 pending, running or paused → cancelled, after which what is in the air is still written; and from cancelled,
@@ -29,8 +29,8 @@ from scoring.work.locks import generation_is_free
 
 MAX_SAMPLES = 100
 SETTING = "chat"
-# A bell that was not heard for this long is rung again.
-RING_AGAIN = timedelta(seconds=60)
+# A task that was not taken up for this long is sent again.
+ENQUEUE_AGAIN_AFTER = timedelta(seconds=60)
 RESUMABLE = (
     GenerationRun.Status.CANCELLED,
     GenerationRun.Status.INCOMPLETE,
@@ -66,7 +66,7 @@ def create_run(
     at: datetime,
     setting: str = SETTING,
 ) -> GenerationRun:
-    """Make a run with its items, and ring for a worker once this is committed.
+    """Make a run with its items, and enqueue a task once this is committed.
 
     Samples are numbered from 0; those that stand, or that another run is about to ask for, are left out.
     """
@@ -100,7 +100,7 @@ def create_run(
         )
         if not cursor.rowcount:
             raise DomainError(_("Nothing is due: no case matches this choice, or each has its responses already."))
-    _ring(run, at=at)
+    _enqueue(run, at=at)
     return run
 
 
@@ -112,7 +112,7 @@ def _remember_prompt(candidate: Candidate, config: GenerationConfig) -> None:
         candidate.save(update_fields=["metadata"])
 
 
-def _ring(run: GenerationRun, *, at: datetime) -> None:
+def _enqueue(run: GenerationRun, *, at: datetime) -> None:
     """Send a task once the transaction is committed."""
     from scoring.tasks import generate_responses
 
@@ -145,21 +145,21 @@ def resume_run(*, run: GenerationRun, at: datetime) -> None:
         resume_at=None,
         attempts=0,
     )
-    _ring(run, at=at)
+    _enqueue(run, at=at)
 
 
 def sweep(*, at: datetime) -> int:
-    """Ring again for live runs that no worker holds; how many bells were rung.
+    """Enqueue again live runs that no worker holds; how many.
 
     Whether a worker is at it is asked of the advisory lock that it holds: a worker that died has let go of it.
     """
-    rung = 0
-    unheard = Q(heartbeat_at=None) | Q(heartbeat_at__lt=at - RING_AGAIN)
+    count = 0
+    is_lost = Q(heartbeat_at=None) | Q(heartbeat_at__lt=at - ENQUEUE_AGAIN_AFTER)
     rested = Q(resume_at=None) | Q(resume_at__lte=at)
-    waiting = Q(status__in=[GenerationRun.Status.PENDING, GenerationRun.Status.PAUSED]) & unheard & rested
+    waiting = Q(status__in=[GenerationRun.Status.PENDING, GenerationRun.Status.PAUSED]) & is_lost & rested
     for run in GenerationRun.objects.filter(waiting | Q(status=GenerationRun.Status.RUNNING)):
         with transaction.atomic():
             if generation_is_free(run.pk):
-                _ring(run, at=at)
-                rung += 1
-    return rung
+                _enqueue(run, at=at)
+                count += 1
+    return count

@@ -36,7 +36,7 @@ CHUNK = 200
 WRITE_EVERY_S = 1.0
 HEARTBEAT_S = 2.0
 COLLECT_WITHIN_S = 0.25
-# Then the task gives its place to others and is rung again: it must end well before Celery's time limit.
+# Then the task gives its place to others and is enqueued again: it must end well before Celery's time limit.
 TASK_BUDGET_S = 300.0
 # A task whose time is up waits for what is in the air: the endpoint's time-out, and this for a back-off.
 DRAIN_S = 60.0
@@ -104,7 +104,7 @@ class _Worker:
 
 
 def work_on_run(run_id: int, *, clock: Clock, budget_s: float = TASK_BUDGET_S) -> bool:
-    """Work on a run; True where it has to be rung for again: the time was up, or it was gone on with meanwhile."""
+    """Work on a run; True where it has to be enqueued again: the time was up, or it was gone on with meanwhile."""
     with generation_lock(run_id) as held:
         if not held:
             return False
@@ -154,7 +154,7 @@ def _work_to_the_end(worker: _Worker, budget_s: float) -> bool:
         _end(worker, GenerationRun.Status.INCOMPLETE, translate(refused.args[0]))
         return False
     except DatabaseError:
-        raise  # nothing can be written down; the sweep rings again
+        raise  # nothing can be written down; the sweep enqueues it again
     except Exception as error:
         log.exception("generation_failed", run=worker.run.public_id)
         reason = _("The worker failed (%(error)s); its log says more.") % {"error": type(error).__name__}

@@ -1,4 +1,4 @@
-"""Runs: a judge over a set of responses. The rows say what is due; tasks are only rung for them.
+"""Runs: a judge over a set of responses. The rows say what is due; tasks only carry ids.
 
 States: pending → running → finished | incomplete | failed; running → paused → running, while the endpoint is down;
 pending, running or paused → cancelling → cancelled; and from cancelled, incomplete, failed and paused back to pending
@@ -31,8 +31,8 @@ from scoring.services.judges import no_run_of_a_jury
 from scoring.work.claims import spent_by
 from scoring.work.locks import slice_is_free
 
-# A bell that was not heard for this long is rung again.
-RING_AGAIN = timedelta(seconds=60)
+# A task that was not taken up for this long is sent again.
+ENQUEUE_AGAIN_AFTER = timedelta(seconds=60)
 RESUMABLE = (
     JudgeRun.Status.CANCELLED,
     JudgeRun.Status.INCOMPLETE,
@@ -238,7 +238,7 @@ def create_run(
     replicates: int = 1,
     budget: Decimal | None = None,
 ) -> JudgeRun:
-    """Make a run with its items, and ring for a worker once this is committed.
+    """Make a run with its items, and enqueue a task once this is committed.
 
     With ``budget``, in the currency of the judge's prices, it stops before it could spend more.
     """
@@ -275,10 +275,10 @@ def create_run(
 
 
 def begin(run: JudgeRun, *, at: datetime) -> None:
-    """Part a new run among workers, and ring for them once this is committed; its items are there already."""
+    """Part a new run among workers, and enqueue a task for each once this is committed; its items are there already."""
     slices = int(run.judge.config.get("slices", 1)) if run.judge.kind == Judge.Kind.CHAT else TRAINED_SLICES
     RunSlice.objects.bulk_create(RunSlice(run=run, number=number) for number in range(slices))
-    _ring(run, range(slices), at=at)
+    _enqueue(run, range(slices), at=at)
 
 
 def check_budget(judge: Judge, budget: Decimal | None) -> None:
@@ -304,7 +304,7 @@ def due_verdicts(run: JudgeRun) -> int:
         return int(cursor.fetchone()[0]) * run.replicates
 
 
-def _ring(run: JudgeRun, numbers: Sequence[int] | range, *, at: datetime) -> None:
+def _enqueue(run: JudgeRun, numbers: Sequence[int] | range, *, at: datetime) -> None:
     """Send a task for each slice once the transaction is committed."""
     from scoring.tasks import judge_slice
 
@@ -348,7 +348,7 @@ def resume_run(*, run: JudgeRun, at: datetime, budget: Decimal | None = None) ->
     RunSlice.objects.filter(run=run).update(
         status=RunSlice.Status.PENDING, reason="", failed=False, barren_starts=0, resume_at=None, pauses=0
     )
-    _ring(run, list(RunSlice.objects.filter(run=run).values_list("number", flat=True)), at=at)
+    _enqueue(run, list(RunSlice.objects.filter(run=run).values_list("number", flat=True)), at=at)
 
 
 @transaction.atomic
@@ -383,14 +383,14 @@ def _settle(run: JudgeRun, *, at: datetime) -> None:
 
 
 def sweep(*, at: datetime) -> int:
-    """Ring again for open slices that no worker holds, and end cancelled ones; how many bells were rung.
+    """Enqueue again open slices that no worker holds, and end cancelled ones; how many.
 
     Whether a worker is at it is asked of the advisory lock that it holds: a worker that died has let go of it.
     """
-    rung = 0
+    count = 0
     open_slices = RunSlice.objects.filter(run__status__in=JudgeRun.LIVE, status__in=RunSlice.OPEN)
     rested = Q(resume_at=None) | Q(resume_at__lte=at)
-    waiting = Q(status=RunSlice.Status.PENDING) & (Q(rung_at=None) | Q(rung_at__lt=at - RING_AGAIN)) & rested
+    waiting = Q(status=RunSlice.Status.PENDING) & (Q(rung_at=None) | Q(rung_at__lt=at - ENQUEUE_AGAIN_AFTER)) & rested
     cancelling = Q(run__status=JudgeRun.Status.CANCELLING)
     for row in open_slices.filter(waiting | cancelling | Q(status=RunSlice.Status.RUNNING)).select_related("run"):
         with transaction.atomic():
@@ -400,14 +400,14 @@ def sweep(*, at: datetime) -> int:
                 RunSlice.objects.filter(pk=row.pk, status__in=RunSlice.OPEN).update(status=RunSlice.Status.STOPPED)
                 settle_run(run_id=row.run_id, at=at)
                 continue
-            _ring(row.run, [row.number], at=at)
-            rung += 1
+            _enqueue(row.run, [row.number], at=at)
+            count += 1
     # A worker may have died between its last slice and the end of the run.
     for run_id in (
         JudgeRun.objects.filter(status__in=JudgeRun.LIVE).exclude(slices__in=open_slices).values_list("pk", flat=True)
     ):
         settle_run(run_id=run_id, at=at)
-    return rung
+    return count
 
 
 def tried_again_at(run: JudgeRun) -> datetime | None:

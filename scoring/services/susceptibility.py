@@ -126,7 +126,7 @@ def create_susceptibility_run(
     at: datetime,
     budget: Decimal | None = None,
 ) -> JudgeRun:
-    """Make the run with its items, and ring for a worker once this is committed."""
+    """Make the run with its items, and enqueue a task once this is committed."""
     plan = plan_measurement(benchmark=benchmark, judge=judge, reference=reference, pairs=pairs, seed=seed)
     check_budget(judge, budget)
     snapshot, shared_hash = snapshot_of(judge, benchmark)

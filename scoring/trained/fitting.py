@@ -23,7 +23,7 @@ from scoring.work.locks import training_is_free, training_lock
 
 log = structlog.get_logger(__name__)
 
-RING_AGAIN = timedelta(seconds=60)
+ENQUEUE_AGAIN_AFTER = timedelta(seconds=60)
 Clock = Callable[[], datetime]
 
 
@@ -66,7 +66,7 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
         except DomainError as refused:
             open_models.update(status="failed", error=str(refused), heartbeat_at=clock())
         except DatabaseError:
-            raise  # nothing can be written down; the sweep rings again
+            raise  # nothing can be written down; the sweep enqueues it again
         except Exception as error:
             log.exception("training_failed", judge=judge.public_id)
             with language_of(judge.created_by):
@@ -87,16 +87,16 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
 
 
 def sweep_training(*, at: datetime) -> int:
-    """Ring again for trainings that no worker holds; how many bells were rung."""
+    """Enqueue again trainings that no worker holds; how many."""
     from scoring.tasks import train_judge
 
-    rung = 0
+    count = 0
     for model in TrainedModel.objects.filter(status__in=["pending", "running"]).defer("artifact"):
-        if model.status == "pending" and model.heartbeat_at and model.heartbeat_at > at - RING_AGAIN:
+        if model.status == "pending" and model.heartbeat_at and model.heartbeat_at > at - ENQUEUE_AGAIN_AFTER:
             continue
         with transaction.atomic():
             if training_is_free(model.pk):
                 TrainedModel.objects.filter(pk=model.pk).update(heartbeat_at=at)
                 train_judge.delay_on_commit(model.pk)
-                rung += 1
-    return rung
+                count += 1
+    return count

@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 WRITE_AT = 200  # findings
 WRITE_EVERY_S = 1.0
 HEARTBEAT_S = 2.0
-# Then the task gives its place to others and is rung again: it must end well before Celery's time limit.
+# Then the task gives its place to others and is enqueued again: it must end well before Celery's time limit.
 TASK_BUDGET_S = 300.0
 MAX_STARTS_WITHOUT_PROGRESS = 5
 COLLECT_WITHIN_S = 0.25
@@ -43,7 +43,7 @@ COLLECT_WITHIN_S = 0.25
 DRAIN_S = 60.0
 # Where the endpoint is down the slice rests, each time for longer; a judge's setting says how often before it stops.
 PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
-# Whoever was heard of this lately is at work, and who was rung for this lately may be about to be.
+# A slice with so recent a heartbeat is at work, and one that was enqueued so recently may soon be.
 ACTIVE_FOR = timedelta(seconds=30)
 EXPECTED_FOR = timedelta(seconds=10)
 
@@ -119,7 +119,7 @@ class _Worker:
 def work_on_slice(
     run_id: int, number: int, *, clock: Clock, rng: random.Random | None = None, budget_s: float = TASK_BUDGET_S
 ) -> bool:
-    """Work on a slice; True where it has to be rung for again because the time was up.
+    """Work on a slice; True where it has to be enqueued again because the time was up.
 
     ``rng`` says where a later pass over the run begins; the first goes in order.
     """
@@ -146,7 +146,7 @@ def _work_to_the_end(worker: _Worker, budget_s: float) -> bool:
     except (Stopped, DomainError) as stopped:
         _end(worker, RunSlice.Status.STOPPED, reason=translate(stopped.args[0]))
     except DatabaseError:
-        raise  # nothing can be written down; the sweep rings again
+        raise  # nothing can be written down; the sweep enqueues it again
     except Exception as error:
         log.exception("judge_slice_failed", run=worker.run.public_id, slice=worker.row.number)
         reason = _("The worker failed (%(error)s); its log says more.") % {"error": type(error).__name__}
@@ -204,7 +204,7 @@ def _end(worker: _Worker, status: str, *, reason: str = "", failed: bool = False
 
 @transaction.atomic
 def _pause(worker: _Worker, reason: str) -> None:
-    """Rest until the sweep rings again; `settle_run` sees whether the whole run does."""
+    """Rest until the sweep enqueues it again; `settle_run` sees whether the whole run does."""
     at = worker.clock()
     pauses = 0 if worker.stored else worker.row.pauses
     run = JudgeRun.objects.select_for_update().get(pk=worker.run.pk)

@@ -2,7 +2,7 @@
 
 Kombu's SQLAlchemy transport, made fit for several processes.
 
-The broker only rings: what is left to do stands in the product's own tables. So a lost message costs a sweep's
+The broker only carries tasks: what is left to do stands in the product's own tables. So a lost message costs a sweep's
 interval, never work.
 """
 

@@ -11,7 +11,7 @@ from scoring.tasks import sweep_runs
 
 
 class Beat:
-    """Rings the sweep every second, as long as the block lasts."""
+    """Enqueues the sweep every second, as long as the block lasts."""
 
     def __init__(self) -> None:
         self._over = threading.Event()

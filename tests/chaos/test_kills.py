@@ -2,7 +2,7 @@
 
 Two real workers over a real Redis share each run. At random moments (seeded) one of them loses its main process or
 the child that works, in turn, or Redis forgets everything it held. What was killed is started again, as a supervisor
-would; the sweep rings every second, as beat does every few. What must hold in the end: each verdict is there once,
+would; the sweep runs every second, as beat does every few. What must hold in the end: each verdict is there once,
 from one stored call, and the endpoint was asked at most so often again as calls were in the air or unwritten in the
 processes that were killed.
 """
@@ -127,13 +127,13 @@ def test_kills_and_emptied_brokers_cost_calls_and_no_verdict(
     start_worker: Callable[..., Worker],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def ring(*ids: int) -> None:
+    def send(*ids: int) -> None:
         with Connection(redis_url) as broker:
             judge_slice.apply_async(ids, connection=broker)
 
-    monkeypatch.setattr(judge_slice, "delay", ring)
-    # A bell lost with an emptied broker before it was heard is rung again after this.
-    monkeypatch.setattr(runs_module, "RING_AGAIN", timedelta(seconds=2))
+    monkeypatch.setattr(judge_slice, "delay", send)
+    # A task lost with an emptied broker is enqueued again after this.
+    monkeypatch.setattr(runs_module, "ENQUEUE_AGAIN_AFTER", timedelta(seconds=2))
     loopback.start_afresh(LATENCY)
     rng = random.Random(SEED)
     strikes = ["main" if number % 2 else "child" for number in range(KILLS)]

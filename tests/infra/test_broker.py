@@ -68,14 +68,14 @@ def test_first_use_by_several_at_once_then_each_message_once(url):
     def put(start):
         try:
             barrier.wait()
-            with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+            with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
                 for number in range(start, start + 10):
                     queue.put(number)
         except Exception as error:
             errors.append(error)
 
     def take():
-        with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+        with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
             while True:
                 try:
                     message = queue.get(timeout=1)
@@ -97,13 +97,13 @@ def test_first_use_by_several_at_once_then_each_message_once(url):
 
 @pytest.mark.slow
 def test_several_takers_share_without_doubles(url):
-    with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+    with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
         for number in range(60):
             queue.put(number)
     taken, lock = [], threading.Lock()
 
     def take():
-        with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+        with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
             while True:
                 try:
                     message = queue.get(timeout=1)
@@ -122,12 +122,12 @@ def test_several_takers_share_without_doubles(url):
 
 
 def test_an_unacknowledged_message_comes_back(url):
-    with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
-        queue.put("ring")
+    with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
+        queue.put("message")
         queue.get(timeout=5)
-    with Connection(url) as connection, connection.SimpleQueue("bells") as queue:
+    with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
         message = wait_until(lambda: queue.get(timeout=5))
-        assert message.payload == "ring"
+        assert message.payload == "message"
         message.ack()
     assert rows(url) == 0
 

@@ -1,4 +1,4 @@
-"""The same product over servers named in the environment: Redis rings the bell, PostgreSQL is reached by address."""
+"""The same product over servers named in the environment: Redis carries the tasks, PostgreSQL is reached by address."""
 
 import subprocess
 import sys
@@ -16,9 +16,9 @@ def test_a_worker_on_redis_hears_another_process(redis_url, start_worker, proces
     worker = start_worker(REDIS_URL=redis_url)
     assert redis_url.removeprefix("redis://") in worker.log.read_text()
     Session.objects.create(session_key="old", session_data="", expire_date=timezone.now().replace(year=2000))
-    ring = "from consilium.tasks import clear_expired_sessions; clear_expired_sessions.delay()"
+    program = "from consilium.tasks import clear_expired_sessions; clear_expired_sessions.delay()"
     subprocess.run(
-        [sys.executable, "manage.py", "shell", "--no-imports", "-c", ring],
+        [sys.executable, "manage.py", "shell", "--no-imports", "-c", program],
         cwd=ROOT,
         env={**process_environment, "REDIS_URL": redis_url},
         check=True,

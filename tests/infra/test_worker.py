@@ -1,4 +1,4 @@
-"""A real worker over the test database hears the bell that a web process rings."""
+"""A real worker over the test database does the task that a web process enqueues."""
 
 import pytest
 from django.contrib.sessions.models import Session

@@ -41,10 +41,10 @@ def _no_files_left(settings: Any) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _unheard(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bells of tests that do the work themselves go to a queue where no worker of another test listens."""
+def _no_worker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks of tests that do the work themselves go to a queue where no worker of another test listens."""
     if "celery_worker" not in request.fixturenames:
-        options = {**run_import._get_exec_options(), "queue": "unheard"}
+        options = {**run_import._get_exec_options(), "queue": "no-worker"}
         monkeypatch.setattr(run_import, "_exec_options", options)
 
 
@@ -151,11 +151,11 @@ def test_an_upload_that_could_never_succeed_is_refused_at_the_form(signed_in, fi
 def test_the_sweep_finds_what_was_lost_and_nothing_else(benchmark: Benchmark) -> None:
     now = timezone.now()
     jobs = [make_job(benchmark, lines([healthbench(n)])) for n in range(4)]
-    fresh, unheard, busy, lost = jobs
-    ImportJob.objects.filter(pk=unheard.pk).update(created_at=now - timedelta(seconds=30))
+    fresh, waiting, busy, lost = jobs
+    ImportJob.objects.filter(pk=waiting.pk).update(created_at=now - timedelta(seconds=30))
     ImportJob.objects.filter(pk=busy.pk).update(status="running", heartbeat_at=now - timedelta(seconds=5), attempts=1)
     ImportJob.objects.filter(pk=lost.pk).update(status="running", heartbeat_at=now - timedelta(minutes=5), attempts=1)
-    assert set(import_jobs.unfinished(at=now)) == {unheard.pk, lost.pk}
+    assert set(import_jobs.unfinished(at=now)) == {waiting.pk, lost.pk}
     assert work(busy).status == "running"  # another worker's
     assert work(lost).status == "done"
     assert lost.attempts == 2
@@ -218,7 +218,7 @@ def test_kill_nine_in_the_middle_and_another_worker_finishes(
     benchmark: Benchmark, process_environment: dict[str, str]
 ) -> None:
     content = lines([healthbench(n) for n in range(12_000)])  # enough to be met on the way
-    # Without a bell: only the process below shall work on it.
+    # Without a task: only the process below shall work on it.
     job = ImportJob(
         benchmark=benchmark, kind="cases", file_name="f.jsonl", bytes_total=len(content), created_by=UserFactory()
     )
@@ -238,7 +238,7 @@ def test_kill_nine_in_the_middle_and_another_worker_finishes(
         worker.wait()
     assert not Case.objects.exists()
     assert import_jobs.unfinished(at=timezone.now()) == []
-    # The minute in which it is not heard of.
+    # The minute without a heartbeat.
     ImportJob.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=2))
     assert import_jobs.unfinished(at=timezone.now()) == [job.pk]
     assert work(job).status == "done"

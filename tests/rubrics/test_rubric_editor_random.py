@@ -53,11 +53,11 @@ FOCUS = """async ([place, name, start, end]) => {
   focus(state.items[place].id, name);
   if (start !== null) document.activeElement.setSelectionRange(start, end);
 }"""
-# The server saves, and the page does not hear of it.
-UNHEARD = """(lost) => {
-  window.heard ??= window.fetch;
-  const unheard = (...asked) => window.heard(...asked).then(() => Promise.reject(new Error("lost")));
-  window.fetch = lost ? unheard : window.heard;
+# The server saves, and its answer to the page is lost.
+LOSE_ANSWERS = """(lost) => {
+  window.plainFetch ??= window.fetch;
+  const answerless = (...asked) => window.plainFetch(...asked).then(() => Promise.reject(new Error("lost")));
+  window.fetch = lost ? answerless : window.plainFetch;
 }"""
 CARET = """async () => {
   const { placeOf } = await import("/static/js/rubrics/rubric_state.js");
@@ -357,9 +357,9 @@ def test_any_keys_leave_what_was_typed(new_page: Callable[..., Page], watch: Any
             page.context.set_offline(True)
         elif step % 20 == 14:
             page.context.set_offline(False)
-            page.evaluate(UNHEARD, True)
+            page.evaluate(LOSE_ANSWERS, True)
         elif step % 20 == 18:
-            page.evaluate(UNHEARD, False)
+            page.evaluate(LOSE_ANSWERS, False)
         what = model.one()
         model.check(f"step {step}, {what}")
         if step == STEPS // 2:
@@ -369,7 +369,7 @@ def test_any_keys_leave_what_was_typed(new_page: Callable[..., Page], watch: Any
             model.done, model.undone, model.run = [[]], [], ()
             model.check(f"step {step}, loaded anew")
     page.context.set_offline(False)
-    page.evaluate(UNHEARD, False)
+    page.evaluate(LOSE_ANSWERS, False)
     page.keyboard.press("Control+s")
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
     stands = [

@@ -36,18 +36,20 @@ def api(answered: Benchmark) -> APIClient:
 
 
 @pytest.fixture(autouse=True)
-def bells(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Bells are counted and not sent."""
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Tasks are counted and not sent."""
     from scoring import tasks
 
-    rung: list[Any] = []
+    sent: list[Any] = []
     for task in (tasks.judge_slice, tasks.train_judge):
-        monkeypatch.setattr(task, "delay_on_commit", lambda *ids: rung.append(ids))
-    return rung
+        monkeypatch.setattr(task, "delay_on_commit", lambda *ids: sent.append(ids))
+    return sent
 
 
 @pytest.mark.slow
-def test_a_judge_is_made_runs_and_its_verdicts_are_read(api: APIClient, loopback: Loopback, bells: list[Any]) -> None:
+def test_a_judge_is_made_runs_and_its_verdicts_are_read(
+    api: APIClient, loopback: Loopback, enqueued: list[Any]
+) -> None:
     config = {"endpoint": loopback.url, "model": "ok", **QUICK}
     response = api.post(f"{BASE}judges/", {"name": "grader", "kind": "chat", "config": config}, format="json")
     assert response.status_code == 201, response.json()
@@ -67,7 +69,7 @@ def test_a_judge_is_made_runs_and_its_verdicts_are_read(api: APIClient, loopback
     assert api.post(f"{url}cancel/").status_code == 409
     assert api.post(f"{url}resume/").json()["status"] == "pending"
     run = JudgeRun.objects.get()
-    assert bells == [(run.pk, 0)] * 2
+    assert enqueued == [(run.pk, 0)] * 2
     work_on_slice(run.pk, 0, clock=timezone.now)
     ended = api.get(url).json()
     assert (ended["status"], ended["progress"]["done"], ended["progress"]["missing"]) == ("finished", 48, 0)
@@ -91,14 +93,14 @@ def test_a_judge_is_made_runs_and_its_verdicts_are_read(api: APIClient, loopback
     assert len(api.get(f"{url}verdicts/?candidate={alpha}").json()["results"]) == 24
 
 
-def test_a_trained_judge_is_made_with_its_training(api: APIClient, answered: Benchmark, bells: list[Any]) -> None:
+def test_a_trained_judge_is_made_with_its_training(api: APIClient, answered: Benchmark, enqueued: list[Any]) -> None:
     ExpertGroupFactory(benchmark=answered, name="A")
     payload = {"name": "learned", "kind": "trained", "config": {"group": "A", "held_out": ["beta"], "seed": 5}}
     response = api.post(f"{BASE}judges/", payload, format="json")
     assert response.status_code == 201, response.json()
     assert response.json()["training"]["status"] == "pending"
     assert response.json()["config"] == {"group": "A", "held_out": ["beta"], "seed": 5}
-    assert bells == [(Judge.objects.get().trained_model.pk,)]
+    assert enqueued == [(Judge.objects.get().trained_model.pk,)]
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_an_endpoint_that_is_down_is_left_alone_for_longer_each_time(cases: Benc
         # Nothing failed for good while the endpoint was down.
         assert set(run.items.values_list("status", flat=True)) == {"due"}
         request_count = loopback.requests()
-        work(run, at)  # a bell that comes early
+        work(run, at)  # a task that comes early
         assert loopback.requests() == request_count
         at = run.resume_at
     assert rests == [60, 300]
@@ -271,7 +271,7 @@ def test_a_killed_worker_leaves_each_response_once(
     worker.kill()
     kept = Response.objects.count()
     assert 0 < kept < 32
-    # The lock falls with the worker's connection; then the sweep rings, and whoever hears it goes on.
+    # The lock ends with the worker's connection; then the sweep enqueues, and another worker goes on.
     wait_until(lambda: sweep(at=timezone.now()) == 1, message="the sweep finds the run")
     assert work(run).status == "finished"
     pairs = list(Response.objects.values_list("case__key", "sample"))

@@ -33,13 +33,13 @@ COST = 400 * 1.0 / 1e6 + 20 * 10.0 / 1e6
 
 
 @pytest.fixture(autouse=True)
-def bells(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """Bells are counted and not sent: these tests do the worker's part themselves."""
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Tasks are counted and not sent: these tests do the worker's part themselves."""
     from scoring import tasks
 
-    rung: list[tuple[int, int]] = []
-    monkeypatch.setattr(tasks.judge_slice, "delay_on_commit", lambda *ids: rung.append(ids))
-    return rung
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr(tasks.judge_slice, "delay_on_commit", lambda *ids: sent.append(ids))
+    return sent
 
 
 def start(benchmark: Benchmark, judge: Any, frame: RunFrame | None = None, **more: Any) -> JudgeRun:
@@ -120,24 +120,24 @@ def test_a_run_keeps_to_what_a_minute_allows(
 
 
 def test_an_endpoint_that_is_down_pauses_the_run_and_is_tried_again(
-    answered: Benchmark, loopback: Loopback, bells: Any
+    answered: Benchmark, loopback: Loopback, enqueued: Any
 ) -> None:
     judge = chat_judge(answered, loopback, "500", attempts=1, concurrency=1, pauses=2)
     run = work(start(answered, judge))
     assert run.status == "paused"
     assert "does not answer" in run.error
     assert loopback.requests() == 20
-    bells.clear()
+    enqueued.clear()
     row = run.slices.get()
     assert row.resume_at is not None
     now = timezone.now()
     assert timedelta(seconds=50) < row.resume_at - now <= timedelta(minutes=1)
-    # A bell that comes early, and a sweep before its time, do nothing.
+    # A task that comes early, and a sweep before its time, do nothing.
     assert work(run).status == "paused"
     assert sweep(at=now + timedelta(seconds=30)) == 0
     later = now + timedelta(seconds=61)
     assert sweep(at=later) == 1
-    assert bells == [(run.pk, 0)]
+    assert enqueued == [(run.pk, 0)]
     # One request finds out that it is still down; the second pause is longer.
     assert work(run, lambda: later).status == "paused"
     assert loopback.requests() == 21
@@ -256,7 +256,7 @@ def test_a_task_whose_time_is_up_tries_nothing_again_and_a_run_without_any_answe
 ) -> None:
     judge = chat_judge(answered, loopback, "slow", timeout_s=0.3, attempts=10, concurrency=2, pauses=0)
     run = start(answered, judge)
-    assert not work_on_slice(run.pk, 0, clock=timezone.now, budget_s=-1)  # nothing to be gained by ringing again
+    assert not work_on_slice(run.pk, 0, clock=timezone.now, budget_s=-1)  # nothing to be gained by enqueueing again
     run.refresh_from_db()
     assert run.status == "incomplete"
     assert "timeout" in run.error

@@ -223,15 +223,15 @@ def test_a_failed_training_says_why_and_can_be_tried_again(answered: Benchmark, 
     from scoring import tasks
     from scoring.trained.fitting import fit
 
-    rung: list[int] = []
-    monkeypatch.setattr(tasks.train_judge, "delay_on_commit", rung.append)
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.train_judge, "delay_on_commit", sent.append)
     client = client_of(answered)
     page = client.post(f"{BASE}new/trained/", {"name": "early", "seed": "0"})["Location"]
     judge = Judge.objects.get()
     fit(judge.trained_model.pk, clock=timezone.now)
     assert "no accepted decisions yet" in text_of(client.get(page))
     assert client.post(f"{page}train-again").status_code == 302
-    assert rung == [judge.trained_model.pk] * 2
+    assert sent == [judge.trained_model.pk] * 2
     assert "Waiting for a worker" in text_of(client.get(page))
     assert client.post(f"{page}train-again").status_code == 409
 
@@ -240,15 +240,15 @@ def test_a_failed_training_says_why_and_can_be_tried_again(answered: Benchmark, 
 
 
 @pytest.fixture
-def bells(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     from scoring import tasks
 
-    rung: list[tuple[int, int]] = []
-    monkeypatch.setattr(tasks.judge_slice, "delay_on_commit", lambda *ids: rung.append(ids))
-    return rung
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr(tasks.judge_slice, "delay_on_commit", lambda *ids: sent.append(ids))
+    return sent
 
 
-def test_a_run_is_counted_then_begun(answered: Benchmark, loopback: Loopback, bells: Any) -> None:
+def test_a_run_is_counted_then_begun(answered: Benchmark, loopback: Loopback, enqueued: Any) -> None:
     judge = chat_judge(answered, loopback)
     client = client_of(answered)
     form = {"judge": judge.public_id, "replicates": "2", "batch": "", "candidates": ["alpha"]}
@@ -261,14 +261,14 @@ def test_a_run_is_counted_then_begun(answered: Benchmark, loopback: Loopback, be
     page = client.post(f"{BASE}runs/new/", form)["Location"]
     run = JudgeRun.objects.get()
     assert page == f"{BASE}runs/{run.public_id}/"
-    assert (run.expected, run.replicates, run.frame["candidates"], bells) == (24, 2, ["alpha"], [(run.pk, 0)])
+    assert (run.expected, run.replicates, run.frame["candidates"], enqueued) == (24, 2, ["alpha"], [(run.pk, 0)])
     assert run.created_by is not None
     refused = client.post(f"{BASE}runs/new/", {**form, "kinds": ["reference"]})
     assert refused.status_code >= 400
     assert JudgeRun.objects.count() == 1
 
 
-def test_a_run_over_a_batch(answered: Benchmark, loopback: Loopback, bells: Any) -> None:
+def test_a_run_over_a_batch(answered: Benchmark, loopback: Loopback, enqueued: Any) -> None:
     group = ExpertGroupFactory(benchmark=answered, name="A")
     member(group)
     candidate = Candidate.objects.get(name="beta")
@@ -294,7 +294,7 @@ def test_a_run_over_a_batch(answered: Benchmark, loopback: Loopback, bells: Any)
 
 
 def test_a_judge_of_another_benchmark_may_be_used_by_who_runs_both(
-    answered: Benchmark, loopback: Loopback, bells: Any
+    answered: Benchmark, loopback: Loopback, enqueued: Any
 ) -> None:
     home = chat_judge(learnable("home", ["x"], cases=1), loopback, name="visitor")
     stranger = client_of(answered)
@@ -363,7 +363,7 @@ def test_verdicts_before_the_window_do_not_count_as_speed(answered: Benchmark, l
 
 
 @pytest.mark.parametrize("role", ["admin", "researcher"])
-def test_a_run_is_cancelled_and_gone_on_with(answered: Benchmark, loopback: Loopback, bells: Any, role: str) -> None:
+def test_a_run_is_cancelled_and_gone_on_with(answered: Benchmark, loopback: Loopback, enqueued: Any, role: str) -> None:
     run = create_run(
         benchmark=answered, judge=chat_judge(answered, loopback), frame=RunFrame(), by=None, at=timezone.now()
     )
@@ -381,7 +381,7 @@ def test_a_run_is_cancelled_and_gone_on_with(answered: Benchmark, loopback: Loop
     assert "cancel-run" not in shown
     assert client.post(f"{page}resume")["Location"] == page
     run.refresh_from_db()
-    assert (run.status, len(bells)) == ("pending", 2)
+    assert (run.status, len(enqueued)) == ("pending", 2)
     assert client.post(f"{page}resume").status_code == 409
     assert RunSlice.objects.get().status == "pending"
 

@@ -22,13 +22,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def bells(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """Bells are counted and not sent: these tests do the worker's part themselves."""
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Tasks are counted and not sent: these tests do the worker's part themselves."""
     from scoring import tasks
 
-    rung: list[tuple[int, int]] = []
-    monkeypatch.setattr(tasks.judge_slice, "delay_on_commit", lambda *ids: rung.append(ids))
-    return rung
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr(tasks.judge_slice, "delay_on_commit", lambda *ids: sent.append(ids))
+    return sent
 
 
 def start(benchmark: Benchmark, judge: Any, frame: RunFrame | None = None, **more: Any) -> JudgeRun:
@@ -42,10 +42,10 @@ def work(run: JudgeRun, **more: Any) -> JudgeRun:
     return run
 
 
-def test_a_run_gives_every_pair_one_verdict(answered: Benchmark, loopback: Loopback, bells: Any) -> None:
+def test_a_run_gives_every_pair_one_verdict(answered: Benchmark, loopback: Loopback, enqueued: Any) -> None:
     run = start(answered, chat_judge(answered, loopback))
     assert (run.status, run.expected, run.items.count()) == ("pending", 36, 12)
-    assert bells == [(run.pk, 0)]
+    assert enqueued == [(run.pk, 0)]
     work(run)
     assert (run.status, run.error) == ("finished", "")
     assert Verdict.objects.filter(run=run).count() == 36
@@ -63,9 +63,9 @@ def test_replicates_are_verdicts_of_their_own(answered: Benchmark, loopback: Loo
 
 
 @pytest.mark.slow
-def test_slices_share_a_run(answered: Benchmark, loopback: Loopback, bells: Any) -> None:
+def test_slices_share_a_run(answered: Benchmark, loopback: Loopback, enqueued: Any) -> None:
     run = start(answered, chat_judge(answered, loopback, slices=3))
-    assert sorted(bells) == [(run.pk, 0), (run.pk, 1), (run.pk, 2)]
+    assert sorted(enqueued) == [(run.pk, 0), (run.pk, 1), (run.pk, 2)]
     work_on_slice(run.pk, 1, clock=timezone.now)
     run.refresh_from_db()
     done = Verdict.objects.filter(run=run)
@@ -233,17 +233,17 @@ def test_two_workers_never_do_the_same_slice(answered: Benchmark, loopback: Loop
     assert run.status == "pending"
 
 
-def test_the_sweep_rings_for_what_was_left_behind(answered: Benchmark, loopback: Loopback, bells: Any) -> None:
+def test_the_sweep_enqueues_what_was_left_behind(answered: Benchmark, loopback: Loopback, enqueued: Any) -> None:
     run = start(answered, chat_judge(answered, loopback))
-    bells.clear()
+    enqueued.clear()
     now = timezone.now()
-    assert sweep(at=now) == 0  # the bell may still be on its way
+    assert sweep(at=now) == 0  # the task may still be on its way
     assert sweep(at=now + timedelta(seconds=61)) == 1
     # As a worker leaves it that was killed: running, and nobody holds its lock.
     JudgeRun.objects.update(status="running")
     RunSlice.objects.update(status="running")
     assert sweep(at=now) == 1
-    assert bells == [(run.pk, 0)] * 2
+    assert enqueued == [(run.pk, 0)] * 2
     assert work(run).status == "finished"
     assert sweep(at=now + timedelta(days=1)) == 0
 

@@ -89,7 +89,7 @@ class Command(BaseCommand):
             )
         except DomainError as error:
             raise CommandError(str(error)) from None
-        # A worker may have heard of it first; then its result is waited for.
+        # A worker may have claimed it first; then its result is waited for.
         while report.status in (JobStatus.PENDING, JobStatus.RUNNING):
             services.run(report_id=report.pk, clock=timezone.now)
             report = Report.objects.select_related("benchmark").get(pk=report.pk)
