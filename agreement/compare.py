@@ -7,7 +7,7 @@ made when they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from agreement.pairs import (
     valid_counts,
 )
 from agreement.tables import ComputedRows, Row
+from consilium.core.jobs import Progress, no_progress
 from consilium.lib.remarks import pairs_left_out
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
@@ -43,12 +44,6 @@ FIGURES = ("mf1", "f1_met", "f1_not_met", "raw", "kappa", "ac1", "alpha", "preva
 # Those that carry an interval on a report; the contract of agreement.csv has room for that of MF1 only.
 WITH_INTERVAL = ("mf1", "raw", "kappa", "ac1", "alpha")
 NO_PAIRS = "the raters share no pair that both answered met or not met"
-
-Progress = Callable[[float], None]
-
-
-def no_progress(share: float) -> None:
-    """Progress that nobody listens to."""
 
 
 @dataclass(frozen=True)

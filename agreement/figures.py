@@ -9,9 +9,9 @@ from django.utils.safestring import SafeString
 
 from agreement.kinds import Figure, kind_of
 from agreement.models import Report
+from consilium.core.jobs import JobStatus
 from consilium.figures.render import inline_svg
 from consilium.lib.version import VERSION
-from rubrics.models import JobStatus
 
 CACHED_SECONDS = 7 * 24 * 3600
 

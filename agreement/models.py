@@ -13,14 +13,15 @@ from django.db.models import Q
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.jobs import Job
 from consilium.lib.identifiers import new_public_id
-from rubrics.models import Benchmark, JobStatus
+from rubrics.models import Benchmark
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 
-class Report(models.Model):
+class Report(Job):
     """One computation over a benchmark's decisions and verdicts. A worker fills it in."""
 
     class Kind(models.TextChoices):
@@ -38,19 +39,10 @@ class Report(models.Model):
     kind = models.CharField(max_length=12, choices=Kind.choices)
     parameters = models.JSONField(default=dict)  # raters, k, group, candidate …
     seed = models.BigIntegerField(default=0)
-    status = models.CharField(max_length=10, choices=JobStatus.choices, default=JobStatus.PENDING)
-    progress = models.FloatField(default=0.0)  # share done, 0 to 1
-    attempts = models.PositiveSmallIntegerField(default=0)  # workers that took it up; one that is lost every time ends
-    error = models.TextField(blank=True)
     result = models.JSONField(default=dict)  # single facts and remarks; older reports: their tables, too
     input_digest = models.CharField(max_length=64, blank=True)  # of the ratings that went in
     software = models.CharField(max_length=120, blank=True)
     recomputes = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="recomputed")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField()
-    started_at = models.DateTimeField(null=True, blank=True)
-    heartbeat_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at", "-pk"]

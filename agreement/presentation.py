@@ -21,8 +21,8 @@ from agreement.numbers import Number
 from agreement.rater_choices import run_names
 from agreement.stored import table_names
 from agreement.tables import Row
+from consilium.core.jobs import JobStatus
 from consilium.lib import remarks
-from rubrics.models import JobStatus
 
 Context = dict[str, Any]
 

@@ -18,11 +18,12 @@ from agreement.models import Report
 from agreement.parameters import WrongParameters
 from agreement.stored import store_tables
 from agreement.tables import Result
+from consilium.core.jobs import JobStatus
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.i18n import language_of
 from consilium.lib.version import VERSION
 from rubrics.exclusion import excluded_cases
-from rubrics.models import Benchmark, JobStatus
+from rubrics.models import Benchmark
 from rubrics.services.beginning import unfinished_or_new
 
 # A worker that has not been heard of for so long is taken for lost.

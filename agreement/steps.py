@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from agreement.models import Report
-from rubrics.models import Benchmark, JobStatus
+from consilium.core.jobs import JobStatus
+from rubrics.models import Benchmark
 from rubrics.overview import Step
 
 

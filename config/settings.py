@@ -410,7 +410,7 @@ SPECTACULAR_SETTINGS = {
         "CandidateKind": "rubrics.models.Candidate.Kind",
         "DecisionOutcome": "annotation.models.Outcome",
         "GenerationStatus": "scoring.models.GenerationRun.Status",
-        "JobStatus": "rubrics.models.JobStatus",
+        "JobStatus": "consilium.core.jobs.JobStatus",
         "ImportKind": "rubrics.models.ImportJob.Kind",
         "JudgeKind": "scoring.models.Judge.Kind",
         "JudgeRunStatus": "scoring.models.JudgeRun.Status",

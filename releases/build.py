@@ -7,7 +7,6 @@ decisions. What the files say of themselves (Croissant, card, release.json, SHA2
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -18,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from agreement.models import NamedSlice
 from annotation.contributions import acknowledged_names
+from consilium.core.jobs import Progress, no_progress
 from consilium.lib.errors import DomainError
 from consilium.lib.version import VERSION
 from releases.content import work
@@ -45,7 +45,6 @@ from releases.options import ReleaseOptions
 from rubrics.models import Benchmark
 
 FORM = 1  # of a release: a reader may tell from it what to expect
-Progress = Callable[[float], None]
 _REPORTED = 50  # cases between two words about how far it is
 # Of the time that a release takes, about so much goes into the cases; the rest into what may be asked for.
 _SHARE_OF_CASES = 0.6
@@ -68,10 +67,6 @@ class Built:
 
     digest: str
     facts: dict[str, Any]
-
-
-def no_progress(_share: float) -> None:
-    """Progress that nobody asked for."""
 
 
 def check(benchmark: Benchmark, options: ReleaseOptions) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pgtrigger
-from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.jobs import Job
 from consilium.lib.identifiers import new_public_id
-from rubrics.models import Benchmark, JobStatus
+from rubrics.models import Benchmark
 
 
-class Release(models.Model):
+class Release(Job):
     """What was let out, and of what: a worker writes the archive, and then nothing of it changes."""
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
@@ -19,19 +19,10 @@ class Release(models.Model):
     version = models.CharField(_("version"), max_length=40)  # as it is cited: 1.0
     notes = models.TextField(_("notes"), blank=True)
     options = models.JSONField(default=dict)  # what was asked to be in it
-    status = models.CharField(max_length=10, choices=JobStatus.choices, default=JobStatus.PENDING)
-    progress = models.FloatField(default=0.0)  # share done, 0 to 1
-    attempts = models.PositiveSmallIntegerField(default=0)
-    error = models.TextField(blank=True)
     archive = models.FileField(upload_to="releases/", blank=True)
     digest = models.CharField(max_length=64, blank=True)  # SHA-256 of its SHA256SUMS, which names every file
     size = models.BigIntegerField(default=0)  # of the archive, bytes
     facts = models.JSONField(default=dict)  # counts of what is in it
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField()
-    started_at = models.DateTimeField(null=True, blank=True)
-    heartbeat_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at", "-pk"]

@@ -20,6 +20,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.jobs import JobStatus
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.i18n import language_of
 from consilium.lib.transitions import transition
@@ -29,7 +30,7 @@ from releases.content.cases import cases_to_release
 from releases.content.folder import write_zip
 from releases.models import Release
 from releases.options import ReleaseOptions, read_options
-from rubrics.models import Benchmark, JobStatus
+from rubrics.models import Benchmark
 
 logger = structlog.get_logger(__name__)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.jobs import JobStatus
 from releases.models import Release
-from rubrics.models import Benchmark, JobStatus
+from rubrics.models import Benchmark
 from rubrics.overview import Step
 
 

@@ -13,9 +13,9 @@ from agreement.calibration import judge_error
 from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, NothingToCalibrate, read_inputs
 from agreement.calibration.modes import mode_rows
-from agreement.compare import Progress, no_progress
 from agreement.judged.coverage import coverage_remarks_of_runs
 from agreement.rater_choices import display_name
+from consilium.core.jobs import Progress, no_progress
 from consilium.lib import remarks
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.calibration import Calibration, calibrate

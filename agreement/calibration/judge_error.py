@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, JudgePairs
-from agreement.compare import Progress, no_progress
 from agreement.judged.training_overlap import learned_candidates
 from agreement.pairs import Pairs, PairStatus, conservative_counts, n_counted, n_invalid, n_missing, tally
+from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.cacs_error import (
     ErrorRates,

@@ -16,12 +16,12 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from agreement.compare import Progress, no_progress
 from agreement.frame import Frame, read_frame
 from agreement.inputs import digest_of
 from agreement.pairs import LAST_COUNTED, Pairs, PairStatus, pair, positions
 from agreement.slicing import Sliced, sliced
 from annotation.ratings import faulty_pairs
+from consilium.core.jobs import Progress, no_progress
 from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Ratings
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap

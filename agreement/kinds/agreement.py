@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement import compare, sentences
-from agreement.compare import Progress, no_progress
 from agreement.counting import count
 from agreement.forms import TwoRatersForm
 from agreement.inputs import join
@@ -24,6 +23,7 @@ from agreement.parameters import named_raters
 from agreement.rater_choices import display_name
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
+from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from rubrics.models import Benchmark

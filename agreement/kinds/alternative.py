@@ -10,7 +10,6 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agreement.compare import Progress, no_progress
 from agreement.earlier import DIFFERENCE_FACT, JUDGE_LESS_PHYSICIAN
 from agreement.forms import ReportForm, choose
 from agreement.judged import many_raters
@@ -26,6 +25,7 @@ from agreement.rater_choices import display_name, group_choices, judge_choices, 
 from agreement.sentences import counted, learned, rater_in_words
 from agreement.stored import pairs_url, table_names, table_of
 from agreement.tables import Result, Row
+from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.lib.remarks import faulty_note

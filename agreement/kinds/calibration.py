@@ -14,7 +14,6 @@ from agreement.calibration.figures import figures
 from agreement.calibration.inputs import CalibrationInputs, fixed_name, newest_runs, read_inputs
 from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
 from agreement.calibration.page import body
-from agreement.compare import Progress, no_progress
 from agreement.forms import ReportForm, choose
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, raters_table
@@ -25,6 +24,7 @@ from agreement.rater_choices import display_name, group_choices, physician_candi
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import table_of
 from agreement.tables import Result, Table
+from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs_error import DRAWS
 from rubrics.models import Benchmark, Candidate

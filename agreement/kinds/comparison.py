@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from agreement import sentences
-from agreement.compare import Progress, no_progress
 from agreement.forms import ReportForm, choose, grouped
 from agreement.judged import two_judges
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
@@ -25,6 +24,7 @@ from agreement.rater_choices import display_name, rater_choices
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
+from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.lib import remarks

@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agreement.compare import Progress, no_progress
 from agreement.forms import TwoRatersForm
 from agreement.items import analyse, read_items
 from agreement.items.labels import in_order, value_label
@@ -25,6 +24,7 @@ from agreement.rater_choices import display_name
 from agreement.sentences import counted, listed, rater_in_words
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
+from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.lib import remarks

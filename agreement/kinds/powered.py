@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement.calibration.thresholds import suggested_k
-from agreement.compare import Progress, no_progress
 from agreement.forms import ReportForm, choose, grouped
 from agreement.inputs import join
 from agreement.judged.coverage import coverage_remarks
@@ -24,6 +23,7 @@ from agreement.rater_choices import RaterChoice, display_name, rater_choices
 from agreement.sentences import SCORES, capital, counted, listed, rater_in_words, threshold
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
+from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.lib import remarks

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.compare import Progress, no_progress
 from agreement.judged.training_overlap import learned_candidates, learners, remark_on_candidate
 from agreement.powered.sampling import Sampling, sampling_of
 from agreement.tables import Row
+from consilium.core.jobs import Progress, no_progress
 from consilium.lib.remarks import faulty_note
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Undefined

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from agreement import access, files
 from agreement.models import Report
 from agreement.stored import table_of
-from rubrics.models import JobStatus
+from consilium.core.jobs import JobStatus
 
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from agreement import access
 from agreement.freshness import freshness_of
-from rubrics.models import JobStatus
+from consilium.core.jobs import JobStatus
 
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest

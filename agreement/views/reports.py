@@ -21,9 +21,9 @@ from agreement.forms import ReportForm
 from agreement.kinds import Kind, kinds_in
 from agreement.models import Report
 from agreement.rater_choices import look_once, rater_choices
+from consilium.core.jobs import JobStatus
 from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark
-from rubrics.models import JobStatus
 
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest

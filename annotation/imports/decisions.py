@@ -14,10 +14,11 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.imports.votes import Vote, VoteWriter
 from annotation.models import ExpertGroup, Membership
+from consilium.core.jobs import Progress
 from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.prescan import prescan
-from rubrics.imports.registry import Counts, Progress
+from rubrics.imports.registry import Counts
 from rubrics.models import Benchmark, Response, RubricItem
 from rubrics.parsing.decisions import DecisionReader, DecisionRecord
 from rubrics.parsing.faults import Faults

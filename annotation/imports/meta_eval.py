@@ -14,11 +14,12 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation.imports.decisions import group_called, report
 from annotation.imports.votes import Vote, VoteWriter
+from consilium.core.jobs import Progress
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.case_rows import CaseWriter
 from rubrics.imports.prescan import prescan
-from rubrics.imports.registry import Counts, Progress
+from rubrics.imports.registry import Counts
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
 from rubrics.models import Benchmark, Candidate, Case, Criterion, Response, Rubric, RubricItem
 from rubrics.parsing.cases import CaseRecord, CriterionRecord

@@ -66,6 +66,7 @@ logger = structlog.get_logger(__name__)
 
 Clock = Callable[[], datetime]
 Values = dict[str, Any]
+Progress = Callable[[float], None]  # takes how far the work is: a share from 0 to 1, or bytes
 
 # Below the second in which a page asks how far a job is, so that each answer can differ from the one before.
 HEARTBEAT_S = 0.7
@@ -76,6 +77,10 @@ LOST_AFTER = timedelta(minutes=2)
 TASK_LOST_AFTER = timedelta(seconds=10)
 # Whatever ends three workers would end a fourth.
 MAX_ATTEMPTS = 3
+
+
+def no_progress(_amount: float) -> None:
+    """Progress that nobody reads."""
 
 
 class JobStatus(models.TextChoices):

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from consilium.core.jobs import JobStatus
 from consilium.lib.api import StrictSerializer
 from rubrics import models as rows
 
@@ -163,7 +164,7 @@ class ImportSerializer(Plain):
     kind = serializers.ChoiceField(choices=rows.ImportJob.Kind.choices)
     file_name = serializers.CharField()
     options = serializers.DictField()
-    status = serializers.ChoiceField(choices=rows.JobStatus.choices)
+    status = serializers.ChoiceField(choices=JobStatus.choices)
     bytes_total = serializers.IntegerField()
     bytes_read = serializers.IntegerField()
     counts = serializers.DictField()

@@ -4,18 +4,16 @@ An app that can import registers a handler for its kind in ``AppConfig.ready``; 
 Celery task then know it.
 """
 
-from rubrics.imports.registry import Counts, Handler, ImportKind, Progress, find, kinds, merge_counts, register
-from rubrics.imports.run import no_progress, run_file, run_import
+from rubrics.imports.registry import Counts, Handler, ImportKind, find, kinds, merge_counts, register
+from rubrics.imports.run import run_file, run_import
 
 __all__ = [
     "Counts",
     "Handler",
     "ImportKind",
-    "Progress",
     "find",
     "kinds",
     "merge_counts",
-    "no_progress",
     "register",
     "run_file",
     "run_import",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, BinaryIO, Protocol
 
 from accounts.models import User
+from consilium.core.jobs import Progress
 from rubrics.models import Benchmark, ImportJob
 
 # {"cases": {"created": 120, "unchanged": 0}, …, "warnings": ["3 responses name their author…"]}
@@ -26,15 +27,12 @@ def merge_counts(first: Counts, other: Counts, file: str = "") -> Counts:
     return {**merged, "warnings": warnings} if warnings else merged
 
 
-# Called with the number of bytes read so far.
-Progress = Callable[[int], None]
-
-
 class Handler(Protocol):
     """Reads ``file`` (binary, at its start) into ``benchmark``: everything, or `ImportRefused` and nothing.
 
     It runs inside a transaction. ``options`` holds the texts that the person gave (only the registered ones); ``by`` is
-    empty on the command line. Returns what it created and what it found unchanged, in the shape of `Counts`.
+    empty on the command line; ``progress`` takes the number of bytes read so far. Returns what it created and what it
+    found unchanged, in the shape of `Counts`.
     """
 
     def __call__(

@@ -11,14 +11,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from accounts.models import User
+from consilium.core.jobs import Progress, no_progress
 from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import refresh_statistics
-from rubrics.imports.registry import Counts, Progress, find
+from rubrics.imports.registry import Counts, find
 from rubrics.models import Benchmark
-
-
-def no_progress(_bytes_read: int) -> None:
-    """Progress that nobody asked for."""
 
 
 @transaction.atomic

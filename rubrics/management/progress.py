@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rubrics.imports.registry import Progress
+from consilium.core.jobs import Progress
 
 
 @contextmanager

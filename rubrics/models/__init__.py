@@ -5,7 +5,7 @@ from rubrics.models.banks import Bank, BankItem
 from rubrics.models.benchmarks import AuthoringRole, Benchmark, BenchmarkQuerySet, BenchmarkRole, slug_characters
 from rubrics.models.cases import Case, CaseQuerySet, Criterion, Difficulty, Register, Rubric, RubricItem, RubricQuerySet
 from rubrics.models.drafts import AuthoringTime, PrivacyWaiver, RubricContributor, RubricDraft, RubricReview
-from rubrics.models.jobs import ImportJob, JobStatus
+from rubrics.models.jobs import ImportJob
 from rubrics.models.responses import Candidate, Response
 from rubrics.models.revisions import RevisionRequest
 
@@ -25,7 +25,6 @@ __all__ = [
     "Criterion",
     "Difficulty",
     "ImportJob",
-    "JobStatus",
     "PrivacyWaiver",
     "Register",
     "Response",

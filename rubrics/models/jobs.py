@@ -1,4 +1,4 @@
-"""Files that were uploaded, and the states of work that a Celery worker does for a row."""
+"""Files that were uploaded, and what became of each."""
 
 from __future__ import annotations
 
@@ -6,21 +6,12 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.jobs import BaseJob
 from consilium.lib.identifiers import new_public_id
 from rubrics.models.benchmarks import Benchmark
 
 
-class JobStatus(models.TextChoices):
-    """States of work that a Celery worker does for a row: the row is there before any task is."""
-
-    PENDING = "pending", _("Waiting")
-    RUNNING = "running", _("Running")
-    DONE = "done", _("Done")
-    REFUSED = "refused", _("Refused")
-    FAILED = "failed", _("Failed")
-
-
-class ImportJob(models.Model):
+class ImportJob(BaseJob):
     """A file that was uploaded, and what became of it. All of it is imported, or nothing."""
 
     class Kind(models.TextChoices):
@@ -38,7 +29,6 @@ class ImportJob(models.Model):
     file = models.FileField(upload_to="imports/")
     file_name = models.CharField(max_length=255)
     options = models.JSONField(default=dict, blank=True)
-    status = models.CharField(max_length=10, choices=JobStatus.choices, default=JobStatus.PENDING)
     bytes_total = models.BigIntegerField(default=0)
     bytes_read = models.BigIntegerField(default=0)
     counts = models.JSONField(default=dict, blank=True)  # {"cases": {"created": n, "unchanged": n}, …}
@@ -46,11 +36,6 @@ class ImportJob(models.Model):
     error_total = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="imports")
     created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    heartbeat_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-    # Numbers the claims: only the worker of the latest may write how it ended.
-    attempts = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering = ["-created_at"]

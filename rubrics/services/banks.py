@@ -14,6 +14,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.jobs import Progress
 from consilium.lib.errors import DomainError
 from consilium.lib.phrases import Phrase
 from rubrics.bank.catalogue import entry_of
@@ -21,7 +22,7 @@ from rubrics.bank.clusters import cluster_tag, missing_from
 from rubrics.bank.consensus import NAME
 from rubrics.consensus_criteria import CONSENSUS_BANK, CONSENSUS_TAG
 from rubrics.drafting import MAX_ITEMS, DraftItem, items_of
-from rubrics.imports.registry import Counts, Progress
+from rubrics.imports.registry import Counts
 from rubrics.models import Bank, BankItem, Benchmark, Case, RubricDraft
 from rubrics.parsing.bank import BankEntry, in_language, read_bank
 from rubrics.parsing.faults import Faults

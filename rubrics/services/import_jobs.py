@@ -16,12 +16,13 @@ from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.jobs import JobStatus
 from consilium.lib.errors import Conflict, DomainError, ImportRefused, LineError
 from consilium.lib.i18n import language_of, translate
 from consilium.lib.transitions import transition
 from rubrics import imports
 from rubrics.imports.bulk import refresh_statistics
-from rubrics.models import Benchmark, ImportJob, JobStatus
+from rubrics.models import Benchmark, ImportJob
 from rubrics.parsing.reader import Limits
 
 logger = structlog.get_logger(__name__)

@@ -10,11 +10,12 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.jobs import Progress
 from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.prescan import prescan
-from rubrics.imports.registry import Counts, Progress
+from rubrics.imports.registry import Counts
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
 from rubrics.models import Benchmark, Candidate, Case
 from rubrics.parsing.faults import Faults

@@ -13,11 +13,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from consilium.core.jobs import Progress
 from consilium.lib.errors import DomainError
 from rubrics.access import is_author
 from rubrics.drafting import MAX_ITEMS, DraftItem, digest_of, from_rubric, items_of
 from rubrics.imports.bulk import check_references_at_once, chunks
-from rubrics.imports.registry import Counts, Progress
+from rubrics.imports.registry import Counts
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
 from rubrics.parsing.faults import Faults
 from rubrics.services.drafts import TRACK, open_draft, save_draft

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any, BinaryIO
 
+from consilium.core.jobs import Progress, no_progress
 from consilium.lib.phrases import Phrase
 from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.faults import Faults
@@ -23,14 +24,9 @@ MAX_LINE_LENGTH = 1 << 20
 ZIP = b"PK\x03\x04"
 
 Rows = Iterator[tuple[int, list[Cell]]]
-Progress = Callable[[int], None]
 
 
-def _nobody_watches(_bytes_read: int) -> None:
-    """Progress that nobody asked for."""
-
-
-def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = _nobody_watches) -> Rows:
+def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = no_progress) -> Rows:
     """Rows of a CSV or XLSX file with their line numbers, by its first bytes; what cannot be read becomes a fault."""
     start = file.read(512)
     file.seek(0)

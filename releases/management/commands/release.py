@@ -13,6 +13,7 @@ from zipfile import ZipFile
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from consilium.core.jobs import JobStatus
 from consilium.lib.errors import DomainError
 from releases import build, services
 from releases.content.work import runs_behind
@@ -21,7 +22,7 @@ from releases.options import PARTS, ReleaseOptions
 from releases.reading import citation_of
 from releases.services import set_licence
 from rubrics.management.asked import benchmark_called
-from rubrics.models import Benchmark, JobStatus
+from rubrics.models import Benchmark
 from scoring.judge_runs import coverage_notes
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from rubrics.imports import Counts, no_progress, run_import
+from consilium.core.jobs import no_progress
+from rubrics.imports import Counts, run_import
 from rubrics.management.import_command import ImportCommand
 from rubrics.models import Benchmark
 from scoring.services.verdicts import import_replicates

@@ -13,11 +13,12 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.imports.decisions import Places
+from consilium.core.jobs import Progress
 from consilium.lib.errors import DomainError, ImportRefused
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import check_references_at_once, copy_rows, reserve_ids, weighed_chunks
 from rubrics.imports.prescan import prescan
-from rubrics.imports.registry import Counts, Progress, merge_counts
+from rubrics.imports.registry import Counts, merge_counts
 from rubrics.models import Benchmark, RubricItem
 from rubrics.parsing.decisions import MAX_REPLICATE, DecisionReader, DecisionRecord
 from rubrics.parsing.faults import Faults

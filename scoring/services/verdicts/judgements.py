@@ -7,9 +7,10 @@ from typing import BinaryIO
 
 from django.utils.translation import gettext as _
 
+from consilium.core.jobs import Progress
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import weighed_chunks
-from rubrics.imports.registry import Counts, Progress
+from rubrics.imports.registry import Counts
 from rubrics.models import Benchmark, Response
 from scoring.services.verdicts.collected import Collected, CollectedVerdict
 from scoring.services.verdicts.sheets import Sheet, sheets_of
