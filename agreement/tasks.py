@@ -18,5 +18,4 @@ def run_report(report_id: int) -> None:
 @shared_task(ignore_result=True)
 def sweep_reports() -> None:
     """Enqueue again reports whose task or worker was lost."""
-    for report_id in services.unfinished(at=timezone.now()):
-        run_report.delay(report_id)
+    services.REPORTS.sweep(at=timezone.now())

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import re
 import tempfile
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
-import structlog
 from django.core.files import File
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
-from consilium.core.jobs import JobStatus
+from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, JobStatus, Superseded, register
 from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.i18n import language_of
-from consilium.lib.transitions import transition
 from releases import build
 from releases.changes import changes_since
 from releases.content.cases import cases_to_release
@@ -32,23 +26,10 @@ from releases.models import Release
 from releases.options import ReleaseOptions, read_options
 from rubrics.models import Benchmark
 
-logger = structlog.get_logger(__name__)
-
-# A worker that has not been heard of for so long is taken for lost.
-LOST_AFTER = timedelta(minutes=2)
-# A release that waits longer than this was not rung for, or its bell was lost.
-UNHEARD_AFTER = timedelta(seconds=10)
-MAX_ATTEMPTS = 3
-BEAT_SECONDS = 1.0
 MAX_NOTES_LENGTH = 20_000
-STANDING = (JobStatus.PENDING, JobStatus.RUNNING, JobStatus.DONE)
+STANDING = (*OPEN, JobStatus.DONE)
 
-Clock = Callable[[], datetime]
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+-]{0,39}")
-
-
-class Superseded(Conflict):
-    """Another worker holds the release by now."""
 
 
 def next_version(benchmark: Benchmark) -> str:
@@ -94,8 +75,6 @@ def create_release(
 
     Cases that were written here get a canary, which the benchmark keeps from its first release on.
     """
-    from releases.tasks import run_release
-
     version = version.strip()
     if not _VERSION.fullmatch(version):
         raise DomainError(_("A version is up to 40 letters, digits, dots, hyphens and underscores, such as 1.0."))
@@ -112,32 +91,20 @@ def create_release(
         benchmark=row, version=version, notes=notes.strip(), options=options.as_json(), created_by=by, created_at=at
     )
     if enqueue:
-        run_release.delay_on_commit(release.pk)
+        RELEASES.enqueue(release)
     return release
 
 
 @transaction.atomic
 def restart_release(*, release: Release, at: datetime) -> None:
     """Try a failed release again."""
-    from releases.tasks import run_release
-
     Benchmark.objects.select_for_update().get(pk=release.benchmark_id)  # two releases of one version come in turn
     existing = Release.objects.filter(benchmark=release.benchmark, version=release.version, status__in=STANDING)
     if existing.exists():
         raise Conflict(
             _("There is a version %(version)s already; a release never changes.") % {"version": release.version}
         )
-    transition(
-        release,
-        source=[JobStatus.FAILED],
-        target=JobStatus.PENDING,
-        attempts=0,
-        progress=0.0,
-        error="",
-        started_at=None,
-        finished_at=None,
-    )
-    run_release.delay_on_commit(release.pk)
+    RELEASES.restart(release)
 
 
 def release_order(release: Release) -> build.ReleaseOrder:
@@ -159,72 +126,50 @@ def archive_name(release: Release) -> str:
 # The work -------------------------------------------------------------------------------------------------------------
 
 
-def claim(*, release_id: int, at: datetime) -> Release | None:
-    """Take up a release that waits, or one whose worker was lost; None where there is nothing to do."""
-    open_to_claim = Release.objects.filter(pk=release_id).filter(
-        Q(status=JobStatus.PENDING) | Q(status=JobStatus.RUNNING, heartbeat_at__lt=at - LOST_AFTER)
-    )
-    message = _("The worker was lost %(times)s times while making this release.") % {"times": MAX_ATTEMPTS}
-    exhausted = open_to_claim.filter(attempts__gte=MAX_ATTEMPTS)
-    if exhausted.update(status=JobStatus.FAILED, finished_at=at, error=message):
-        return None
-    hit = open_to_claim.update(
-        status=JobStatus.RUNNING, started_at=at, heartbeat_at=at, progress=0.0, attempts=F("attempts") + 1
-    )
-    return Release.objects.select_related("benchmark", "created_by").get(pk=release_id) if hit else None
+class ReleaseJobs(JobKind[Release]):
+    """Releases: a worker writes the archive."""
 
+    model = Release
+    task = "releases.tasks.run_release"
+    sweep_task = "releases.tasks.sweep_releases"
+    worker_lost = gettext_lazy("The worker was lost %(times)s times while making this release.")
+    crashed = gettext_lazy("The release failed; the log of the worker has the details.")
 
-def run(*, release_id: int, clock: Clock) -> None:
-    """Make a release if it is there to be made; safe to call any number of times, from any number of workers."""
-    release = claim(release_id=release_id, at=clock())
-    if release is None:
-        return
-    with language_of(release.created_by):
-        _run(release, clock)
-
-
-def _run(release: Release, clock: Clock) -> None:
-    try:
-        with tempfile.TemporaryDirectory(prefix="release-") as name, Heartbeat(release, clock) as heartbeat:
+    def work(self, attempt: Attempt[Release]) -> None:
+        """Write the archive, and freeze the release."""
+        release = attempt.job
+        with tempfile.TemporaryDirectory(prefix="release-") as name:
             root = Path(name) / "content"
             with _one_moment():
-                built = build.build(release_order(release), root, heartbeat.report)
+                built = build.build(release_order(release), root, attempt.progress)
             if changes := changes_since(_release_before(release), root):
                 built.facts["changes"] = changes
             packed = Path(name) / "release.zip"
             write_zip(root, packed, top=archive_name(release))
-            heartbeat.stop()
-            _keep(release, built, packed, clock())
+            _keep(attempt, built, packed)
+
+
+RELEASES = register(ReleaseJobs())
+
+
+def run(*, release_id: int, clock: Clock) -> None:
+    """Make a release if it is there to be made; safe to call any number of times, from any number of workers."""
+    RELEASES.run(job_id=release_id, clock=clock)
+
+
+def _keep(attempt: Attempt[Release], built: build.Built, packed: Path) -> None:
+    storage = attempt.job.archive.storage
+    with packed.open("rb") as file:
+        name = storage.save(f"releases/{attempt.job.public_id}.zip", File(file))
+    try:
+        attempt.finish(progress=1.0, archive=name, size=packed.stat().st_size, digest=built.digest, facts=built.facts)
     except Superseded:
-        logger.info("release_superseded", release=release.public_id, attempt=release.attempts)
-    except DomainError as error:
-        _close(release, status=JobStatus.FAILED, error=str(error), finished_at=clock())
-    except Exception:
-        message = _("The release failed; the log of the worker has the details.")
-        _close(release, status=JobStatus.FAILED, error=message, finished_at=clock())
+        storage.delete(name)
         raise
 
 
 def _release_before(release: Release) -> Release | None:
     return Release.objects.filter(benchmark=release.benchmark, status=JobStatus.DONE).first()
-
-
-def _keep(release: Release, built: build.Built, packed: Path, at: datetime) -> None:
-    with packed.open("rb") as file:
-        name = release.archive.storage.save(f"releases/{release.public_id}.zip", File(file))
-    hit = _close(
-        release,
-        status=JobStatus.DONE,
-        progress=1.0,
-        archive=name,
-        size=packed.stat().st_size,
-        digest=built.digest,
-        facts=built.facts,
-        finished_at=at,
-    )
-    if not hit:
-        release.archive.storage.delete(name)
-        raise Superseded(_("Another worker makes this release by now."))
 
 
 @contextmanager
@@ -237,65 +182,3 @@ def _one_moment() -> Iterator[None]:
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield
-
-
-def _held(release: Release) -> QuerySet[Release]:
-    return Release.objects.filter(pk=release.pk, status=JobStatus.RUNNING, attempts=release.attempts)
-
-
-def _close(release: Release, **changes: Any) -> bool:
-    return bool(_held(release).update(**changes))
-
-
-def unfinished(*, at: datetime) -> list[int]:
-    """Releases that nobody works on though they are due: their bell, or their worker, was lost."""
-    waiting = Q(status=JobStatus.PENDING, created_at__lt=at - UNHEARD_AFTER)
-    lost = Q(status=JobStatus.RUNNING, heartbeat_at__lt=at - LOST_AFTER)
-    return list(Release.objects.filter(waiting | lost).order_by("created_at").values_list("pk", flat=True))
-
-
-class Heartbeat:
-    """Says that the worker lives and how far it is, from a thread with a connection of its own.
-
-    The release is read in one transaction, which shows nothing and may not write.
-    """
-
-    def __init__(self, release: Release, clock: Clock) -> None:
-        self._release = release
-        self._clock = clock
-        self._share = 0.0
-        self._lost = False
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name=f"release {release.public_id}", daemon=True)
-        self._watched = not connection.in_atomic_block  # else nobody could see the row yet
-
-    def __enter__(self) -> Heartbeat:
-        if self._watched:
-            self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def report(self, share: float) -> None:
-        """Note how far it is; `Superseded` if another worker has taken the release over."""
-        self._share = min(max(share, 0.0), 1.0)
-        if self._lost:
-            raise Superseded(_("Another worker makes this release by now."))
-
-    def stop(self) -> None:
-        """Beat no more, and wait for the beat that may be under way."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _beat(self) -> None:
-        try:
-            while not self._stop.wait(BEAT_SECONDS):
-                if not _held(self._release).update(progress=self._share, heartbeat_at=self._clock()):
-                    self._lost = True
-                    return
-        finally:
-            connection.close()

@@ -17,5 +17,4 @@ def run_release(release_id: int) -> None:
 @shared_task(ignore_result=True)
 def sweep_releases() -> None:
     """Enqueue again releases whose task or worker was lost."""
-    for release_id in services.unfinished(at=timezone.now()):
-        run_release.delay(release_id)
+    services.RELEASES.sweep(at=timezone.now())

@@ -17,5 +17,4 @@ def run_import(job_id: int) -> None:
 @shared_task(ignore_result=True)
 def sweep_imports() -> None:
     """Enqueue again imports whose task or worker was lost."""
-    for job_id in import_jobs.unfinished(at=timezone.now()):
-        run_import.delay(job_id)
+    import_jobs.IMPORTS.sweep(at=timezone.now())

@@ -21,7 +21,7 @@ from agreement.forms import ReportForm
 from agreement.kinds import Kind, kinds_in
 from agreement.models import Report
 from agreement.rater_choices import look_once, rater_choices
-from consilium.core.jobs import JobStatus
+from consilium.core.jobs import OPEN, JobStatus
 from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from accounts.views import SignedInRequest
 
 PER_PAGE = 20
-OPEN = (JobStatus.PENDING, JobStatus.RUNNING)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from consilium.core.jobs import JobStatus
+from consilium.core.jobs import OPEN, JobStatus
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -22,7 +22,6 @@ from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25
-OPEN = (JobStatus.PENDING, JobStatus.RUNNING)
 
 
 @require_safe

@@ -16,7 +16,7 @@ from agreement.kinds import KINDS
 from agreement.models import Report
 from agreement.stored import table_of
 from annotation.models import Decision
-from consilium.core.jobs import JobStatus
+from consilium.core.jobs import MAX_ATTEMPTS, JobStatus
 from consilium.lib.errors import DomainError
 from scoring.models import JudgeRun
 from tests.agreement.study import Study, coin, make_study, noisy
@@ -136,7 +136,7 @@ def test_a_report_is_computed_once_however_often_it_is_rung_for(study: Study) ->
     tasks.run_report(report.pk)
     report.refresh_from_db()
     assert (report.finished_at, report.attempts) == (finished, 1)
-    assert services.unfinished(at=timezone.now() + timedelta(days=1)) == []
+    assert services.REPORTS.unfinished(at=timezone.now() + timedelta(days=1)) == []
 
 
 def test_a_report_whose_worker_was_lost_is_taken_up_again_but_not_for_ever(study: Study) -> None:
@@ -144,17 +144,17 @@ def test_a_report_whose_worker_was_lost_is_taken_up_again_but_not_for_ever(study
     report = services.create_report(
         benchmark=study.benchmark, kind="agreement", parameters={"rater_a": "group:A", "rater_b": "group:B"}, at=now
     )
-    assert services.unfinished(at=now) == []
-    assert services.unfinished(at=now + timedelta(minutes=1)) == [report.pk]
-    for attempt in range(1, services.MAX_ATTEMPTS + 1):
-        held = services.claim(report_id=report.pk, at=now)
+    assert services.REPORTS.unfinished(at=now) == []
+    assert services.REPORTS.unfinished(at=now + timedelta(minutes=1)) == [report.pk]
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        held = services.REPORTS.claim(job_id=report.pk, at=now)
         assert held is not None
         assert held.attempts == attempt
-        assert services.claim(report_id=report.pk, at=now + timedelta(minutes=1)) is None
-        assert services.unfinished(at=now + timedelta(minutes=1)) == []
+        assert services.REPORTS.claim(job_id=report.pk, at=now + timedelta(minutes=1)) is None
+        assert services.REPORTS.unfinished(at=now + timedelta(minutes=1)) == []
         now += timedelta(minutes=3)
-        assert services.unfinished(at=now) == [report.pk]
-    assert services.claim(report_id=report.pk, at=now) is None
+        assert services.REPORTS.unfinished(at=now) == [report.pk]
+    assert services.REPORTS.claim(job_id=report.pk, at=now) is None
     report.refresh_from_db()
     assert report.status == JobStatus.FAILED
     assert "lost 3 times" in report.error
@@ -170,7 +170,7 @@ def test_a_worker_that_was_taken_for_lost_does_not_write(study: Study) -> None:
     def clock() -> object:
         # After the first look at the clock, another worker takes the report over.
         if len(seen) == 1:
-            assert services.claim(report_id=report.pk, at=now + timedelta(minutes=5)) is not None
+            assert services.REPORTS.claim(job_id=report.pk, at=now + timedelta(minutes=5)) is not None
         seen.append(1)
         return now
 

@@ -22,4 +22,4 @@ def test_what_could_not_be_rung_for_is_kept_and_found() -> None:
     with transaction.atomic():
         report = Report.objects.create(benchmark=benchmark, kind="agreement", created_at=timezone.now())
         run_report.apply_async_on_commit((report.pk,), connection=nobody_listens, retry=False)
-    assert services.unfinished(at=timezone.now() + timedelta(minutes=1)) == [report.pk]
+    assert services.REPORTS.unfinished(at=timezone.now() + timedelta(minutes=1)) == [report.pk]

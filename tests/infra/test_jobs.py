@@ -86,7 +86,7 @@ class Thread(threading.Thread):
 
 
 def test_of_two_workers_one_gets_each_job(benchmark: Benchmark) -> None:
-    rows = [make_report(benchmark) for _number in range(40)]
+    rows = [make_report(benchmark) for _number in range(20)]
     kind, start = Computing(), threading.Barrier(2)
     claimed: list[list[int]] = [[], []]
 
@@ -309,6 +309,16 @@ def test_a_task_that_is_not_there_cannot_be_enqueued() -> None:
         jobs.enqueue("agreement.tasks.run_nothing", 1)
 
 
+def test_every_kind_has_its_tasks(settings: Any) -> None:
+    assert jobs.check_kinds() == []
+    settings.CELERY_BEAT_SCHEDULE = {}
+    assert {error.obj.task for error in jobs.check_kinds()} == {
+        "agreement.tasks.run_report",
+        "releases.tasks.run_release",
+        "rubrics.tasks.run_import",
+    }
+
+
 def test_a_kind_without_tasks_is_found_and_a_task_has_one_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "_kinds", {})
 
@@ -414,6 +424,7 @@ class Jobs(RuleBasedStateMachine):
         assert (row.pk in self.kind.unfinished(at=self.now)) == is_due
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_any_order_of_events_keeps_one_worker_and_one_result() -> None:
     Jobs.benchmark = BenchmarkFactory.create()

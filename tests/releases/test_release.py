@@ -17,6 +17,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.test import Client
 
+from consilium.core.jobs import LOST_AFTER, MAX_ATTEMPTS
 from consilium.lib.errors import Conflict, DomainError
 from releases import services
 from releases.content.folder import write_zip
@@ -142,12 +143,12 @@ def test_a_lost_worker_is_replaced_and_the_third_loss_is_the_end() -> None:
         benchmark=benchmark, version="1.0", notes="", options=ReleaseOptions(), at=AT, enqueue=False
     )
     at = AT
-    for _attempt in range(services.MAX_ATTEMPTS):
-        assert services.claim(release_id=release.pk, at=at) is not None
-        assert services.claim(release_id=release.pk, at=at) is None  # somebody is at it
-        at += services.LOST_AFTER + timedelta(seconds=1)
-        assert services.unfinished(at=at) == [release.pk]
-    assert services.claim(release_id=release.pk, at=at) is None
+    for _attempt in range(MAX_ATTEMPTS):
+        assert services.RELEASES.claim(job_id=release.pk, at=at) is not None
+        assert services.RELEASES.claim(job_id=release.pk, at=at) is None  # somebody is at it
+        at += LOST_AFTER + timedelta(seconds=1)
+        assert services.RELEASES.unfinished(at=at) == [release.pk]
+    assert services.RELEASES.claim(job_id=release.pk, at=at) is None
     release.refresh_from_db()
     assert release.status == "failed" and "lost 3 times" in release.error
 

@@ -19,6 +19,7 @@ from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from consilium.core.jobs import MAX_ATTEMPTS
 from rubrics import imports, services
 from rubrics.models import Benchmark, Case, ImportJob, Response
 from rubrics.services import import_jobs
@@ -155,7 +156,7 @@ def test_the_sweep_finds_what_was_lost_and_nothing_else(benchmark: Benchmark) ->
     ImportJob.objects.filter(pk=waiting.pk).update(created_at=now - timedelta(seconds=30))
     ImportJob.objects.filter(pk=busy.pk).update(status="running", heartbeat_at=now - timedelta(seconds=5), attempts=1)
     ImportJob.objects.filter(pk=lost.pk).update(status="running", heartbeat_at=now - timedelta(minutes=5), attempts=1)
-    assert set(import_jobs.unfinished(at=now)) == {waiting.pk, lost.pk}
+    assert set(import_jobs.IMPORTS.unfinished(at=now)) == {waiting.pk, lost.pk}
     assert work(busy).status == "running"  # another worker's
     assert work(lost).status == "done"
     assert lost.attempts == 2
@@ -166,7 +167,7 @@ def test_the_sweep_finds_what_was_lost_and_nothing_else(benchmark: Benchmark) ->
 def test_a_file_that_kills_every_worker_fails_in_the_end(benchmark: Benchmark) -> None:
     job = make_job(benchmark, lines([healthbench(1)]))
     ImportJob.objects.filter(pk=job.pk).update(
-        status="running", heartbeat_at=timezone.now() - timedelta(hours=1), attempts=import_jobs.MAX_ATTEMPTS
+        status="running", heartbeat_at=timezone.now() - timedelta(hours=1), attempts=MAX_ATTEMPTS
     )
     assert work(job).status == "failed"
     assert "3 times" in job.errors[0]["message"]
@@ -180,7 +181,7 @@ def test_a_worker_that_was_taken_for_dead_cannot_commit(benchmark: Benchmark, mo
     def overtaken(**arguments: Any) -> Any:
         def second_worker() -> None:
             ImportJob.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(hours=1))
-            assert import_jobs.claim(job_id=job.pk, at=timezone.now()) is not None
+            assert import_jobs.IMPORTS.claim(job_id=job.pk, at=timezone.now()) is not None
             connection.close()
 
         counts = known.handler(**arguments)
@@ -237,10 +238,10 @@ def test_kill_nine_in_the_middle_and_another_worker_finishes(
         worker.kill()
         worker.wait()
     assert not Case.objects.exists()
-    assert import_jobs.unfinished(at=timezone.now()) == []
+    assert import_jobs.IMPORTS.unfinished(at=timezone.now()) == []
     # The minute without a heartbeat.
     ImportJob.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=2))
-    assert import_jobs.unfinished(at=timezone.now()) == [job.pk]
+    assert import_jobs.IMPORTS.unfinished(at=timezone.now()) == [job.pk]
     assert work(job).status == "done"
     assert Case.objects.count() == 12_000
     assert job.attempts == 2
