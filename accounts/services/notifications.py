@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts.models import Notification, NotificationSetting, User
+from consilium.core.jobs import enqueue
 
 Kind = Notification.Kind
 Delivery = NotificationSetting.Delivery
@@ -68,9 +69,7 @@ def notify_each(
     for row in rows:
         # Rows with a key may be there already, and then have no id here: the sweep finds what is new among them.
         if row.pk and chosen.get((row.user_id, kind), DEFAULTS[kind]) == Delivery.AT_ONCE:
-            from accounts.tasks import mail_at_once
-
-            mail_at_once.delay_on_commit(row.pk)
+            enqueue("accounts.tasks.mail_at_once", row.pk)
 
 
 @transaction.atomic

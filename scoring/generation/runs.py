@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.jobs import register
+from consilium.core.locked_jobs import LockedKind
 from consilium.lib.errors import DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import Benchmark, Candidate
@@ -25,12 +26,9 @@ from scoring.generation.config import GenerationConfig, generation_config
 from scoring.generation.frame import DUE, CaseFrame, cases_in, due_parameters
 from scoring.generation.storing import TAKEN
 from scoring.models import GenerationItem, GenerationRun
-from scoring.work.locks import generation_is_free
 
 MAX_SAMPLES = 100
 SETTING = "chat"
-# A task that was not taken up for this long is sent again.
-ENQUEUE_AGAIN_AFTER = timedelta(seconds=60)
 RESUMABLE = (
     GenerationRun.Status.CANCELLED,
     GenerationRun.Status.INCOMPLETE,
@@ -100,7 +98,7 @@ def create_run(
         )
         if not cursor.rowcount:
             raise DomainError(_("Nothing is due: no case matches this choice, or each has its responses already."))
-    _enqueue(run, at=at)
+    GENERATIONS.enqueue([run], at=at)
     return run
 
 
@@ -110,14 +108,6 @@ def _remember_prompt(candidate: Candidate, config: GenerationConfig) -> None:
         prompts = {**candidate.metadata.get("system_prompts", {}), config.system_prompt_sha256: config.system_prompt}
         candidate.metadata = {**candidate.metadata, "system_prompts": prompts}
         candidate.save(update_fields=["metadata"])
-
-
-def _enqueue(run: GenerationRun, *, at: datetime) -> None:
-    """Send a task once the transaction is committed."""
-    from scoring.tasks import generate_responses
-
-    GenerationRun.objects.filter(pk=run.pk).update(heartbeat_at=at)
-    generate_responses.delay_on_commit(run.pk)
 
 
 @transaction.atomic
@@ -145,21 +135,19 @@ def resume_run(*, run: GenerationRun, at: datetime) -> None:
         resume_at=None,
         attempts=0,
     )
-    _enqueue(run, at=at)
+    GENERATIONS.enqueue([run], at=at)
 
 
-def sweep(*, at: datetime) -> int:
-    """Enqueue again live runs that no worker holds; how many.
+class GenerationJobs(LockedKind[GenerationRun]):
+    """Runs that ask for responses."""
 
-    Whether a worker is at it is asked of the advisory lock that it holds: a worker that died has let go of it.
-    """
-    count = 0
-    is_lost = Q(heartbeat_at=None) | Q(heartbeat_at__lt=at - ENQUEUE_AGAIN_AFTER)
-    rested = Q(resume_at=None) | Q(resume_at__lte=at)
-    waiting = Q(status__in=[GenerationRun.Status.PENDING, GenerationRun.Status.PAUSED]) & is_lost & rested
-    for run in GenerationRun.objects.filter(waiting | Q(status=GenerationRun.Status.RUNNING)):
-        with transaction.atomic():
-            if generation_is_free(run.pk):
-                _enqueue(run, at=at)
-                count += 1
-    return count
+    model = GenerationRun
+    task = "scoring.tasks.generate_responses"
+    sweep_task = "scoring.tasks.sweep_runs"
+    lock = 0x4A57
+    waiting = (GenerationRun.Status.PENDING, GenerationRun.Status.PAUSED)
+    running = (GenerationRun.Status.RUNNING,)
+    may_pause = True
+
+
+GENERATIONS = register(GenerationJobs())

@@ -7,7 +7,7 @@ worker asks again what is due. What a kill costs is what was in the air or not y
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -18,6 +18,7 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from consilium.core.jobs import Clock
 from consilium.lib.errors import DomainError
 from consilium.lib.i18n import language_of, translate
 from consilium.llm.client import ChatClient
@@ -25,10 +26,10 @@ from consilium.llm.errors import may_pass
 from consilium.llm.meter import Allowance
 from scoring.generation.asking import Answer, ResponseRequest, ask
 from scoring.generation.config import GenerationConfig, generation_config
+from scoring.generation.runs import GENERATIONS
 from scoring.generation.storing import store_answers
 from scoring.models import GenerationItem, GenerationRun
 from scoring.work.dispatcher import Dispatcher
-from scoring.work.locks import generation_lock
 
 log = structlog.get_logger(__name__)
 
@@ -46,7 +47,6 @@ PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 MAX_STARTS_WITHOUT_PROGRESS = 5
 ACTIVE_FOR = timedelta(seconds=30)
 
-Clock = Callable[[], datetime]
 Asking = Dispatcher[ResponseRequest, Answer]
 
 
@@ -105,7 +105,7 @@ class _Worker:
 
 def work_on_run(run_id: int, *, clock: Clock, budget_s: float = TASK_BUDGET_S) -> bool:
     """Work on a run; True where it has to be enqueued again: the time was up, or it was gone on with meanwhile."""
-    with generation_lock(run_id) as held:
+    with GENERATIONS.hold(run_id) as held:
         if not held:
             return False
         worker = _begin(run_id, clock)

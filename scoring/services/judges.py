@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import ExpertGroup
+from consilium.core.jobs import register
+from consilium.core.locked_jobs import LockedKind
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import Benchmark, Candidate
@@ -66,8 +68,6 @@ def create_trained_judge(
 
     The fitting itself is a Celery task; ``enqueue`` False leaves it to the caller.
     """
-    from scoring.tasks import train_judge
-
     config = trained_config({"group": group, "seed": seed, "held_out": sorted(set(held_out))})
     if config.group and not ExpertGroup.objects.filter(benchmark=benchmark, name=config.group).exists():
         raise DomainError(_("There is no expert group “%(group)s” in this benchmark.") % {"group": config.group})
@@ -82,18 +82,34 @@ def create_trained_judge(
     )
     model = TrainedModel.objects.create(judge=judge, heartbeat_at=at)
     if enqueue:
-        train_judge.delay_on_commit(model.pk)
+        TRAININGS.enqueue([model], at=at)
     return judge
 
 
 @transaction.atomic
 def train_again(*, judge: Judge, at: datetime) -> None:
     """Fit a judge again whose fitting failed; `Conflict` if it did not."""
-    from scoring.tasks import train_judge
-
     model = TrainedModel.objects.get(judge=judge)
     transition(model, source=["failed"], target="pending", error="", heartbeat_at=at)
-    train_judge.delay_on_commit(model.pk)
+    TRAININGS.enqueue([model], at=at)
+
+
+class TrainingJobs(LockedKind[TrainedModel]):
+    """Trained judges to be fitted."""
+
+    model = TrainedModel
+    task = "scoring.tasks.train_judge"
+    sweep_task = "scoring.tasks.sweep_runs"
+    lock = 0x4A56
+    waiting = ("pending",)
+    running = ("running",)
+
+    def rows(self) -> QuerySet[TrainedModel]:
+        """Without the fitted models, which are large."""
+        return TrainedModel.objects.defer("artifact")
+
+
+TRAININGS = register(TrainingJobs())
 
 
 def imported_judge(*, benchmark: Benchmark, name: str, by: User | None) -> Judge:

@@ -7,9 +7,9 @@ by `resume_run`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -19,6 +19,8 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import Batch
+from consilium.core.jobs import register
+from consilium.core.locked_jobs import LockedKind
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from consilium.llm.prompts import prompt_hash
@@ -29,10 +31,7 @@ from scoring.judge_config import chat_config
 from scoring.models import Judge, JudgeRun, RunSlice, TrainedModel, Verdict
 from scoring.services.judges import no_run_of_a_jury
 from scoring.work.claims import spent_by
-from scoring.work.locks import slice_is_free
 
-# A task that was not taken up for this long is sent again.
-ENQUEUE_AGAIN_AFTER = timedelta(seconds=60)
 RESUMABLE = (
     JudgeRun.Status.CANCELLED,
     JudgeRun.Status.INCOMPLETE,
@@ -277,8 +276,8 @@ def create_run(
 def begin(run: JudgeRun, *, at: datetime) -> None:
     """Part a new run among workers, and enqueue a task for each once this is committed; its items are there already."""
     slices = int(run.judge.config.get("slices", 1)) if run.judge.kind == Judge.Kind.CHAT else TRAINED_SLICES
-    RunSlice.objects.bulk_create(RunSlice(run=run, number=number) for number in range(slices))
-    _enqueue(run, range(slices), at=at)
+    rows = RunSlice.objects.bulk_create(RunSlice(run=run, number=number) for number in range(slices))
+    SLICES.enqueue(rows, at=at)
 
 
 def check_budget(judge: Judge, budget: Decimal | None) -> None:
@@ -302,15 +301,6 @@ def due_verdicts(run: JudgeRun) -> int:
             [run.pk],
         )
         return int(cursor.fetchone()[0]) * run.replicates
-
-
-def _enqueue(run: JudgeRun, numbers: Sequence[int] | range, *, at: datetime) -> None:
-    """Send a task for each slice once the transaction is committed."""
-    from scoring.tasks import judge_slice
-
-    RunSlice.objects.filter(run=run, number__in=list(numbers)).update(rung_at=at)
-    for number in numbers:
-        judge_slice.delay_on_commit(run.pk, number)
 
 
 @transaction.atomic
@@ -348,7 +338,7 @@ def resume_run(*, run: JudgeRun, at: datetime, budget: Decimal | None = None) ->
     RunSlice.objects.filter(run=run).update(
         status=RunSlice.Status.PENDING, reason="", failed=False, barren_starts=0, resume_at=None, pauses=0
     )
-    _enqueue(run, list(RunSlice.objects.filter(run=run).values_list("number", flat=True)), at=at)
+    SLICES.enqueue(RunSlice.objects.filter(run=run), at=at)
 
 
 @transaction.atomic
@@ -382,32 +372,54 @@ def _settle(run: JudgeRun, *, at: datetime) -> None:
     transition(run, source=JudgeRun.LIVE, target=target, error=reasons, finished_at=at)
 
 
-def sweep(*, at: datetime) -> int:
-    """Enqueue again open slices that no worker holds, and end cancelled ones; how many.
+class SliceJobs(LockedKind[RunSlice]):
+    """Slices of judge runs."""
 
-    Whether a worker is at it is asked of the advisory lock that it holds: a worker that died has let go of it.
-    """
-    count = 0
-    open_slices = RunSlice.objects.filter(run__status__in=JudgeRun.LIVE, status__in=RunSlice.OPEN)
-    rested = Q(resume_at=None) | Q(resume_at__lte=at)
-    waiting = Q(status=RunSlice.Status.PENDING) & (Q(rung_at=None) | Q(rung_at__lt=at - ENQUEUE_AGAIN_AFTER)) & rested
-    cancelling = Q(run__status=JudgeRun.Status.CANCELLING)
-    for row in open_slices.filter(waiting | cancelling | Q(status=RunSlice.Status.RUNNING)).select_related("run"):
-        with transaction.atomic():
-            if not slice_is_free(row.run_id, row.number):
-                continue
-            if JudgeRun.objects.filter(pk=row.run_id, status=JudgeRun.Status.CANCELLING).exists():
-                RunSlice.objects.filter(pk=row.pk, status__in=RunSlice.OPEN).update(status=RunSlice.Status.STOPPED)
-                settle_run(run_id=row.run_id, at=at)
-                continue
-            _enqueue(row.run, [row.number], at=at)
-            count += 1
-    # A worker may have died between its last slice and the end of the run.
-    for run_id in (
-        JudgeRun.objects.filter(status__in=JudgeRun.LIVE).exclude(slices__in=open_slices).values_list("pk", flat=True)
-    ):
-        settle_run(run_id=run_id, at=at)
-    return count
+    model = RunSlice
+    task = "scoring.tasks.judge_slice"
+    sweep_task = "scoring.tasks.sweep_runs"
+    lock = 0x4A55
+    waiting = (RunSlice.Status.PENDING,)
+    running = (RunSlice.Status.RUNNING,)
+    enqueued_field = "rung_at"
+    may_pause = True
+
+    def ids(self, row: RunSlice) -> tuple[int, ...]:
+        """The run, and the number of the slice in it."""
+        return row.run_id, row.number
+
+    def lock_key(self, *ids: int) -> int:
+        """32 bits for the run, 16 for the number."""
+        run_id, number = ids
+        return ((run_id & 0xFFFFFFFF) << 16) | number
+
+    def rows(self) -> QuerySet[RunSlice]:
+        """Open slices of live runs."""
+        return RunSlice.objects.filter(run__status__in=JudgeRun.LIVE, status__in=RunSlice.OPEN)
+
+    def due(self, *, at: datetime) -> Q:
+        """Also the slices of a cancelled run, which `is_wanted` ends."""
+        return super().due(at=at) | Q(run__status=JudgeRun.Status.CANCELLING)
+
+    def is_wanted(self, row: RunSlice, *, at: datetime) -> bool:
+        """False for a slice of a cancelled run, which ends here."""
+        if not JudgeRun.objects.filter(pk=row.run_id, status=JudgeRun.Status.CANCELLING).exists():
+            return True
+        RunSlice.objects.filter(pk=row.pk, status__in=RunSlice.OPEN).update(status=RunSlice.Status.STOPPED)
+        settle_run(run_id=row.run_id, at=at)
+        return False
+
+    def sweep(self, *, at: datetime) -> int:
+        """Enqueue lost slices again, and end cancelled ones; how many were enqueued."""
+        count = super().sweep(at=at)
+        # A worker may have died between its last slice and the end of the run.
+        unsettled = JudgeRun.objects.filter(status__in=JudgeRun.LIVE).exclude(slices__in=self.rows())
+        for run_id in unsettled.values_list("pk", flat=True):
+            settle_run(run_id=run_id, at=at)
+        return count
+
+
+SLICES = register(SliceJobs())
 
 
 def tried_again_at(run: JudgeRun) -> datetime | None:

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
-from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.utils.translation import gettext as _
 
+from consilium.core.jobs import Clock
 from consilium.lib.errors import DomainError
 from consilium.lib.i18n import language_of
 from rubrics.models import Benchmark
 from scoring.judge_config import TrainedConfig, trained_config
 from scoring.models import TrainedModel
+from scoring.services.judges import TRAININGS
 from scoring.trained.decisions import read_decisions, split_candidates
 from scoring.trained.learning import fit_judge
-from scoring.work.locks import training_is_free, training_lock
 
 log = structlog.get_logger(__name__)
-
-ENQUEUE_AGAIN_AFTER = timedelta(seconds=60)
-Clock = Callable[[], datetime]
 
 
 def train(benchmark: Benchmark, config: TrainedConfig) -> tuple[bytes, dict[str, Any]]:
@@ -51,7 +47,7 @@ def train(benchmark: Benchmark, config: TrainedConfig) -> tuple[bytes, dict[str,
 
 def fit(trained_model_id: int, *, clock: Clock) -> None:
     """Fit what is pending, or was left behind; does nothing where another worker is at it or it is done."""
-    with training_lock(trained_model_id) as held:
+    with TRAININGS.hold(trained_model_id) as held:
         if not held:
             return
         open_models = TrainedModel.objects.filter(pk=trained_model_id, status__in=["pending", "running"])
@@ -84,19 +80,3 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
                 trained_at=at,
                 heartbeat_at=at,
             )
-
-
-def sweep_training(*, at: datetime) -> int:
-    """Enqueue again trainings that no worker holds; how many."""
-    from scoring.tasks import train_judge
-
-    count = 0
-    for model in TrainedModel.objects.filter(status__in=["pending", "running"]).defer("artifact"):
-        if model.status == "pending" and model.heartbeat_at and model.heartbeat_at > at - ENQUEUE_AGAIN_AFTER:
-            continue
-        with transaction.atomic():
-            if training_is_free(model.pk):
-                TrainedModel.objects.filter(pk=model.pk).update(heartbeat_at=at)
-                train_judge.delay_on_commit(model.pk)
-                count += 1
-    return count

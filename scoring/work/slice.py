@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import structlog
 from django.db import DatabaseError, transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
+from consilium.core.jobs import Clock
 from consilium.lib.errors import DomainError
 from consilium.lib.i18n import language_of, translate
 from consilium.llm.errors import may_pass
 from scoring.judge_config import ChatConfig, chat_config
 from scoring.models import Judge, JudgeRun, RunSlice
-from scoring.services.runs import settle_run
+from scoring.services.runs import SLICES, settle_run
 from scoring.work.chat import chat_dispatcher
 from scoring.work.claims import claim_for
 from scoring.work.dispatcher import Dispatcher
-from scoring.work.locks import slice_lock
 from scoring.work.missing import Question, Questions, missing_questions, requests_of
 from scoring.work.store import JudgedRequest, store_findings
 
@@ -46,8 +46,6 @@ PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 # A slice with so recent a heartbeat is at work, and one that was enqueued so recently may soon be.
 ACTIVE_FOR = timedelta(seconds=30)
 EXPECTED_FOR = timedelta(seconds=10)
-
-Clock = Callable[[], datetime]
 
 
 class Stopped(Exception):
@@ -123,7 +121,7 @@ def work_on_slice(
 
     ``rng`` says where a later pass over the run begins; the first goes in order.
     """
-    with slice_lock(run_id, number) as held:
+    with SLICES.hold(run_id, number) as held:
         if not held:
             return False
         worker = _begin(run_id, number, clock, rng or random.Random())

@@ -24,9 +24,9 @@ import redis
 from django.utils import timezone
 from kombu import Connection
 
+from consilium.core import locked_jobs
 from rubrics.models import Benchmark
 from scoring.models import JudgeCall, JudgeRun, Verdict
-from scoring.services import runs as runs_module
 from scoring.services.runs import RunFrame, create_run, resume_run
 from scoring.tasks import judge_slice
 from scoring.work.dispatcher import MAX_UNWRITTEN
@@ -133,7 +133,7 @@ def test_kills_and_emptied_brokers_cost_calls_and_no_verdict(
 
     monkeypatch.setattr(judge_slice, "delay", send)
     # A task lost with an emptied broker is enqueued again after this.
-    monkeypatch.setattr(runs_module, "ENQUEUE_AGAIN_AFTER", timedelta(seconds=2))
+    monkeypatch.setattr(locked_jobs, "ENQUEUE_AGAIN_AFTER", timedelta(seconds=2))
     loopback.start_afresh(LATENCY)
     rng = random.Random(SEED)
     strikes = ["main" if number % 2 else "child" for number in range(KILLS)]

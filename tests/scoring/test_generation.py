@@ -19,7 +19,7 @@ from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark, Case, Response
 from scoring.generation.config import generation_config
 from scoring.generation.frame import CaseFrame, cases_in
-from scoring.generation.runs import cancel_run, create_run, resume_run, sweep
+from scoring.generation.runs import GENERATIONS, cancel_run, create_run, resume_run
 from scoring.generation.working import work_on_run
 from scoring.judge_config import InvalidConfig
 from scoring.models import GenerationRun
@@ -272,7 +272,7 @@ def test_a_killed_worker_leaves_each_response_once(
     kept = Response.objects.count()
     assert 0 < kept < 32
     # The lock ends with the worker's connection; then the sweep enqueues, and another worker goes on.
-    wait_until(lambda: sweep(at=timezone.now()) == 1, message="the sweep finds the run")
+    wait_until(lambda: GENERATIONS.sweep(at=timezone.now()) == 1, message="the sweep finds the run")
     assert work(run).status == "finished"
     pairs = list(Response.objects.values_list("case__key", "sample"))
     assert len(pairs) == len(set(pairs)) == 32

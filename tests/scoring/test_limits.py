@@ -18,7 +18,7 @@ from django.utils import timezone
 from consilium.lib.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.models import JudgeCall, JudgeRun, RunSlice, Verdict
-from scoring.services.runs import RunFrame, cancel_run, create_run, frame_size, resume_run, sweep
+from scoring.services.runs import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run
 from scoring.spending import estimate, spending_of
 from scoring.work.slice import work_on_slice
 from tests.factories import CaseFactory, ResponseFactory
@@ -134,9 +134,9 @@ def test_an_endpoint_that_is_down_pauses_the_run_and_is_tried_again(
     assert timedelta(seconds=50) < row.resume_at - now <= timedelta(minutes=1)
     # A task that comes early, and a sweep before its time, do nothing.
     assert work(run).status == "paused"
-    assert sweep(at=now + timedelta(seconds=30)) == 0
+    assert SLICES.sweep(at=now + timedelta(seconds=30)) == 0
     later = now + timedelta(seconds=61)
-    assert sweep(at=later) == 1
+    assert SLICES.sweep(at=later) == 1
     assert enqueued == [(run.pk, 0)]
     # One request finds out that it is still down; the second pause is longer.
     assert work(run, lambda: later).status == "paused"

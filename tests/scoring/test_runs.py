@@ -12,9 +12,8 @@ from django.utils import timezone
 from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Response
 from scoring.models import JudgeCall, JudgeRun, RunSlice, Verdict
-from scoring.services.runs import RunFrame, cancel_run, create_run, frame_size, resume_run, sweep
+from scoring.services.runs import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run
 from scoring.work import slice as slice_module
-from scoring.work.locks import slice_lock
 from scoring.work.slice import work_on_slice
 from tests.scoring.conftest import Loopback, chat_judge
 
@@ -217,12 +216,12 @@ def test_two_workers_never_do_the_same_slice(answered: Benchmark, loopback: Loop
     seen: list[bool] = []
 
     def other_worker() -> None:
-        with slice_lock(run.pk, 0) as held:
+        with SLICES.hold(run.pk, 0) as held:
             seen.append(held)
         work_on_slice(run.pk, 0, clock=timezone.now)
         connection.close()
 
-    with slice_lock(run.pk, 0) as held:
+    with SLICES.hold(run.pk, 0) as held:
         assert held
         thread = Thread(target=other_worker)
         thread.start()
@@ -237,15 +236,15 @@ def test_the_sweep_enqueues_what_was_left_behind(answered: Benchmark, loopback: 
     run = start(answered, chat_judge(answered, loopback))
     enqueued.clear()
     now = timezone.now()
-    assert sweep(at=now) == 0  # the task may still be on its way
-    assert sweep(at=now + timedelta(seconds=61)) == 1
+    assert SLICES.sweep(at=now) == 0  # the task may still be on its way
+    assert SLICES.sweep(at=now + timedelta(seconds=61)) == 1
     # As a worker leaves it that was killed: running, and nobody holds its lock.
     JudgeRun.objects.update(status="running")
     RunSlice.objects.update(status="running")
-    assert sweep(at=now) == 1
+    assert SLICES.sweep(at=now) == 1
     assert enqueued == [(run.pk, 0)] * 2
     assert work(run).status == "finished"
-    assert sweep(at=now + timedelta(days=1)) == 0
+    assert SLICES.sweep(at=now + timedelta(days=1)) == 0
 
 
 def test_the_sweep_ends_a_cancelled_run_whose_worker_died(answered: Benchmark, loopback: Loopback) -> None:
@@ -254,7 +253,7 @@ def test_the_sweep_ends_a_cancelled_run_whose_worker_died(answered: Benchmark, l
     RunSlice.objects.update(status="running")
     cancel_run(run=run, at=timezone.now())
     assert run.status == "cancelling"
-    sweep(at=timezone.now())
+    SLICES.sweep(at=timezone.now())
     run.refresh_from_db()
     assert run.status == "cancelled"
 
