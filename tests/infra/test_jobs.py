@@ -157,6 +157,23 @@ def test_a_lost_worker_is_replaced_and_writes_nothing_more(benchmark: Benchmark)
     assert benchmark.title != "of the lost worker"
 
 
+def test_an_old_worker_does_not_write_into_a_restarted_job(benchmark: Benchmark) -> None:
+    kind, now = Computing(), timezone.now()
+    report = make_report(benchmark)
+    first = kind.claim(job_id=report.pk, at=now)
+    kind.cancel(report, reason="No longer needed.", at=now)
+    with transaction.atomic():
+        kind.restart(report)
+    second = kind.claim(job_id=report.pk, at=now + TICK)
+    assert first is not None and second is not None
+    assert first.attempts == second.attempts == 1  # the number alone does not tell them apart
+    with pytest.raises(Superseded):
+        Attempt(kind, first, timezone.now).finish(result={"worker": "first"})
+    Attempt(kind, second, timezone.now).finish(result={"worker": "second"})
+    report.refresh_from_db()
+    assert (report.status, report.result) == ("done", {"worker": "second"})
+
+
 @pytest.mark.parametrize(("silence", "is_lost"), [(LOST_AFTER, False), (LOST_AFTER + TICK, True)])
 def test_a_worker_is_lost_after_the_limit_and_no_sooner(
     benchmark: Benchmark, silence: timedelta, is_lost: bool
