@@ -19,6 +19,7 @@ To add a kind of job:
        class SummaryJobs(JobKind[Summary]):
            model = Summary
            task = "summaries.tasks.write_summary"
+           sweep_task = "summaries.tasks.sweep_summaries"
            worker_lost = gettext_lazy("The worker was lost %(times)s times while writing this.")
            crashed = gettext_lazy("The summary failed; the log of the worker has the details.")
 
@@ -31,7 +32,7 @@ To add a kind of job:
 3. The service that creates the row calls ``SUMMARIES.enqueue(row)`` in the same transaction.
 4. In the app's ``tasks.py``, write two tasks: one calls ``SUMMARIES.run``, the other calls ``SUMMARIES.sweep``. Tasks
    import services. Services never import tasks: they name them.
-5. Put the second task into ``CELERY_BEAT_SCHEDULE``. `check_kinds` refuses to start without steps 4 and 5.
+5. Put the second task into ``CELERY_BEAT_SCHEDULE``. The system check `check_kinds` fails without steps 4 and 5.
 
 Work that is claimed by an advisory lock instead, because one row is worked on in many short turns, is in
 `consilium.core.locked_jobs`.
