@@ -1,19 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { OutboxStore } from "../../static/js/annotation/outbox_store.js";
-
-/** The browser's storage: its keys are properties of its own. */
-class FakeStorage {
-  getItem(key) {
-    return Object.hasOwn(this, key) ? this[key] : null;
-  }
-  setItem(key, value) {
-    this[key] = String(value);
-  }
-  removeItem(key) {
-    delete this[key];
-  }
-}
+import { FakeStorage } from "./fake_storage.js";
 
 function entry(clientId) {
   return { outcome: "met", borderline: false, note: "", evidence: [], version: 1, client_id: clientId, after: [] };

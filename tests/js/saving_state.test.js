@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { savingState } from "../../static/js/annotation/saving_state.js";
+import { savingState } from "../../static/js/core/saving_state.js";
 
 const QUIET = { unsent: 0, early: 0, failures: 0, online: true, halted: false, asking: false, saved: false };
 const stateWith = (changes) => savingState({ ...QUIET, ...changes });

@@ -9,7 +9,7 @@ import { wordsOf } from "../core/words.js";
 import { describe, sameState, storageKey, withKept } from "./label_answers.js";
 import { isAnswered, labelOf, questionOf, radiosOf, rowOf, rowsOf, showState, stateOf } from "./label_rows.js";
 import { forgetEntry, keepEntry, keptEntry } from "./label_storage.js";
-import { savingState } from "./saving_state.js";
+import { savingState } from "../core/saving_state.js";
 
 /**
  * @typedef {import("./label_answers.js").LabelState} LabelState

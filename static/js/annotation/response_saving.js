@@ -7,7 +7,7 @@ import { retryDelay } from "../core/retry_delay.js";
 import { ask, session } from "../core/server.js";
 import { wordsOf } from "../core/words.js";
 import { draftOf, lengthOf, longerTrail, referenceLetter, storageKey } from "./response_text.js";
-import { savingState } from "./saving_state.js";
+import { savingState } from "../core/saving_state.js";
 
 /**
  * @typedef {import("./response_text.js").Draft} Draft

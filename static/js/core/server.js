@@ -3,6 +3,7 @@
 import { element } from "./page.js";
 
 const TIMEOUT_MS = 15_000;
+const MAX_KEPT_ALIVE = 60_000; // bytes: browsers send no more when a page is left
 
 /**
  * @typedef {{ status: number, body: any }} Answer `status` 0: no connection, or no whole answer in time; `body` is
@@ -53,6 +54,18 @@ export async function ask(method, url, body, options = {}) {
   } catch {
     return { status: 0, body: null };
   }
+}
+
+/**
+ * Send what was written, also from a page that is being left.
+ * @param {string | undefined} url
+ * @param {unknown} body sent as JSON
+ * @param {{ timeout?: number }} [options] in milliseconds
+ * @returns {Promise<Answer>}
+ */
+export function save(url, body, { timeout = TIMEOUT_MS } = {}) {
+  const size = new TextEncoder().encode(JSON.stringify(body)).length;
+  return ask("POST", url ?? "", body, { keepalive: size < MAX_KEPT_ALIVE, signal: AbortSignal.timeout?.(timeout) });
 }
 
 /**

@@ -1,0 +1,111 @@
+// @ts-check
+/* Entries that the server does not have yet, in the browser's storage: one key for each, so that two tabs never write
+   over each other's. What the storage cannot take (it is full, or forbidden) is kept in memory, as long as the page. */
+
+/**
+ * @param {string | null} text
+ * @returns {any} null where it is not JSON
+ */
+export function parseStored(text) {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+/** @template {{ client_id?: string, after?: string[] }} E */
+export class SaveStore {
+  /**
+   * @param {() => Storage} storage asked anew each time, since a browser may refuse it
+   * @param {string} prefix of all its keys; the id of an entry follows
+   */
+  constructor(storage, prefix) {
+    this.storage = storage;
+    this.prefix = prefix;
+    /** @type {Map<string, E>} */
+    this.memory = new Map();
+  }
+
+  /**
+   * @param {string | null} key in the storage
+   * @returns {string | null} the id of the entry; null where the key is not one of ours
+   */
+  idOf(key) {
+    return key?.startsWith(this.prefix) ? key.slice(this.prefix.length) : null;
+  }
+
+  /** @returns {Record<string, E>} all entries by id */
+  entries() {
+    /** @type {Record<string, E>} */
+    const entries = {};
+    try {
+      const storage = this.storage();
+      for (const key of Object.keys(storage)) {
+        const id = this.idOf(key);
+        const entry = id === null ? null : parseStored(storage.getItem(key));
+        if (id !== null && entry && typeof entry === "object") entries[id] = entry;
+      }
+    } catch {
+      // Forbidden: what there is, is in memory.
+    }
+    return { ...entries, ...Object.fromEntries(this.memory) };
+  }
+
+  /**
+   * @param {string} id
+   * @returns {E | null}
+   */
+  get(id) {
+    return this.entries()[id] ?? null;
+  }
+
+  /**
+   * @param {string} id
+   * @param {E} entry
+   * @returns {boolean} whether the browser keeps it; else it is kept as long as the page
+   */
+  put(id, entry) {
+    try {
+      this.storage().setItem(this.prefix + id, JSON.stringify(entry));
+      this.memory.delete(id);
+      return true;
+    } catch {
+      // An older entry of the same id stays: if the page is killed, that is more than nothing.
+      this.memory.set(id, entry);
+      return false;
+    }
+  }
+
+  /**
+   * Only the entry that was meant, and what it came after: another tab may have put a newer one there.
+   * @param {string} id
+   * @param {string} clientId
+   */
+  drop(id, clientId) {
+    const held = this.memory.get(id);
+    const isHeld = held?.client_id === clientId;
+    if (isHeld) this.memory.delete(id);
+    try {
+      const stored = parseStored(this.storage().getItem(this.prefix + id))?.client_id;
+      if (stored === clientId || (isHeld && stored && held?.after?.includes(stored))) this.#remove(id);
+    } catch {
+      // Nothing was stored.
+    }
+  }
+
+  /** @param {string} id whatever is stored under it */
+  remove(id) {
+    this.memory.delete(id);
+    this.#remove(id);
+  }
+
+  /** @param {string} id */
+  #remove(id) {
+    try {
+      this.storage().removeItem(this.prefix + id);
+    } catch {
+      // Nothing was stored.
+    }
+  }
+}
