@@ -269,19 +269,16 @@ export class SaveQueue {
     const opened = this.#opened;
     const results = this.#resultsOf(answer, batch);
     const entries = new Map(batch);
-    const isSettled = results.length > 0 && !answer.body?.detail;
-    if (isSettled) {
-      this.failures = 0;
-      this.#isRepeated = false;
-    }
+    if (!results.length) return this.#settleFailure(answer);
+    this.failures = 0;
+    this.#isRepeated = false;
     for (const result of results) {
       const id = String(result.id);
       const sent = entries.get(id);
       if (sent) await this.#settleResult(id, sent, result);
       if (opened !== this.#opened) return false;
     }
-    if (isSettled) return !this.failures;
-    return this.#settleFailure(answer);
+    return !this.failures;
   }
 
   /**

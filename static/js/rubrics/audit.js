@@ -1,9 +1,12 @@
 // @ts-check
-/* The auditor's form: it saves itself with the version it saw, keeps what could not be sent in this browser, and asks
-   which of the two holds where another tab was faster. */
-import { element, find, findAll, targetWithin } from "../core/page.js";
-import { retryDelay } from "../core/retry_delay.js";
-import { ask, session } from "../core/server.js";
+/* The auditor's form: it saves itself, and is handed in as a whole. */
+import { startConflicts } from "../core/conflict_dialog.js";
+import { element, find, findAll } from "../core/page.js";
+import { SaveQueue } from "../core/save_queue.js";
+import { showSaving } from "../core/save_status.js";
+import { SaveStore } from "../core/save_store.js";
+import { save } from "../core/server.js";
+import { toast } from "../core/toast.js";
 import { wordsOf } from "../core/words.js";
 import { answersOf, QUESTIONS, textOf } from "./finding.js";
 import "./audit_keys.js";
@@ -11,33 +14,21 @@ import "./authoring_time.js";
 
 /**
  * @typedef {import("./finding.js").Finding} Finding
- * @typedef {import("./finding.js").StoredFinding} StoredFinding
- * @typedef {import("./finding.js").KeptFinding} KeptFinding
- * @typedef {import("../core/server.js").Answer} Answer its body is one of the following, or null
- * @typedef {{ version?: number }} SavedBody
- * @typedef {{ next: string }} SubmittedBody
- * @typedef {{ detail?: string, standing?: StoredFinding } | null} RefusedBody
+ * @typedef {import("../core/save_queue.js").Entry} Entry
+ * @typedef {import("../core/server.js").Answer} Answer
  */
 
-const DELAY_MS = 600; // between a keystroke and its saving
-const MAX_FAILURES = 6;
+const WAIT_MS = 600; // between a keystroke and its saving
 
 const form = element("finding", HTMLFormElement);
-const saving = element("saving", HTMLElement);
+const savedBox = element("saving", HTMLElement);
 const refusal = element("refusal", HTMLElement);
-const question = element("overtaken", HTMLElement);
 const text = wordsOf("audit-words");
-const key = `consilium.audit:${form.dataset.item}`;
+const item = form.dataset.item ?? "";
 
 let version = Number(form.dataset.version);
-let sent = textOf(read()); // what the server has
-/** @type {number | undefined} */
-let later;
-/** @type {Promise<void> | null} */
-let busy = null;
-let failures = 0;
-/** @type {StoredFinding | null} */
-let stored = null; // what another tab saved, while the question is open
+let stored = textOf(read()); // what the server has
+let savedText = ""; // what the line says where all is saved
 let leaving = false;
 
 /* The form as one object, and back */
@@ -76,39 +67,6 @@ function write(finding) {
   find(form, "[name=comment]", HTMLTextAreaElement).value = finding.comment;
 }
 
-const dirty = () => textOf(read()) !== sent;
-
-/* Kept in this browser until the server has it */
-
-function keep() {
-  try {
-    if (dirty()) localStorage.setItem(key, JSON.stringify({ version, finding: read() }));
-    else localStorage.removeItem(key);
-  } catch {
-    // It is kept as long as the page.
-  }
-}
-
-function restore() {
-  try {
-    /** @type {KeptFinding | null} */
-    const kept = JSON.parse(localStorage.getItem(key) ?? "null");
-    if (!kept) return;
-    const finding = read();
-    write(kept.finding);
-    if (!dirty()) {
-      localStorage.removeItem(key);
-      return;
-    }
-    saving.textContent = text("restored");
-    // Written before the server's version: the person chooses.
-    if (kept.version !== version) askWhich({ version, ...finding });
-    else save();
-  } catch {
-    localStorage.removeItem(key);
-  }
-}
-
 /* Saving */
 
 /** @param {string} detail empty where there is nothing to refuse */
@@ -118,117 +76,123 @@ function refuse(detail) {
   if (detail) refusal.scrollIntoView({ block: "nearest" });
 }
 
+function showState() {
+  const state = queue.state({ saved: Boolean(savedText) });
+  const shown = state === "saved" ? savedText : state === "early" ? "" : text(state);
+  showSaving(savedBox, state, shown);
+}
+
 /**
  * @param {string | undefined} url
- * @param {Finding} finding
- * @returns {Promise<Answer>}
+ * @param {Entry} entry
  */
-const post = (url, finding) => ask("POST", url ?? "", { version, ...finding });
+const post = (url, { version: seen, answers, criteria, outcome, comment }) =>
+  save(url, { version: seen, answers, criteria, outcome, comment });
 
-/** @returns {Promise<void>} */
-function save() {
-  if (busy) return busy;
-  if (stored || !dirty()) return Promise.resolve();
-  clearTimeout(later);
-  saving.textContent = text("saving");
-  busy = deliver().finally(() => {
-    busy = null;
-    if (!stored && dirty()) later = setTimeout(save, retryDelay(failures) || DELAY_MS);
-  });
-  return busy;
-}
-
-async function deliver() {
-  const finding = read();
-  settle(await post(form.dataset.save, finding), finding);
-  keep();
-}
+const queue = new SaveQueue(
+  {
+    send: ([[, entry]]) => post(form.dataset.save, entry),
+    resultsOf,
+    isSame: (entry, current) => textOf(findingOf(entry)) === textOf(findingOf(current)),
+    onStored: (_id, saved, sent) => {
+      version = saved.version;
+      if (!sent) return;
+      stored = textOf(findingOf(sent));
+      savedText = text("saved");
+    },
+    onAsk: () => conflicts.askNext(),
+    onHalted: (halt, { body }) => {
+      if (halt === "refused") refuse(body.detail);
+      else if (halt !== "signed-out") refuse(text(halt));
+    },
+    onChange: showState,
+  },
+  new SaveStore(() => localStorage, "consilium.audit:"),
+);
 
 /**
  * @param {Answer} answer
- * @param {Finding} finding what was sent
+ * @returns {import("../core/save_queue.js").SaveResult[] | null}
  */
-function settle({ status, body }, finding) {
-  if (status === 200) {
-    failures = 0;
-    /** @type {SavedBody} */
-    const saved = body;
-    version = saved.version ?? version;
-    sent = textOf(finding);
-    saving.textContent = text("saved");
-    return;
-  }
-  failures = Math.min(failures + 1, MAX_FAILURES);
-  /** @type {RefusedBody} */
-  const refused = body;
-  if (status === 409 && refused?.standing) askWhich(refused.standing);
-  else if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
-  else if (refused?.detail && status < 500 && status !== 403) refuse(refused.detail);
-  else {
-    saving.textContent = text("offline");
-    if (status === 403) session(); // the next attempt takes the new token
-  }
+function resultsOf({ status, body }) {
+  if (status === 200 && body?.version !== undefined) return [{ id: item, status: "saved", version: body.version }];
+  if (status === 409 && body?.standing) return [{ id: item, status: "stale", current: body.standing }];
+  return null;
 }
 
-/** @param {StoredFinding} finding that of another tab, or of the server */
-function askWhich(finding) {
-  stored = finding;
-  question.hidden = false;
-  question.scrollIntoView({ block: "nearest" });
+/**
+ * @param {Record<string, any>} state
+ * @returns {Finding}
+ */
+function findingOf({ answers, criteria, outcome, comment }) {
+  return { answers, criteria, outcome, comment };
 }
 
-question.addEventListener("click", (event) => {
-  const keepsMine = targetWithin(event, "[data-keep-mine]");
-  if (!stored || !(keepsMine || targetWithin(event, "[data-take-saved]"))) return;
-  version = stored.version;
-  sent = textOf(stored);
-  if (!keepsMine) write(stored);
-  stored = null;
-  failures = 0;
-  question.hidden = true;
-  keep();
-  save();
+/** @param {Record<string, any>} state */
+function inWords({ outcome, comment }) {
+  const radio = findAll(form, "[name=outcome]", HTMLInputElement).find(({ value }) => value === outcome);
+  const label = radio?.closest("label")?.querySelector("b")?.textContent ?? "";
+  return [label, comment].filter(Boolean).join(" · ");
+}
+
+const conflicts = startConflicts({
+  queue,
+  describe: (_id, entry, current) => ({ theirs: inWords(current), mine: inWords(entry) }),
+  onChosen: (_id, current, { keepsMine }) => {
+    version = current.version;
+    stored = textOf(findingOf(current));
+    savedText = text("saved");
+    if (!keepsMine) write(findingOf(current));
+  },
 });
 
 function changed() {
   refuse("");
-  keep();
-  clearTimeout(later);
-  later = setTimeout(save, DELAY_MS);
+  if (queue.pending.has(item) || textOf(read()) !== stored) queue.put(item, read(), version, { wait: WAIT_MS });
 }
 
 form.addEventListener("input", changed);
 document.addEventListener("change", (event) => {
   if (event.target instanceof HTMLInputElement && event.target.name === "criteria") changed();
 });
-document.addEventListener("consilium:signed-in", save);
-window.addEventListener("online", save);
 window.addEventListener("beforeunload", (event) => {
-  keep();
-  if (dirty() && !leaving) event.preventDefault();
+  if (queue.pending.size && !leaving) event.preventDefault();
 });
+queue.listen();
 
 /* Handing in */
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  await busy;
-  if (stored) {
-    question.scrollIntoView({ block: "nearest" });
+  await queue.underWay;
+  if (queue.questions.size) {
+    conflicts.askNext();
     return;
   }
-  clearTimeout(later);
-  const finding = read();
-  const answer = await post(form.dataset.submit, finding);
-  if (answer.status === 200) {
+  const entry = queue.put(item, read(), version, { wait: WAIT_MS });
+  queue.stopTimer();
+  const answer = await post(form.dataset.submit, entry);
+  if (answer.status === 200 && answer.body?.next) {
     leaving = true;
-    localStorage.removeItem(key);
-    /** @type {SubmittedBody} */
-    const submitted = answer.body;
-    location.assign(submitted.next);
+    queue.forget(item);
+    location.assign(answer.body.next);
     return;
   }
-  settle(answer, finding);
+  await queue.settle(answer, [[item, entry]]);
+  // It cannot be handed in like this; it is saved all the same.
+  if (queue.halted === "refused") queue.halted = "";
+  queue.stopWaiting();
+  queue.flush();
 });
 
-restore();
+/* What an earlier visit left goes into the form, and to the server. */
+const kept = queue.store.get(item);
+if (kept) {
+  write(findingOf(kept));
+  if (textOf(read()) === stored) queue.store.remove(item);
+  else {
+    queue.takeUp(item, kept);
+    toast(text("restored"));
+    queue.flush();
+  }
+}
