@@ -232,6 +232,7 @@ def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         )
     except case_editing.StaleCase as stale:
         stands = {"version": stale.case.edit_version, "case": contents.content_of(stale.case).as_json()}
+        stands["client_id"] = str(stale.case.edit_id or "")
         return JsonResponse({"detail": str(stale), "saved_at": _clock(stale.case), **stands}, status=409)
     except DomainError as refused:
         name = "key" if isinstance(refused, case_editing.KeyTaken) else "case"

@@ -311,6 +311,23 @@ test("the same content is no question", async () => {
   assert.deepEqual(keys(), []);
 });
 
+test("what was never sent, or is known not to be stored, can be taken back", async () => {
+  assert.equal(queue.mayHaveArrived("a"), false);
+  queue.put("a", { value: "one" }, 0, { wait: 600 });
+  assert.equal(queue.mayHaveArrived("a"), false);
+  server.losesAnswers = true;
+  await pass(600);
+  assert.equal(queue.mayHaveArrived("a"), true);
+  queue.put("a", { value: "two" }, 0, { wait: 10_000 });
+  assert.equal(queue.mayHaveArrived("a"), true);
+  server.stored.a = { value: "theirs", version: 3, client_id: "x" };
+  server.losesAnswers = false;
+  await pass(10_000);
+  assert.equal(queue.mayHaveArrived("a"), false);
+  queue.forget("a");
+  assert.deepEqual(keys(), []);
+});
+
 test("a page may merge", async () => {
   editor.resolve = (id, entry, _sent, current) => {
     queue.rebase(id, current.version, { value: `${current.value}+${entry.value}` });

@@ -90,6 +90,8 @@ export class SaveQueue {
 
   /** @type {Map<string, string[]>} ids of what was sent or shown, the oldest first */
   #trails = new Map();
+  /** @type {Set<string>} ids of what was sent and not answered: it may have arrived */
+  #unconfirmed = new Set();
   /** @type {Map<string, number>} when an entry is to be sent, where that is not now */
   #due = new Map();
   /** @type {Promise<void> | null} */
@@ -173,6 +175,16 @@ export class SaveQueue {
   takeUp(id, entry) {
     this.pending.set(id, entry);
     this.addToTrail(id, ...(entry.after ?? []), entry.client_id);
+    this.#unconfirmed.add(entry.client_id);
+  }
+
+  /**
+   * Whether some of what is on its way may be stored already; else it can be taken back here.
+   * @param {string} id
+   */
+  mayHaveArrived(id) {
+    const entry = this.pending.get(id);
+    return Boolean(entry && [entry.client_id, ...(entry.after ?? [])].some((sent) => this.#unconfirmed.has(sent)));
   }
 
   /**
@@ -236,7 +248,10 @@ export class SaveQueue {
     const opened = this.#opened;
     while (!this.halted && this.waiting().length) {
       const batch = this.waiting().slice(0, this.editor.batchSize ?? 1);
-      for (const [id, entry] of batch) this.addToTrail(id, entry.client_id);
+      for (const [id, entry] of batch) {
+        this.addToTrail(id, entry.client_id);
+        this.#unconfirmed.add(entry.client_id);
+      }
       this.editor.onChange?.();
       const answer = await this.editor.send(batch);
       if (opened !== this.#opened) {
@@ -339,6 +354,7 @@ export class SaveQueue {
    */
   async #settleResult(id, sent, result) {
     const { status, version, current, detail = "" } = result;
+    for (const clientId of [sent.client_id, ...(sent.after ?? [])]) this.#unconfirmed.delete(clientId);
     if (status === "saved" && version !== undefined) {
       this.finish(id, sent, version);
       this.editor.onStored?.(id, { version, current }, sent);
@@ -493,6 +509,9 @@ export class SaveQueue {
     window.addEventListener("pagehide", () => {
       this.stopWaiting();
       this.flush();
+    });
+    window.addEventListener("beforeunload", (event) => {
+      if (this.pending.size && !this.isKept) event.preventDefault();
     });
     document.addEventListener("consilium:signed-in", () => this.resume());
     window.addEventListener("focus", () => {

@@ -1,11 +1,13 @@
 // @ts-check
-/* The editor of a case. Its whole content is saved a moment after every change, with the version that was seen; until
-   the server has answered that it is saved, a copy is kept in the browser's storage. Without this script the page is a
-   plain form. */
+/* The editor of a case. Its whole content is saved a moment after every change. Two people may write it at once: what
+   only one of them changed is taken, and what both did is asked. Without this script the page is a plain form. */
 import "./authoring_time.js";
 import { newId } from "../core/ids.js";
 import { element, find, findAll, targetWithin } from "../core/page.js";
-import { session, token } from "../core/server.js";
+import { isBasedOn, SaveQueue } from "../core/save_queue.js";
+import { showSaving } from "../core/save_status.js";
+import { SaveStore } from "../core/save_store.js";
+import { save } from "../core/server.js";
 import { toast } from "../core/toast.js";
 import { showDifferences } from "./case_conflict.js";
 import { hasSameText, isSame, mergeContents, partOf, withFields } from "./case_content.js";
@@ -17,49 +19,54 @@ import { editor, fields, fillIn, form, isFrozen, stored, words } from "./case_st
  * @typedef {import("./case_content.js").Content} Content
  * @typedef {import("./case_content.js").FieldName} FieldName
  * @typedef {import("./case_content.js").Part} Part
- * @typedef {{ id: string, version: number, state: Part }} Save what is sent, or was and is not yet answered
- * @typedef {object} Entry what is kept in the browser's storage
- * @property {number} version that was seen
+ * @typedef {import("../core/server.js").Answer} Answer
+ * @typedef {import("../core/save_queue.js").Resolution} Resolution
+ * @typedef {object} State what is kept in the browser's storage, besides version and ids
  * @property {Part} state
- * @property {Part} [base] of the version that was seen
- * @property {Save | null} [inFlight]
- * @property {number} at when it was kept
- * @typedef {{ version: number, case: Content, saved_at: string }} StoredVersion
- * @typedef {object} SaveAnswer
- * @property {number} [version]
- * @property {string} [saved_at]
- * @property {string} [privacy] HTML of what may name a person
- * @property {Content} [case] what is stored, where somebody else saved in between
- * @property {string} [reason]
- * @property {string} [detail]
- * @property {Record<string, string[]>} [errors] by field
+ * @property {Part} base what both began from
+ * @typedef {State & import("../core/save_queue.js").Entry} Entry
+ * @typedef {{ version: number, case: Content, saved_at?: string, client_id?: string }} StoredVersion
  */
 
-const SAVE_MS = 800;
-const RETRY_MS = 5000;
-const FLUSH_STEP_MS = 100;
-const MAX_FLUSH_STEPS = 30;
+const WAIT_MS = 800;
+const TIMEOUT_MS = 30_000; // for an answer
+const FLUSH_MS = 3_000; // in which a link waits for what was typed
 
 const line = element("case-saved", HTMLElement);
 const versionField = find(form, '[name="version"]', HTMLInputElement);
-const saveUrl = editor.dataset.save ?? "";
+const dialog = element("case-conflict", HTMLDialogElement);
 const who = editor.dataset.who ?? "";
 const { read, show, finishTags } = startForm(changed);
+const previewSoon = startPreview(read);
 
 /* Saving */
-const prefix = `consilium.case:${who}:${editor.dataset.case}:`;
-const own = prefix + newId();
+const own = newId(); // two pages of one case keep what they have apart
 let version = stored.version;
 let saved = partOf(stored.case, fields);
-/** @type {Save | null} */
-let inFlight = null; // it is sent again as it was, under the same id
-let sending = false;
-/** @type {{ both: FieldName[], theirs: Part, seen: { version: number, base: Part } } | null} */
-let conflict = null;
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let timer;
 let lastSaved = line.textContent ?? "";
-const previewSoon = startPreview(read, post);
+let problem = ""; // why nothing is sent
+/** @type {FieldName[]} what both changed, while somebody is asked */
+let conflicts = [];
+
+/** @type {SaveQueue} */
+const queue = new SaveQueue(
+  {
+    send: ([[, entry]]) =>
+      save(
+        editor.dataset.save,
+        { who, version: entry.version, client_id: entry.client_id, case: entry.state },
+        { timeout: TIMEOUT_MS },
+      ),
+    resultsOf,
+    isSame: (entry, current) => same(entry.state, current.case),
+    resolve: (_id, entry, _sent, current) => settleStale(entry, current),
+    onStored: accept,
+    onHalted: refuse,
+    onChange: showState,
+    who,
+  },
+  new SaveStore(() => localStorage, `consilium.case:${who}:${editor.dataset.case}:`),
+);
 
 /**
  * @param {Part} content
@@ -69,128 +76,32 @@ function same(content, other) {
   return isSame(content, other, fields);
 }
 
-/**
- * @param {string} text
- * @param {"" | "saving" | "offline"} [kind]
- */
-function showState(text, kind = "") {
-  line.textContent = text;
-  line.className = `saved ${kind}`.trim();
-}
-
-/** @param {string} [time] at which it was saved */
-function settled(time = "") {
-  clearTimeout(timer);
-  drop();
-  if (time) lastSaved = fillIn(words("saved"), { time });
-  showState(lastSaved);
-}
-
-/** @returns {boolean} whether the browser could keep it */
-function keep() {
-  /** @type {Entry} */
-  const entry = { version, state: read(), base: saved, ...conflict?.seen, inFlight, at: Date.now() };
-  try {
-    localStorage.setItem(own, JSON.stringify(entry));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function drop(key = own) {
-  try {
-    localStorage.removeItem(key);
-  } catch {
-    // It was not kept either.
-  }
+function showState() {
+  const state = queue.state({ saved: true });
+  const isLosable = queue.pending.size > 0 && !queue.isKept;
+  if (isLosable) showSaving(line, "offline", words("full"));
+  else if (state === "kept") showSaving(line, state, problem || words("kept"));
+  else if (state === "offline" || state === "saving") showSaving(line, state, words(state));
+  else showSaving(line, state, lastSaved);
 }
 
 function changed() {
   previewSoon();
-  if (conflict) {
-    keep();
-    return;
-  }
-  if (!inFlight && same(read(), saved)) {
-    settled(); // taken back before it was sent
-    return;
-  }
-  const isKept = keep();
-  showState(words("saving"), "saving");
-  if (!isKept) showState(words("full"), "offline");
-  clearTimeout(timer);
-  timer = setTimeout(send, SAVE_MS);
+  const base = conflicts.length ? queue.pending.get(own)?.base : saved;
+  if (!conflicts.length && same(read(), saved) && !queue.mayHaveArrived(own)) queue.forget(own);
+  else queue.put(own, { state: read(), base, at: Date.now() }, version, { wait: WAIT_MS });
 }
 
 /**
- * @param {string} url
- * @param {unknown} body
- * @param {RequestInit} [options]
+ * @param {Answer} answer
+ * @returns {import("../core/save_queue.js").SaveResult[] | null}
  */
-async function post(url, body, options = {}) {
-  const headers = { "Content-Type": "application/json", "X-CSRFToken": token(), "HX-Request": "true" };
-  return fetch(url, { method: "POST", credentials: "same-origin", headers, body: JSON.stringify(body), ...options });
-}
-
-/** @param {Save} save */
-function payload(save) {
-  return { who, version: save.version, client_id: save.id, case: save.state };
-}
-
-/**
- * @param {Save} save
- * @returns {Promise<{ status: number, body: SaveAnswer }>} `status` 0 where there is no connection
- */
-async function deliver(save) {
-  const attempt = async () => {
-    const answer = await post(saveUrl, payload(save));
-    /** @type {SaveAnswer} */
-    const body = await answer.json().catch(() => ({}));
-    // Without a version the answer was cut off, or is that of a network in between.
-    return { status: answer.status === 200 && body.version === undefined ? 0 : answer.status, body };
-  };
-  try {
-    const answer = await attempt();
-    if (answer.status !== 403) return answer;
-    // The token may be an old one; asking who is signed in renews it.
-    const current = await session();
-    if (current?.signed_in) return await attempt();
-    return current ? answer : { status: 0, body: {} }; // the connection was lost in between
-  } catch {
-    return { status: 0, body: {} };
+function resultsOf({ status, body }) {
+  if (status === 200 && body?.version !== undefined) {
+    return [{ id: own, status: "saved", version: body.version, current: body }];
   }
-}
-
-async function send() {
-  clearTimeout(timer);
-  if (sending || conflict) return;
-  if (!inFlight) {
-    const state = read();
-    if (same(state, saved)) {
-      settled();
-      return;
-    }
-    inFlight = { id: newId(), version, state };
-  }
-  keep();
-  sending = true;
-  showState(words("saving"), "saving");
-  const save = inFlight;
-  const { status, body } = await deliver(save);
-  sending = false;
-  if (status === 200) accept(save, body);
-  else if (status === 401 || status === 403) {
-    showState(words("offline"), "offline");
-    document.dispatchEvent(new CustomEvent("consilium:signed-out"));
-  } else if (status === 409 && body.reason === "somebody-else") showState(words("somebody"), "offline");
-  else if (status === 409 && body.case) {
-    mergeWith({ version: body.version ?? version, case: body.case, saved_at: body.saved_at ?? "" });
-  } else if (status > 0 && status < 500) refuse(body);
-  else {
-    showState(words("offline"), "offline");
-    timer = setTimeout(send, RETRY_MS);
-  }
+  if (status === 409 && body?.case) return [{ id: own, status: "stale", current: body }];
+  return null;
 }
 
 /** @param {number} value */
@@ -200,27 +111,32 @@ function setVersion(value) {
 }
 
 /**
- * @param {Save} save
- * @param {SaveAnswer} answer
+ * @param {string} _id
+ * @param {{ version: number, current?: Record<string, any> }} answer
+ * @param {import("../core/save_queue.js").Entry | null} sent
  */
-function accept(save, answer) {
-  setVersion(answer.version ?? version);
-  saved = save.state;
-  inFlight = null;
+function accept(_id, { version: value, current }, sent) {
+  setVersion(value);
+  if (current?.saved_at) lastSaved = fillIn(words("saved"), { time: current.saved_at });
+  if (!sent) return;
+  saved = sent.state;
+  problem = "";
   markErrors({});
   const privacy = element("privacy", HTMLElement);
   // Not while somebody types there why something may stay.
-  if (!privacy.contains(document.activeElement)) privacy.innerHTML = answer.privacy ?? "";
-  if (same(read(), saved)) settled(answer.saved_at);
-  else changed();
+  if (current?.privacy !== undefined && !privacy.contains(document.activeElement)) privacy.innerHTML = current.privacy;
+  if (queue.pending.has(own)) changed(); // it goes on from what is saved now
 }
 
-/** @param {SaveAnswer} answer */
-function refuse(answer) {
-  inFlight = null;
-  markErrors(answer.errors ?? {});
-  const detail = answer.errors ? "" : answer.detail;
-  showState(answer.errors?.case?.join(" ") || detail || words("problem"), "offline");
+/**
+ * @param {import("../core/save_queue.js").Halt} halt
+ * @param {Answer} answer
+ */
+function refuse(halt, { body }) {
+  if (halt === "refused") {
+    markErrors(body.errors ?? {});
+    problem = body.errors?.case?.join(" ") || (body.errors ? "" : body.detail) || words("problem");
+  } else problem = words(halt === "somebody" ? "somebody" : "kept");
 }
 
 /** @param {Record<string, string[]>} errors by field */
@@ -238,31 +154,21 @@ form.addEventListener("input", changed);
 form.addEventListener("change", changed);
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  send();
+  flush();
 });
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
     event.preventDefault();
-    send();
+    flush();
   }
 });
-window.addEventListener("online", send);
-document.addEventListener("consilium:signed-in", send);
-window.addEventListener("pagehide", () => {
-  finishTags();
-  if (conflict || (!inFlight && same(read(), saved))) return;
-  inFlight ??= { id: newId(), version, state: read() };
-  keep();
-  post(saveUrl, payload(inFlight), { keepalive: true }).catch(() => {});
-});
+window.addEventListener("pagehide", finishTags);
+queue.listen();
 
 /* Links and forms that lead away wait until what was typed has arrived, for a while. */
-async function flush() {
-  for (let tries = 0; tries < MAX_FLUSH_STEPS && !conflict && (inFlight || !same(read(), saved)); tries += 1) {
-    if (!sending) await send();
-    if (line.classList.contains("offline")) break;
-    await new Promise((resolve) => setTimeout(resolve, FLUSH_STEP_MS));
-  }
+function flush() {
+  queue.stopWaiting();
+  return Promise.race([queue.flush(), new Promise((resolve) => setTimeout(resolve, FLUSH_MS))]);
 }
 
 document.addEventListener("click", async (event) => {
@@ -283,89 +189,97 @@ document.addEventListener("submit", async (event) => {
 });
 
 /* Two versions: what only one of them changed is taken; where both did, somebody has to say which holds. */
-const dialog = element("case-conflict", HTMLDialogElement);
 
 /**
- * @param {StoredVersion} current what somebody else saved
- * @param {Part} [base] what both began from
+ * @param {import("../core/save_queue.js").Entry} entry
+ * @param {Record<string, any>} current
+ * @returns {Resolution}
  */
-function mergeWith(current, base = saved) {
-  const mine = read();
+function settleStale(entry, current) {
   const theirs = partOf(current.case, fields);
-  const { merged, conflicts } = mergeContents(base, mine, theirs, fields);
-  const seen = { version, base }; // until somebody has chosen, what is kept in the browser asks again
-  inFlight = null;
+  if (isBasedOn(entry, current.client_id)) {
+    saved = theirs;
+    setVersion(current.version);
+    queue.rebase(own, version, { state: entry.state, base: theirs });
+    return "resolved";
+  }
+  return mergeWith(theirs, current, entry);
+}
+
+/**
+ * @param {Part} theirs what is stored
+ * @param {Record<string, any>} current
+ * @param {import("../core/save_queue.js").Entry} entry
+ * @returns {Resolution}
+ */
+function mergeWith(theirs, current, { base, version: seen }) {
+  const mine = read();
+  const { merged, conflicts: both } = mergeContents(base, mine, theirs, fields);
   setVersion(current.version);
+  if (current.saved_at) lastSaved = fillIn(words("saved"), { time: current.saved_at });
   saved = theirs;
   show({ ...stored.case, ...merged });
-  if (!conflicts.length) {
-    if (same(read(), saved)) settled(current.saved_at);
-    else changed();
-    return;
+  if (!both.length) {
+    if (same(read(), theirs)) {
+      queue.forget(own);
+      return "resolved";
+    }
+    queue.rebase(own, current.version, { state: read(), base: theirs });
+    return "resolved";
   }
-  conflict = { both: conflicts, theirs, seen };
-  keep();
-  showDifferences(conflicts, mine, theirs);
-  showState(words("problem"), "offline");
+  // Until somebody has chosen, a later page asks again: it goes on from what both began with.
+  queue.rebase(own, seen, { state: read(), base });
+  conflicts = both;
+  problem = words("problem");
+  showDifferences(both, mine, theirs);
+  queue.ask(own, { ...current, version: current.version });
   dialog.showModal();
+  return "resolved";
 }
 
 dialog.addEventListener("cancel", (event) => event.preventDefault());
 dialog.addEventListener("click", (event) => {
   const button = targetWithin(event, "[data-conflict]");
-  if (!button || !conflict) return;
-  if (button.dataset.conflict === "theirs") {
-    show({ ...stored.case, ...withFields(read(), conflict.theirs, conflict.both) });
-  }
-  conflict = null;
+  if (!button || !conflicts.length) return;
+  if (button.dataset.conflict === "theirs") show({ ...stored.case, ...withFields(read(), saved, conflicts) });
+  conflicts = [];
+  problem = "";
   dialog.close();
+  queue.answer(own, { keepsMine: true });
   changed();
+  flush();
   recover();
 });
 
 /* What an earlier visit left unsent */
 
-/** @returns {string[]} the names of what other pages of this person and case kept */
-function otherKeys() {
-  try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(prefix) && key !== own);
-  } catch {
-    return [];
-  }
-}
-
-/**
- * @param {string} key
- * @returns {Partial<Entry> | null}
- */
-function entryOf(key) {
-  try {
-    return JSON.parse(localStorage.getItem(key) ?? "null");
-  } catch {
-    return null; // not ours, or cut off
-  }
-}
-
 function recover() {
-  for (const key of otherKeys()) {
-    const entry = entryOf(key);
-    const state = entry?.state;
+  for (const [id, entry] of Object.entries(queue.store.entries())) {
+    if (id === own) continue;
+    const { state, base } = entry;
     // Content that was typed before the case went to review waits until it comes back.
     if (isFrozen && state && "conversation" in state && !hasSameText(state, stored.case)) continue;
-    drop(key);
-    if (!entry || !state || !fields.every((name) => name in state) || same(state, read())) continue;
-    // Its last request arrived though its answer did not: what is stored is what it had seen.
-    const isSeen = entry.version === version || (entry.inFlight && entry.inFlight.id === stored.edit_id);
-    const current = { version, case: { ...stored.case, ...saved }, saved_at: "" };
+    queue.store.remove(id);
+    if (!state || !fields.every((name) => name in state) || same(state, read())) continue;
+    queue.addToTrail(own, ...(entry.after ?? []), entry.client_id);
+    const theirs = saved;
     show({ ...stored.case, ...state });
-    if (isSeen) {
+    // Its last request arrived though its answer did not: what is stored is what it had seen.
+    if (entry.version === version || isBasedOn(entry, stored.edit_id)) {
       toast(words("restored"));
       changed();
-    } else {
-      version = entry.version ?? version; // what it had seen, until the two are brought together
-      mergeWith(current, partOf({ ...stored.case, ...(entry.base ?? state) }, fields));
-      if (conflict) return;
+      continue;
     }
+    const held = queue.put(
+      own,
+      { state: read(), base: partOf({ ...stored.case, ...(base ?? state) }, fields) },
+      entry.version,
+      {
+        wait: WAIT_MS,
+      },
+    );
+    mergeWith(theirs, { version, case: { ...stored.case, ...theirs } }, held);
+    if (conflicts.length) return;
   }
 }
 

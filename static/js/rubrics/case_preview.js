@@ -1,6 +1,7 @@
 // @ts-check
 /* Beside the form of a case: how it will be read, and where the words are that may name a person. */
 import { element, findAll, targetWithin } from "../core/page.js";
+import { token } from "../core/server.js";
 import { soon } from "../core/soon.js";
 import { toast } from "../core/toast.js";
 import { editor, words } from "./case_state.js";
@@ -17,10 +18,9 @@ const PLACES = {
 
 /**
  * @param {() => import("./case_content.js").Part} read
- * @param {(url: string, body: unknown) => Promise<Response>} post
  * @returns {() => void} to be called after every change
  */
-export function startPreview(read, post) {
+export function startPreview(read) {
   const pane = document.getElementById("preview");
   if (!pane) return () => {};
   let requests = 0;
@@ -30,7 +30,12 @@ export function startPreview(read, post) {
     const request = requests;
     const { conversation, reference_answer, language } = read();
     try {
-      const answer = await post(editor.dataset.preview ?? "", { conversation, reference_answer, language });
+      const answer = await fetch(editor.dataset.preview ?? "", {
+        method: "POST",
+        credentials: "same-origin",
+        headers: { "Content-Type": "application/json", "X-CSRFToken": token(), "HX-Request": "true" },
+        body: JSON.stringify({ conversation, reference_answer, language }),
+      });
       const html = await answer.text();
       if (answer.ok && request === requests) pane.innerHTML = html;
     } catch {
