@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newItem } from "../../static/js/rubrics/rubric_model.js";
-import {
-  addUnsure,
-  arrivedList,
-  retryDelay,
-  storagePrefix,
-  unsavedEntries,
-} from "../../static/js/rubrics/rubric_unsaved.js";
+import { addUnsure, arrivedList, storagePrefix, unsavedEntries } from "../../static/js/rubrics/rubric_unsaved.js";
 
 class FakeStorage {
   constructor(entries) {
@@ -67,8 +61,4 @@ test("four lists that were not answered are remembered, each once, the last one 
   );
   assert.equal(arrivedList(sent, list("4")), sent[2]);
   assert.equal(arrivedList(sent, list("1")), undefined);
-});
-
-test("a request is repeated after 1, 2, 4, 8 and then always 15 seconds", () => {
-  assert.deepEqual([1, 2, 3, 4, 5, 6, 40].map(retryDelay), [1000, 2000, 4000, 8000, 15000, 15000, 15000]);
 });

@@ -118,6 +118,22 @@ test("handing in waits for nothing", async () => {
   assert.deepEqual(values(), ["typ"]);
 });
 
+test("handing in sends what is put meanwhile, too, and gives up where a save fails", async () => {
+  server.answers = [
+    (batch) => {
+      queue.put("a", { value: "more" }, 0, { wait: 600 });
+      return { status: 200, body: { results: batch.map(([id, entry]) => server.write(id, entry)) } };
+    },
+  ];
+  queue.put("a", { value: "typ" }, 0, { wait: 600 });
+  await queue.flushAll();
+  assert.equal(server.stored.a.value, "more");
+  server.answers = [{ status: 0, body: null }];
+  queue.put("a", { value: "last" }, 2, { wait: 600 });
+  await queue.flushAll();
+  assert.equal(queue.pending.size, 1);
+});
+
 test("a lost answer is no conflict: the same entry is sent under its id", async () => {
   server.losesAnswers = true;
   queue.put("a", { value: "one" }, 0);

@@ -53,6 +53,7 @@ import { session } from "./server.js";
  */
 
 const MAX_AFTER = 30;
+const MAX_ROUNDS = 5; // whoever goes on typing keeps nobody waiting
 const PAUSE_MS = 1_500; // in which nothing is typed, before a dialog opens: it would swallow the rest of a word
 const TRANSIENT = [408, 425, 429]; // refused for this moment only, whatever it says
 
@@ -221,6 +222,15 @@ export class SaveQueue {
     });
     this.#sending = sending;
     return sending;
+  }
+
+  /** Send all that is there, due or not, and what is put meanwhile; not what fails. */
+  async flushAll() {
+    for (let round = 0; round < MAX_ROUNDS && this.pending.size > this.questions.size; round += 1) {
+      this.stopWaiting();
+      await this.flush();
+      if (this.failures || this.halted) return;
+    }
   }
 
   /** @returns {Promise<void> | null} the requests under way */
@@ -483,12 +493,13 @@ export class SaveQueue {
   }
 
   /**
-   * @param {{ early?: number, saved: boolean }} page `early`: how many entries wait for something on the page
+   * @param {{ early?: number, typed?: boolean, saved: boolean }} page `early`: how many entries wait for something on
+   *   the page; `typed`: something is not in the queue yet; `saved`: something was saved before
    * @returns {import("./saving_state.js").SavingState}
    */
-  state({ early = 0, saved }) {
+  state({ early = 0, typed = false, saved }) {
     return savingState({
-      unsent: this.pending.size,
+      unsent: this.pending.size + Number(typed),
       early,
       failures: this.failures,
       online: navigator.onLine,

@@ -167,8 +167,7 @@ queue.listen();
 
 /* Links and forms that lead away wait until what was typed has arrived, for a while. */
 function flush() {
-  queue.stopWaiting();
-  return Promise.race([queue.flush(), new Promise((resolve) => setTimeout(resolve, FLUSH_MS))]);
+  return Promise.race([queue.flushAll(), new Promise((resolve) => setTimeout(resolve, FLUSH_MS))]);
 }
 
 document.addEventListener("click", async (event) => {

@@ -1,6 +1,6 @@
 // @ts-check
-/* What a page could not save: how it is kept in this browser's storage, and when it is sent again. Nothing here uses
-   the page. */
+/* What a page could not save: how it is kept in this browser's storage, and what of it may have arrived. Nothing here
+   uses the page. */
 import { sameList } from "./rubric_model.js";
 
 /**
@@ -13,7 +13,6 @@ import { sameList } from "./rubric_model.js";
  * @typedef {Unsaved & { name: string }} Entry with its name in the storage
  */
 
-const MAX_RETRY_MS = 15_000;
 const MAX_UNSURE = 4;
 
 /**
@@ -69,12 +68,4 @@ export function addUnsure(unsure, list) {
  */
 export function arrivedList(unsure, stored) {
   return unsure.find((list) => sameList(list, stored));
-}
-
-/**
- * How long to wait before a request is repeated: 1, 2, 4, 8 s, then 15 s.
- * @param {number} failures from 1
- */
-export function retryDelay(failures) {
-  return Math.min(MAX_RETRY_MS, 1000 * 2 ** Math.min(failures - 1, 4));
 }
