@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  draftOf,
-  lengthOf,
-  longerTrail,
-  referenceLetter,
-  storageKey,
-  taskOf,
-} from "../../static/js/annotation/response_text.js";
+import { draftOf, lengthOf, referenceLetter, storageKey, taskOf } from "../../static/js/annotation/response_text.js";
 
 test("words are counted by the spaces between them", () => {
   assert.deepEqual(lengthOf(""), { words: 0, characters: 0 });
@@ -26,15 +19,6 @@ test("a character outside the basic plane is one character", () => {
 test("references have letters from A", () => {
   assert.equal(referenceLetter(0), "A");
   assert.equal(referenceLetter(7), "H");
-});
-
-test("the last thirty ids of what was sent are kept", () => {
-  const ids = Array.from({ length: 30 }, (_, place) => `id-${place}`);
-  assert.deepEqual(longerTrail(["a"], "b"), ["a", "b"]);
-  const longer = longerTrail(ids, "newest");
-  assert.equal(longer.length, 30);
-  assert.equal(longer[0], "id-1");
-  assert.equal(longer[29], "newest");
 });
 
 test("what is sent of a kept draft leaves out what only this browser needs", () => {

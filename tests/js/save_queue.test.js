@@ -158,6 +158,16 @@ test("what is put after a lost answer goes over the save that arrived", async ()
   assert.equal(queue.questions.size, 0);
 });
 
+test("the last thirty ids of what was sent are kept", async () => {
+  server.losesAnswers = true;
+  for (let number = 0; number < 40; number += 1) {
+    queue.put("a", { value: `${number}` }, 0);
+    await settled();
+  }
+  const ids = server.requests.map(([{ client_id }]) => client_id);
+  assert.deepEqual(JSON.parse(storage["consilium.test:a"]).after, ids.slice(9, 39));
+});
+
 test("a visit later, too", async () => {
   server.losesAnswers = true;
   queue.put("a", { value: "one" }, 0);
@@ -287,6 +297,15 @@ test("work that is paused is kept, and sent with the next change or when the per
   await queue.resume();
   assert.equal(server.stored.a.value, "one");
   assert.equal(server.stored.b.value, "other");
+});
+
+test("what is too large for a server in between is kept, and not sent again and again", async () => {
+  server.answers = [{ status: 413, body: null }];
+  queue.put("a", { value: "one" }, 0);
+  await settled();
+  await pass(60_000);
+  assert.equal(server.requests.length, 1);
+  assert.deepEqual(keys(), ["consilium.test:a"]);
 });
 
 test("another version is asked about and overwrites nothing", async () => {

@@ -1,17 +1,13 @@
 // @ts-check
 /* Writing a response: it saves itself, and is handed in only after a question. */
 import { element, find, optionalElement } from "../core/page.js";
-import { session } from "../core/server.js";
+import { ask, session } from "../core/server.js";
 import {
-  conflict,
   editor,
-  flush,
   leave,
   lengthInWords,
   page,
-  pending,
-  post,
-  putNow,
+  queue,
   refuse,
   restore,
   settleStaleSubmission,
@@ -43,7 +39,6 @@ function refuseInDialog(detail) {
 /* Asks before the response is handed in, and shows what in it may name a real person. */
 async function askToSubmit() {
   if (!writable || dialog.open || element("choice", HTMLDialogElement).open) return;
-  putNow();
   if (!editor.value.trim()) {
     refuse(text("empty"));
     editor.focus();
@@ -54,7 +49,7 @@ async function askToSubmit() {
   privacy.hidden = true;
   element("hand-in-count", HTMLElement).textContent = lengthInWords();
   dialog.showModal();
-  const { body } = await post(page.dataset.checkUrl, { text: editor.value });
+  const { body } = await ask("POST", page.dataset.checkUrl ?? "", { text: editor.value });
   /** @type {string[]} */
   const remarks = body?.privacy ?? [];
   privacy.hidden = !remarks.length;
@@ -79,14 +74,13 @@ async function submit() {
   confirm.setAttribute("aria-busy", "true");
   try {
     refuseInDialog("");
-    putNow();
-    await flush();
-    if (pending) {
-      if (!conflict) refuseInDialog(text("unsent"));
+    await queue.flushAll();
+    if (queue.pending.size) {
+      if (!queue.questions.size) refuseInDialog(text("unsent"));
       return;
     }
     const attested = Boolean(optionalElement("attested", HTMLInputElement)?.checked);
-    const { status, body } = await post(page.dataset.submitUrl, { who, version, attested });
+    const { status, body } = await ask("POST", page.dataset.submitUrl ?? "", { who, version, attested });
     if (status === 200) {
       leave();
       /** @type {SubmittedBody} */

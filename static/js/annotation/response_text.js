@@ -8,10 +8,9 @@
  * @property {number} version over which it was written
  * @property {string} client_id
  */
-/** @typedef {Draft & { trail?: string[] }} KeptDraft as this browser keeps it; `trail`: ids of what was sent */
+/** @typedef {Draft & { after?: string[] }} KeptDraft as this browser keeps it; `after`: ids of what was sent */
 /** @typedef {Draft & { at: string }} StoredDraft as the server has it, and when it was saved */
 
-const MAX_TRAIL = 30;
 const REFERENCE_LETTERS = "ABCDEFGH";
 // Han, kana and hangul are counted one by one, all else by the spaces between; as the server counts.
 const WORD = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+/g;
@@ -30,15 +29,6 @@ export function lengthOf(text) {
  */
 export function referenceLetter(place) {
   return REFERENCE_LETTERS[place];
-}
-
-/**
- * @param {string[]} trail
- * @param {string} clientId of what is sent now
- * @returns {string[]} the last ids
- */
-export function longerTrail(trail, clientId) {
-  return [...trail, clientId].slice(-MAX_TRAIL);
 }
 
 /**

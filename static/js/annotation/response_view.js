@@ -1,7 +1,8 @@
 // @ts-check
 /* Writing and preview of the response, and starting it from a reference. */
 import { element, find, findAll, targetWithin } from "../core/page.js";
-import { editor, page, post, replaceText, text, writable } from "./response_saving.js";
+import { ask } from "../core/server.js";
+import { editor, page, replaceText, text, writable } from "./response_saving.js";
 
 const shown = element("shown", HTMLElement);
 const replaceDialog = element("replace", HTMLDialogElement);
@@ -14,7 +15,7 @@ export async function view(name) {
     button.setAttribute("aria-pressed", String(button.dataset.view === name));
   }
   if (name === "preview") {
-    const { status, body } = await post(page.dataset.checkUrl, { text: editor.value });
+    const { status, body } = await ask("POST", page.dataset.checkUrl ?? "", { text: editor.value });
     if (status === 200 && body.html) shown.innerHTML = body.html;
     else shown.textContent = text(status === 200 ? "nothing" : "failed");
   }

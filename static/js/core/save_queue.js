@@ -315,8 +315,7 @@ export class SaveQueue {
     if (status === 401) this.#halt("signed-out", answer);
     else if (body?.reason === "somebody-else") this.#halt("somebody", answer);
     else if (status === 403 || status === 404) return this.#checkAuthor(answer);
-    else if (status >= 400 && status < 500 && body?.detail && !TRANSIENT.includes(status))
-      this.#halt("refused", answer);
+    else if (isRefusal(answer)) this.#halt("refused", answer);
     else this.failures += 1; // no connection, an error, or a page that a network puts in between
     return false;
   }
@@ -529,6 +528,15 @@ export class SaveQueue {
       if (this.halted && this.halted !== "signed-out") this.resume();
     });
   }
+}
+
+/**
+ * Whether the server, or one before it, says that it will not take what was sent.
+ * @param {Answer} answer
+ */
+function isRefusal({ status, body }) {
+  const hasReason = status >= 400 && status < 500 && body?.detail && !TRANSIENT.includes(status);
+  return status === 413 || Boolean(hasReason);
 }
 
 function askToSignIn() {
