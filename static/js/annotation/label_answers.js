@@ -7,7 +7,7 @@
  * @property {number | null} certainty
  * @property {string} note
  */
-/** @typedef {LabelState & { version: number, client_id: string }} LabelEntry as it is kept and sent */
+/** @typedef {LabelState & { version: number, client_id: string, after?: string[] }} LabelEntry as it is kept */
 /** @typedef {LabelEntry & { at: string }} StoredLabel as the server has it */
 
 /**
@@ -39,8 +39,17 @@ export function withKept(kept, shown) {
   return { value: shown.value, certainty: shown.certainty ?? kept.certainty, note: shown.note || kept.note };
 }
 
-/** @param {string} who */
-const prefixOf = (who) => `consilium.labels:${who}:`;
+/**
+ * An answer as the server takes it.
+ * @param {string} question
+ * @param {LabelEntry} entry
+ */
+export function labelPayload(question, { value, certainty, note, version, client_id }) {
+  return { question, value, certainty, note, version, client_id };
+}
+
+/** @param {string} who the author */
+export const prefixOf = (who) => `consilium.labels:${who}:`;
 
 /**
  * @param {string} who the author

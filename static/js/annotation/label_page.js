@@ -3,18 +3,15 @@
    handed in gives way to the next one without a new page. */
 import { neighbour, nextThatFits } from "../core/neighbour.js";
 import { element, find, optionalElement, targetWithin } from "../core/page.js";
-import { session } from "../core/server.js";
+import { ask, session } from "../core/server.js";
 import { wordsOf } from "../core/words.js";
 import { isAcuity, isAnswered, labelOf, radiosOf, rangeOf, showCertainty } from "./label_rows.js";
 import {
   allRows,
-  flush,
-  halted,
   openSheet,
-  post,
   put,
-  putAll,
   putLater,
+  queue,
   refuse,
   restore,
   sheet,
@@ -70,13 +67,12 @@ async function submit() {
   submitting = true;
   element("submit", HTMLElement).setAttribute("aria-busy", "true");
   try {
-    putAll();
-    await flush();
-    if (sheet.pending.size) {
-      if (!halted) refuse(text("unsent"));
+    await queue.flushAll();
+    if (queue.pending.size) {
+      if (!queue.halted) refuse(text("unsent"));
       return;
     }
-    const { status, body } = await post(sheet.page.dataset.submitUrl, {});
+    const { status, body } = await ask("POST", sheet.page.dataset.submitUrl ?? "", { who: sheet.who });
     if (status === 200) goOn(body);
     else showRefusal(status, body);
   } finally {
@@ -226,7 +222,7 @@ function begin() {
   showSaving();
   current = null;
   select(allRows().find((row) => sheet.writable && !isAnswered(row)) ?? allRows()[0]);
-  flush();
+  queue.flush();
 }
 
 begin();

@@ -2,15 +2,15 @@
 /* Answers about cases that another page left in this browser. What can still be saved is saved; of the rest, this says
    why it waits, and offers to forget it. Notes that wait for their answer in an open case are no such rest. */
 import { element } from "../core/page.js";
+import { SaveStore } from "../core/save_store.js";
 import { ask } from "../core/server.js";
 import { toast } from "../core/toast.js";
 import { wordsOf } from "../core/words.js";
-import { answersFirst, describe, parseKey } from "./label_answers.js";
-import { forgetEntry, keptEntry } from "./label_storage.js";
+import { answersFirst, describe, labelPayload, parseKey, prefixOf } from "./label_answers.js";
 
 /**
  * @typedef {import("./label_answers.js").LabelEntry} LabelEntry
- * @typedef {Map<string, LabelEntry>} Entries by their keys in localStorage
+ * @typedef {Map<string, LabelEntry>} Entries by their ids in the store
  * @typedef {{ status: number, reason: string }} Refusal why entries stay here
  * @typedef {Refusal & { task: string, entries: Entries }} Rest
  */
@@ -19,6 +19,11 @@ const text = wordsOf("labels-left-words");
 // The page of a case replaces its sheet, and with it this box.
 const box = () => element("labels-left", HTMLElement);
 const author = () => document.getElementById("labels-left")?.dataset.who ?? "";
+
+/** @type {() => SaveStore<LabelEntry>} */
+const store = () => new SaveStore(() => localStorage, prefixOf(author()));
+/** @param {string} id in the store */
+const placeOf = (id) => parseKey(prefixOf(author()) + id, author());
 
 /** @type {Rest[]} */
 let rest = [];
@@ -29,35 +34,21 @@ function keptEntries() {
   const kept = new Map();
   const page = document.getElementById("work");
   const own = page?.dataset.writable ? page.dataset.task : "";
-  try {
-    for (const key of Object.keys(localStorage)) {
-      const task = parseKey(key, author())?.task ?? "";
-      const entry = task && task !== own ? keptEntry(key) : null;
-      if (entry) kept.set(task, (kept.get(task) ?? new Map()).set(key, entry));
-    }
-  } catch {
-    // Forbidden: nothing is kept.
+  for (const [id, entry] of Object.entries(store().entries())) {
+    const task = placeOf(id)?.task ?? "";
+    if (task && task !== own) kept.set(task, (kept.get(task) ?? new Map()).set(id, entry));
   }
   return kept;
 }
 
 /**
- * Drops only what was meant: another tab may have put something newer there.
- * @param {string} key
- * @param {LabelEntry} entry
- */
-function drop(key, entry) {
-  if (keptEntry(key)?.client_id === entry.client_id) forgetEntry(key);
-}
-
-/**
  * @param {string} task
- * @param {string} key
+ * @param {string} id
  * @param {LabelEntry} entry
  */
-function send(task, key, entry) {
+function send(task, id, entry) {
   const url = (box().dataset.answers ?? "").replace("TASK", encodeURIComponent(task));
-  return ask("POST", url, { who: author(), answer: { ...entry, question: parseKey(key, author())?.question } });
+  return ask("POST", url, { who: author(), answer: labelPayload(placeOf(id)?.question ?? "", entry) });
 }
 
 /**
@@ -68,11 +59,11 @@ function send(task, key, entry) {
  */
 async function settle(task, entries) {
   let refusal;
-  for (const [key, entry] of answersFirst(entries)) {
-    const { status, body } = await send(task, key, entry);
+  for (const [id, entry] of answersFirst(entries)) {
+    const { status, body } = await send(task, id, entry);
     if (status === 200) {
-      drop(key, entry);
-      entries.delete(key);
+      store().drop(id, entry.client_id);
+      entries.delete(id);
     } else if (status === 404) return { status, reason: text("gone") };
     else if (body?.reason === "somebody-else" || ![409, 422].includes(status)) return null;
     else if (status === 409 && body.reason !== "stale") return { status, reason: body.detail };
@@ -143,7 +134,7 @@ function noticeOf(left) {
 
 /** @param {Rest} left */
 function forget(left) {
-  for (const [key, entry] of left.entries) drop(key, entry);
+  for (const [id, entry] of left.entries) store().drop(id, entry.client_id);
   rest = rest.filter((other) => other !== left);
   show();
   toast(text("forgotten"));

@@ -1,15 +1,16 @@
 // @ts-check
 /* Drafts of responses that an earlier visit left in this browser. What can still be saved is saved; of the rest, this
    says why it waits, shows it, and offers to forget it. */
+import { SaveStore } from "../core/save_store.js";
 import { ask } from "../core/server.js";
 import { toast } from "../core/toast.js";
 import { wordsOf } from "../core/words.js";
-import { draftOf, taskOf } from "./response_text.js";
+import { draftOf, storageKey } from "./response_text.js";
 
 /**
  * @typedef {import("./response_text.js").KeptDraft} KeptDraft
  * @typedef {import("../core/server.js").Answer} Answer
- * @typedef {{ key: string, task: string, entry: KeptDraft }} Left
+ * @typedef {{ task: string, entry: KeptDraft }} Left
  */
 
 /**
@@ -19,20 +20,8 @@ import { draftOf, taskOf } from "./response_text.js";
 function start(box, who) {
   const text = wordsOf("drafts-left-words");
 
-  function keptDrafts() {
-    /** @type {Left[]} */
-    const kept = [];
-    try {
-      for (const key of Object.keys(localStorage)) {
-        const task = taskOf(key, who);
-        const entry = task === null ? null : JSON.parse(localStorage.getItem(key) ?? "null");
-        if (task !== null && entry) kept.push({ key, task, entry });
-      }
-    } catch {
-      // Forbidden or no entry of ours: nothing is kept.
-    }
-    return kept;
-  }
+  /** @type {SaveStore<KeptDraft>} */
+  const store = new SaveStore(() => localStorage, storageKey(who, ""));
 
   /**
    * @param {Left} left
@@ -67,7 +56,7 @@ function start(box, who) {
     button.className = "small";
     button.textContent = text("forget");
     button.addEventListener("click", () => {
-      localStorage.removeItem(left.key);
+      store.drop(left.task, left.entry.client_id);
       notice.remove();
       box.hidden = !box.children.length;
       toast(text("forgotten"));
@@ -79,10 +68,11 @@ function start(box, who) {
   async function look() {
     box.replaceChildren();
     box.hidden = true;
-    for (const left of keptDrafts()) {
+    for (const [task, entry] of Object.entries(store.entries())) {
+      const left = { task, entry };
       const answer = await send(left);
       const { status, body } = answer;
-      if (status === 200) localStorage.removeItem(left.key);
+      if (status === 200) store.drop(left.task, left.entry.client_id);
       else if (status === 404 || status === 422 || (status === 409 && body?.reason !== "somebody-else")) {
         show(left, answer);
       }
