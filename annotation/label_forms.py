@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.case_forms import CaseBatchForm
 from annotation.models import LabelQuestion
+from annotation.payload import LARGEST_VERSION, Malformed, note_of
 from annotation.services.label_batches import CaseFilter, LabelTerms
 from annotation.services.labels import (
     MAX_HELP_LENGTH,
@@ -25,7 +26,6 @@ from annotation.services.labels import (
     OptionRefused,
     QuestionInput,
 )
-from annotation.wire import LARGEST_VERSION, Malformed, note_of
 from rubrics.models import Benchmark, slug_characters
 
 Row = tuple[str, Promise | str, Promise | str]

@@ -20,8 +20,9 @@ from annotation import access, screens
 from annotation import labels as text_blocks
 from annotation.api.serializers import Plain
 from annotation.models import LabelTask
+from annotation.payload import LARGEST_VERSION
 from annotation.services import labels as services
-from annotation.wire import LARGEST_VERSION
+from consilium.core.versioning import StaleSave
 from consilium.lib.api import StrictSerializer
 from consilium.lib.endpoints import PAGED, page_of
 from consilium.statistics.estimate import Figure
@@ -232,7 +233,7 @@ def answers(request: Request, public_id: str) -> Response:
     change = services.AnswerInput(**sent.validated_data)
     try:
         services.save_answer(task=row, annotator=_me(request), change=change, at=timezone.now())
-    except services.StaleAnswer as stale:
+    except StaleSave as stale:
         names = ("value", "certainty", "note", "version")
         current = {name: getattr(stale.current, name) for name in names}
         return Response({"detail": str(stale), "current": current}, status=stale.status_code)

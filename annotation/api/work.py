@@ -20,6 +20,7 @@ from annotation import access, screens, services
 from annotation.api import serializers as shapes
 from annotation.models import Adjudication, Assignment
 from annotation.services import slots
+from consilium.core.versioning import StaleSave
 from consilium.lib.endpoints import PAGED, page_of
 from rubrics.models import Case
 
@@ -77,7 +78,7 @@ def decisions(request: Request, public_id: str) -> Response:
     changes = [shapes.decision_input(data) for data in _valid(serializer)]
     try:
         services.save_decisions(assignment=row, annotator=_me(request), changes=changes, at=timezone.now())
-    except services.StaleDecision as stale:
+    except StaleSave as stale:
         current = {
             "criterion": stale.current.criterion_id,
             "outcome": stale.current.outcome,
@@ -178,12 +179,12 @@ def amendments(request: Request, public_id: str) -> Response:
     data = _valid(shapes.AmendmentSerializer(data=request.data))
     try:
         services.amend(assignment=row, checker=_me(request), at=timezone.now(), **data)
-    except services.StaleReview as stale:
-        return _overtaken(stale, screens.check_rows(row, data["criterion"]))
+    except StaleSave as stale:
+        return _stale(stale, screens.check_rows(row, data["criterion"]))
     return Response(_check(row))
 
 
-def _overtaken(stale: services.StaleReview, rows: Sequence[screens.CheckRow | screens.AdjudicationRow]) -> Response:
+def _stale(stale: StaleSave, rows: Sequence[screens.CheckRow | screens.AdjudicationRow]) -> Response:
     current = {
         "criterion": rows[0].line.id,
         "outcome": rows[0].outcome,
@@ -279,9 +280,9 @@ def rulings(request: Request, public_id: str) -> Response:
     data = _valid(shapes.RulingSerializer(data=request.data))
     try:
         services.rule(adjudication=row, adjudicator=_me(request), at=timezone.now(), **data)
-    except services.StaleReview as stale:
+    except StaleSave as stale:
         criterion = data["criterion"]
-        return _overtaken(stale, screens.adjudication_rows(row, everything=True, criterion=criterion))
+        return _stale(stale, screens.adjudication_rows(row, everything=True, criterion=criterion))
     return Response(_adjudication(row))
 
 

@@ -53,7 +53,7 @@ class Amendment(models.Model):
     # Empty: the checker took the amendment back; the row stays for the record.
     outcome = models.CharField(max_length=15, choices=Outcome.choices, blank=True)
     reason = models.TextField()
-    version = models.PositiveIntegerField(default=1)  # one more with every save: what an overtaken tab is told by
+    version = models.PositiveIntegerField(default=1)  # one more with every save: by which a stale save is known
     client_id = models.UUIDField(null=True, blank=True)  # of the save that stands, so that a repeated one is known
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()

@@ -6,10 +6,6 @@ from annotation.services.checks import accept_check, amend, claim_check, release
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
 from annotation.services.decisions import (
     DecisionInput,
-    Refused,
-    Saved,
-    Stale,
-    StaleDecision,
     Unanswered,
     criteria_of,
     next_open,
@@ -29,7 +25,6 @@ from annotation.services.groups import (
     set_capacity,
     set_member_active,
 )
-from annotation.services.overtaken import StaleReview
 from annotation.services.planning import BatchPlan, BatchTerms, PhysicianLoad, new_seed, plan_batch
 from annotation.services.previews import AlreadyCreated
 
@@ -39,12 +34,7 @@ __all__ = [
     "BatchTerms",
     "DecisionInput",
     "PhysicianLoad",
-    "Refused",
     "ResponseFilter",
-    "Saved",
-    "Stale",
-    "StaleDecision",
-    "StaleReview",
     "Unanswered",
     "accept_check",
     "add_member",

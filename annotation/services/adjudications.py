@@ -13,8 +13,8 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.models import Adjudication, Batch, ExpertGroup, Ruling, RulingOutcome
-from annotation.services.overtaken import stands_already
-from annotation.services.rules import readable_constraint_errors
+from annotation.services.rules import CHANGED_ELSEWHERE, readable_constraint_errors
+from consilium.core.versioning import is_replay, refuse_stale
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import RubricItem
@@ -55,7 +55,7 @@ def rule(
 
     An empty outcome takes the ruling back; None where there is none. A ruling that was final and gets another outcome
     counts again once the adjudication is finished. A repeated save (same ``client_id``) changes
-    nothing; `StaleReview` where ``version`` is given and is not the one that stands.
+    nothing; `StaleSave` where ``version`` is given and is not the stored one.
     """
     row = _held(adjudication, adjudicator)
     if criterion not in row.criteria:
@@ -66,8 +66,9 @@ def rule(
     if outcome == RulingOutcome.FAULTY and not reason:
         raise DomainError(_("Say what is wrong with the criterion."))
     ruling = Ruling.objects.filter(adjudication=row, criterion_id=criterion).first()
-    if stands_already(ruling, version=version, client_id=client_id):
+    if ruling is not None and is_replay(client_id, stored=ruling.client_id):
         return ruling
+    refuse_stale(version, stored=ruling.version if ruling else 0, current=ruling, message=CHANGED_ELSEWHERE)
     if ruling is None:
         if not outcome:
             return None

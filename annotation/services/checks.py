@@ -14,9 +14,14 @@ from annotation.models import Amendment, Assignment, Check, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.gold import settle_beside
 from annotation.services.notices import tell_of_return
-from annotation.services.overtaken import stands_already
-from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
+from annotation.services.rules import (
+    CHANGED_ELSEWHERE,
+    lock_batch_shared,
+    readable_constraint_errors,
+    refuse_unless_open,
+)
 from annotation.services.slots import release_if_left
+from consilium.core.versioning import is_replay, refuse_stale
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 
@@ -76,7 +81,7 @@ def amend(
     """Put another outcome over the annotator's for one criterion, with the reason.
 
     The annotator's own outcome takes an earlier amendment back; None where there is none to take back. A repeated save
-    (same ``client_id``) changes nothing; `StaleReview` where ``version`` is given and is not the one that stands.
+    (same ``client_id``) changes nothing; `StaleSave` where ``version`` is given and is not the stored one.
     """
     row, check = _held(assignment, checker)
     if outcome not in Outcome.values:
@@ -85,8 +90,9 @@ def amend(
     if decision is None:
         raise DomainError(_("This criterion is not part of the work."))
     known = Amendment.objects.filter(check_row=check, criterion=criterion).first()
-    if stands_already(known, version=version, client_id=client_id):
+    if known is not None and is_replay(client_id, stored=known.client_id):
         return known
+    refuse_stale(version, stored=known.version if known else 0, current=known, message=CHANGED_ELSEWHERE)
     reason = reason.strip()
     taken_back = outcome == decision.outcome
     if not taken_back and not reason:

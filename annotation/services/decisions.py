@@ -17,8 +17,9 @@ from accounts.models import User
 from annotation.models import Assignment, Batch, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.qualification import after_handing_in, refuse_new_work
-from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from annotation.services.rules import CHANGED_ELSEWHERE, lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
+from consilium.core.versioning import SaveResult, StaleSave, is_replay
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import RubricItem
@@ -44,14 +45,6 @@ class DecisionInput:
     client_id: UUID | None = None
 
 
-class StaleDecision(Conflict):
-    """Somebody (another tab, another device) saved this decision after the sender last saw it; ``current`` is it."""
-
-    def __init__(self, current: Decision) -> None:
-        self.current = current
-        super().__init__(_("This criterion was changed elsewhere in the meantime."))
-
-
 class Unanswered(DomainError):
     """Work cannot be handed in yet; ``criteria`` are the ids of those without a decision, in rubric order."""
 
@@ -71,32 +64,6 @@ def criteria_of(assignment: Assignment) -> list[int]:
     return list(items.order_by("position").values_list("criterion_id", flat=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """This very save stands, as that version of the decision."""
-
-    criterion: int
-    version: int
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Stale:
-    """Somebody else's save came first; ``current`` is what stands. Nothing was overwritten."""
-
-    criterion: int
-    current: Decision
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """It cannot be saved, and never could: ``reason`` says why."""
-
-    criterion: int
-    reason: str
-
-
-Told = Saved | Stale | Refused
 Row = tuple[int, DecisionInput, list[dict[str, Any]]]  # place in the request, change, its evidence with quotes
 
 
@@ -111,15 +78,15 @@ def save_decisions(
 ) -> list[Decision]:
     """Save decisions of the current round, all of them or none, in the order given.
 
-    A repeated save (same ``client_id``) changes nothing and answers as the first did. `StaleDecision` where the
+    A repeated save (same ``client_id``) changes nothing and answers as the first did. `StaleSave` where the
     version in the database is not the one that the sender saw; `Conflict` where the work is not open to its annotator
     any more; `DomainError` on a criterion, an outcome or evidence that cannot be.
     """
     for result in record_decisions(assignment=assignment, annotator=annotator, changes=changes, at=at):
-        if isinstance(result, Stale):
-            raise StaleDecision(result.current)
-        if isinstance(result, Refused):
-            raise DomainError(result.reason)
+        if result.status == "stale":
+            raise StaleSave(result.current, CHANGED_ELSEWHERE)
+        if result.status == "refused":
+            raise DomainError(result.detail)
     criteria = [change.criterion for change in changes]
     rows = Decision.objects.filter(assignment=assignment, round=assignment.round, criterion__in=criteria)
     saved = {row.criterion_id: row for row in rows}
@@ -129,7 +96,7 @@ def save_decisions(
 @transaction.atomic
 def record_decisions(
     *, assignment: Assignment, annotator: User, changes: Sequence[DecisionInput], at: datetime
-) -> list[Told]:
+) -> list[SaveResult]:
     """Save what can be saved of ``changes`` and say of each, in the order given, what became of it.
 
     Each stands for itself: a stale one holds up no other. `Conflict` where none can be saved, because the work is not
@@ -143,7 +110,7 @@ def record_decisions(
         return _saved_before(assignment, changes)
     if row.may_be_kept_from_it:
         refuse_new_work(assignment=assignment, at=at)
-    results: list[Told | None] = [None] * len(changes)
+    results: list[SaveResult | None] = [None] * len(changes)
     text = ""
     if any(change.evidence for change in changes):
         text = Assignment.objects.values_list("response__text", flat=True).get(pk=assignment.pk)
@@ -152,7 +119,7 @@ def record_decisions(
         try:
             possible.append((place, change, _validated(change, row.allowed, text)))
         except DomainError as refused:
-            results[place] = Refused(change.criterion, str(refused))
+            results[place] = SaveResult(change.criterion, "refused", detail=str(refused))
     for wave in _waves(possible):
         written = _write(assignment.pk, row.round, [(change, evidence) for _place, change, evidence in wave], at)
         left = [change.criterion for _place, change, _evidence in wave if change.criterion not in written]
@@ -166,28 +133,30 @@ def record_decisions(
         )
         for place, change, _evidence in wave:
             results[place] = (
-                Saved(change.criterion, written[change.criterion], at)
+                SaveResult(change.criterion, "saved", written[change.criterion], saved_at=at)
                 if change.criterion in written
                 else _not_written(change, stored.get(change.criterion))
             )
-    if row.status == Assignment.Status.NOT_STARTED and any(isinstance(result, Saved) for result in results):
+    if row.status == Assignment.Status.NOT_STARTED and any(
+        result is not None and result.status == "saved" for result in results
+    ):
         transition(assignment, source=[Assignment.Status.NOT_STARTED], target=Assignment.Status.DRAFT, started_at=at)
         row = replace(row, status=Assignment.Status.DRAFT)
     assignment.status, assignment.round = row.status, row.round
     return [result for result in results if result is not None]
 
 
-def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> list[Told]:
+def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> list[SaveResult]:
     """Answers to saves that stand already; the `Conflict` under way goes on where one of them does not."""
     criteria = [change.criterion for change in changes]
     rows = Decision.objects.filter(assignment=assignment.pk, round=assignment.round, criterion__in=criteria)
     stored = {row.criterion_id: row for row in rows}
-    results: list[Told] = []
+    results: list[SaveResult] = []
     for change in changes:
         row = stored.get(change.criterion)
-        if row is None or change.client_id is None or row.client_id != change.client_id:
+        if row is None or not is_replay(change.client_id, stored=row.client_id):
             raise  # called while the Conflict is handled
-        results.append(Saved(change.criterion, row.version, row.updated_at))
+        results.append(SaveResult(change.criterion, "saved", row.version, saved_at=row.updated_at))
     return results
 
 
@@ -244,7 +213,7 @@ def _write(
     """Write all in one statement; the new version of each that was written.
 
     Left alone is a row whose version is not the one that its sender saw: the condition of DO UPDATE is what keeps an
-    overtaken save from overwriting anything, however many race. A first save must have seen version 0.
+    stale save from overwriting anything, however many race. A first save must have seen version 0.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -282,12 +251,12 @@ def _write(
         return dict(cursor.fetchall())
 
 
-def _not_written(change: DecisionInput, stored: Decision | None) -> Told:
+def _not_written(change: DecisionInput, stored: Decision | None) -> SaveResult:
     if stored is None:
-        return Refused(change.criterion, _("There is no decision of this version."))
-    if change.client_id and stored.client_id == change.client_id:  # the answer to it was lost on the way
-        return Saved(change.criterion, stored.version, stored.updated_at)
-    return Stale(change.criterion, stored)
+        return SaveResult(change.criterion, "refused", detail=_("There is no decision of this version."))
+    if is_replay(change.client_id, stored=stored.client_id):
+        return SaveResult(change.criterion, "saved", stored.version, saved_at=stored.updated_at)
+    return SaveResult(change.criterion, "stale", stored.version, current=stored)
 
 
 @transaction.atomic

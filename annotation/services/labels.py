@@ -17,6 +17,7 @@ from accounts.models import User
 from annotation.case_work import following
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from consilium.core.versioning import is_replay, refuse_stale
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import Benchmark, slug_characters
@@ -57,14 +58,6 @@ class OptionRefused(DomainError):
     def __init__(self, row: int, field: str, reason: str) -> None:
         self.row, self.field = row, field
         super().__init__(reason)
-
-
-class StaleAnswer(Conflict):
-    """Somebody (another tab, another device) saved this answer after the sender last saw it; ``current`` is it."""
-
-    def __init__(self, current: LabelAnswer) -> None:
-        self.current = current
-        super().__init__(_("This answer was changed elsewhere in the meantime."))
 
 
 class Unlabelled(DomainError):
@@ -233,7 +226,7 @@ class AnswerInput:
 def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: datetime) -> LabelAnswer:
     """Save one answer. A repeated save (same ``client_id``) changes nothing and answers as the first did.
 
-    `StaleAnswer` where the version in the database is not the one that the sender saw; `Conflict` where the task is
+    `StaleSave` where the version in the database is not the one that the sender saw; `Conflict` where the task is
     not open to its annotator any more; `DomainError` on an answer that cannot be.
     """
     row = _locked(task, annotator)
@@ -250,10 +243,11 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
         if change.version:
             raise DomainError(_("There is no answer of this version."))
         answer = LabelAnswer(task=row, question=question, version=0, created_at=at)
-    elif change.client_id and answer.client_id == change.client_id:  # the answer to it was lost on the way
+    elif is_replay(change.client_id, stored=answer.client_id):
         return answer
-    elif answer.version != change.version:
-        raise StaleAnswer(answer)
+    else:
+        message = _("This answer was changed elsewhere in the meantime.")
+        refuse_stale(change.version, stored=answer.version, current=answer, message=message)
     answer.value, answer.certainty, answer.note = change.value, change.certainty, change.note
     answer.version, answer.client_id, answer.updated_at = change.version + 1, change.client_id, at
     answer.save()

@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation.models import Batch
 from consilium.lib.errors import Conflict, DomainError
 
+CHANGED_ELSEWHERE = gettext_lazy("This criterion was changed elsewhere in the meantime.")
 SENTENCES = {
     "annotation_group_name_once": gettext_lazy("A group of this name is there already."),
     "annotation_membership_once": gettext_lazy("This person has this part in the group already."),

@@ -21,6 +21,7 @@ from annotation.models import Adjudication, RulingOutcome
 from annotation.screens_review import adjudication_lists
 from annotation.views.checks import BUTTONS as CHECK_BUTTONS
 from annotation.views.checks import end_of_queue, next_sheet, refusal
+from consilium.core.versioning import StaleSave
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.models import Benchmark
@@ -128,7 +129,7 @@ def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRes
             at=timezone.now(),
             **form.cleaned_data,
         )
-    except services.StaleReview as stale:
+    except StaleSave as stale:
         status = stale.status_code
     except DomainError as refused:
         return refusal(request, refused)

@@ -21,6 +21,7 @@ from annotation import access, screens, services
 from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Check, Outcome
 from annotation.screens_review import check_lists, note_of_the_round_before
+from consilium.core.versioning import StaleSave
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in, swap_into
 from rubrics.models import Benchmark
@@ -155,7 +156,7 @@ def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRe
         services.amend(
             assignment=assignment, checker=request.user, criterion=criterion_id, at=timezone.now(), **form.cleaned_data
         )
-    except services.StaleReview as stale:
+    except StaleSave as stale:
         status = stale.status_code
     except DomainError as refused:
         return refusal(request, refused)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation import access, screens, services, wire
+from annotation import access, payload, screens, services
 from annotation.models import Assignment, Batch, Skip
 from annotation.regrading.earlier import decided_earlier
 from annotation.services import slots
@@ -58,14 +58,14 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
     assignment = access.get_own_work(request.user, public_id)
     results: list[dict[str, Any]] = []
     try:
-        body = wire.body_of(request, required={"decisions", "have"})
-        changes, at = wire.changes_of(body["decisions"]), timezone.now()
+        body = payload.body_of(request, required={"decisions", "have"})
+        changes, at = payload.changes_of(body["decisions"]), timezone.now()
         if changes:
             save_results = services.record_decisions(
                 assignment=assignment, annotator=request.user, changes=changes, at=at
             )
-            results = [wire.told_as_json(result) for result in save_results]
-        if any(result["result"] != "saved" for result in results):
+            results = [payload.serialize_decision(result) for result in save_results]
+        if any(result["status"] != "saved" for result in results):
             raise Conflict(_("Not handed in yet: something was not saved."))
         services.submit(assignment=assignment, annotator=request.user, at=at)
     except DomainError as refused:
@@ -80,10 +80,10 @@ def skip(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Pass over a response, ``{"reason", "note", "have"}``, and give the next one."""
     assignment = access.get_own_work(request.user, public_id)
     try:
-        body = wire.body_of(request, required={"reason", "note", "have"})
+        body = payload.body_of(request, required={"reason", "note", "have"})
         reason, note = body["reason"], body["note"]
         if not isinstance(reason, str) or not isinstance(note, str):
-            raise wire.Malformed(_("This is not what the page sends; load it again."))
+            raise payload.Malformed(_("This is not what the page sends; load it again."))
         slots.skip(assignment=assignment, annotator=request.user, reason=reason, note=note, at=timezone.now())
     except DomainError as refused:
         return refusal(refused)

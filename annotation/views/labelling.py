@@ -13,12 +13,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identity import opaque_name
-from annotation import access, labels, screens, wire
+from annotation import access, labels, payload, screens
 from annotation.attention import record_attention
 from annotation.label_forms import answer_of
 from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.services import labels as services
 from annotation.views.saving import seconds_of, somebody_else
+from consilium.core.versioning import StaleSave, saved_body, stale_body
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 
@@ -38,22 +39,21 @@ def label(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def answer(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Save ``{"who", "answer"}``. 409 with ``current`` where it was saved elsewhere since the page saw it."""
+    """Save ``{"who", "answer"}``. 409 where it was saved elsewhere since the page saw it."""
     task = access.get_own_label_task(request.user, public_id)
     try:
-        body = wire.body_of(request, required={"who", "answer"})
+        body = payload.body_of(request, required={"who", "answer"})
         if body["who"] != opaque_name(request.user):
             return somebody_else()
-        saved = services.save_answer(
-            task=task, annotator=request.user, change=answer_of(body["answer"]), at=timezone.now()
-        )
-    except services.StaleAnswer as stale:
-        return JsonResponse(
-            {"reason": "stale", "detail": str(stale), "current": _told(stale.current)}, status=stale.status_code
-        )
+        change = answer_of(body["answer"])
+        saved = services.save_answer(task=task, annotator=request.user, change=change, at=timezone.now())
+    except StaleSave as stale:
+        row = stale.current
+        result = stale_body(change.question, stale, version=row.version, current=_stored(row))
+        return JsonResponse(result, status=stale.status_code)
     except DomainError as refused:
         return _refusal(refused)
-    return JsonResponse(_told(saved))
+    return JsonResponse(saved_body(change.question, version=saved.version, current=_stored(saved)))
 
 
 @require_POST
@@ -64,7 +64,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
     task = access.get_own_label_task(request.user, public_id)
     as_json = request.content_type == "application/json"
     try:
-        if as_json and wire.body_of(request, required={"who"})["who"] != opaque_name(request.user):
+        if as_json and payload.body_of(request, required={"who"})["who"] != opaque_name(request.user):
             return somebody_else()
         services.submit_labels(task=task, annotator=request.user, at=timezone.now())
     except DomainError as refused:
@@ -108,7 +108,7 @@ def _refusal(refused: DomainError) -> JsonResponse:
     return JsonResponse(body, status=refused.status_code)
 
 
-def _told(saved: LabelAnswer) -> dict[str, Any]:
+def _stored(saved: LabelAnswer) -> dict[str, Any]:
     return {
         "value": saved.value,
         "certainty": saved.certainty,

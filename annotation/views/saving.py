@@ -9,7 +9,7 @@ from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from annotation import access, services, wire
+from annotation import access, payload, services
 from annotation.attention import record_attention
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -27,14 +27,14 @@ def decisions(request: SignedInRequest, public_id: str) -> HttpResponse:
     """
     assignment = access.get_own_work(request.user, public_id)
     try:
-        body = wire.body_of(request, required={"decisions"})
-        changes = wire.changes_of(body["decisions"])
+        body = payload.body_of(request, required={"decisions"})
+        changes = payload.changes_of(body["decisions"])
         results = services.record_decisions(
             assignment=assignment, annotator=request.user, changes=changes, at=timezone.now()
         )
     except DomainError as refused:
         return refusal(refused)
-    return JsonResponse({"results": [wire.told_as_json(result) for result in results]})
+    return JsonResponse({"results": [payload.serialize_decision(result) for result in results]})
 
 
 def somebody_else() -> HttpResponse:
@@ -67,7 +67,7 @@ def time(request: SignedInRequest, public_id: str) -> HttpResponse:
 
 def seconds_of(request: SignedInRequest) -> int:
     """The ``{"seconds"}`` of a report of time; `Malformed` where no page would send that."""
-    seconds = wire.body_of(request, required={"seconds"})["seconds"]
+    seconds = payload.body_of(request, required={"seconds"})["seconds"]
     if type(seconds) is not int or not 0 <= seconds <= MAX_REPORT_S:
-        raise wire.Malformed("seconds")
+        raise payload.Malformed("seconds")
     return seconds

@@ -19,11 +19,12 @@ from accounts.models import User
 from annotation import screens
 from annotation.api.serializers import Plain
 from annotation.models import WritingTask
+from annotation.payload import LARGEST_VERSION
 from annotation.services import new_seed
-from annotation.wire import LARGEST_VERSION
 from annotation.writing import batches, reading
 from annotation.writing import tasks as services
 from annotation.writing.forms import WritingBatchForm
+from consilium.core.versioning import StaleSave
 from consilium.lib.api import StrictSerializer
 from consilium.lib.endpoints import PAGED, page_of
 from rubrics.access import get_administered_benchmark
@@ -152,7 +153,7 @@ def save(request: Request, public_id: str) -> Response:
     change = services.TextInput(**sent.validated_data)
     try:
         services.save_text(task=row, writer=_me(request), change=change, at=timezone.now())
-    except services.StaleText as stale:
+    except StaleSave as stale:
         current = {"text": stale.current.text, "version": stale.current.version}
         return Response({"detail": str(stale), "current": current}, status=stale.status_code)
     return Response(_task(reading.get_own_task(request.user, public_id)))

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.case_forms import CaseBatchForm
 from annotation.models import Batch
-from annotation.wire import HALVES, LARGEST_VERSION, Malformed
+from annotation.payload import HALVES, LARGEST_VERSION, Malformed
 from annotation.writing.planning import DEFAULT_CANDIDATE, MAX_REFERENCES, WritingFilter, WritingOrder
 from annotation.writing.tasks import MAX_TEXT_LENGTH, TextInput
 from rubrics.models import Benchmark, Candidate

@@ -17,6 +17,7 @@ from annotation.models import WritingTask
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.writing.exclusions import has_read_an_answer
 from annotation.writing.planning import UNAIDED
+from consilium.core.versioning import is_replay, refuse_stale
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import Candidate, Response
@@ -37,14 +38,6 @@ class TextInput:
     reference: int | None = None
     version: int = 1
     client_id: UUID | None = None
-
-
-class StaleText(Conflict):
-    """Another tab or device saved the text after the sender last saw it; ``current`` is the task as it stands."""
-
-    def __init__(self, current: WritingTask) -> None:
-        self.current = current
-        super().__init__(_("This text was changed elsewhere in the meantime."))
 
 
 @transaction.atomic
@@ -69,14 +62,13 @@ def release_if_read(*, task: WritingTask, at: datetime) -> bool:
 def save_text(*, task: WritingTask, writer: User, change: TextInput, at: datetime) -> WritingTask:
     """Save the draft. A repeated save (same ``client_id``) changes nothing and answers as the first did.
 
-    `StaleText` where the version in the database is not the one that the sender saw; `Conflict` where the task is not
+    `StaleSave` where the version in the database is not the one that the sender saw; `Conflict` where the task is not
     open to its writer any more.
     """
     row = _locked(task, writer)
-    if change.client_id and row.client_id == change.client_id:  # the answer to it was lost on the way
+    if is_replay(change.client_id, stored=row.client_id):
         return row
-    if row.version != change.version:
-        raise StaleText(row)
+    _refuse_stale(change.version, row)
     _refuse_impossible(row, change)
     started = row.status == WritingTask.Status.NOT_STARTED
     begun_from = None if change.reference is None or not change.text.strip() else row.shown[change.reference]
@@ -96,8 +88,7 @@ def hand_in(*, task: WritingTask, writer: User, version: int, attested: bool, at
     `DomainError` where there is no text, or where an unaided one is not attested to be the writer's own.
     """
     row = _locked(task, writer)
-    if row.version != version:
-        raise StaleText(row)
+    _refuse_stale(version, row)
     if not row.text.strip():
         raise DomainError(_("There is nothing to hand in yet: write the response first."))
     terms = row.batch.writing_terms
@@ -172,6 +163,11 @@ def _locked(task: WritingTask, writer: User) -> WritingTask:
     if row.status not in WritingTask.OPEN:
         raise Conflict(_("This response was handed in already, so it stands."))
     return row
+
+
+def _refuse_stale(version: int, row: WritingTask) -> None:
+    message = _("This text was changed elsewhere in the meantime.")
+    refuse_stale(version, stored=row.version, current=row, message=message)
 
 
 def _refuse_impossible(row: WritingTask, change: TextInput) -> None:

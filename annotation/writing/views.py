@@ -14,13 +14,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identity import opaque_name
-from annotation import screens, wire
+from annotation import payload, screens
 from annotation.models import Batch, WritingTask
 from annotation.views.saving import seconds_of, somebody_else
 from annotation.writing import reading
 from annotation.writing import tasks as services
 from annotation.writing.forms import storable, text_of
 from annotation.writing.privacy import privacy_advice
+from consilium.core.versioning import StaleSave, saved_body, stale_body
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.markdown import markdown
@@ -54,13 +55,13 @@ def save(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Save ``{"who", "draft"}``. 409 with ``current`` where it was saved elsewhere since the page saw it."""
     row = reading.get_own_task(request.user, public_id)
     try:
-        body = wire.body_of(request, required={"who", "draft"})
+        body = payload.body_of(request, required={"who", "draft"})
         if body["who"] != opaque_name(request.user):
             return somebody_else()
         saved = services.save_text(task=row, writer=request.user, change=text_of(body["draft"]), at=timezone.now())
     except DomainError as refused:
         return _refusal(refused)
-    return JsonResponse(_told(saved))
+    return JsonResponse(saved_body(saved.public_id, version=saved.version, current=_stored(saved)))
 
 
 @require_POST
@@ -70,9 +71,9 @@ def check(request: SignedInRequest, public_id: str) -> HttpResponse:
     """What ``{"text"}`` looks like, and what in it may name a person: advice, nothing is saved."""
     reading.get_own_task(request.user, public_id)
     try:
-        text = wire.body_of(request, required={"text"})["text"]
+        text = payload.body_of(request, required={"text"})["text"]
         if not isinstance(text, str) or len(text) > 2 * services.MAX_TEXT_LENGTH:
-            raise wire.Malformed(_("This is not what the page sends; load it again."))
+            raise payload.Malformed(_("This is not what the page sends; load it again."))
     except DomainError as refused:
         return _refusal(refused)
     text = storable(text)
@@ -86,11 +87,11 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Hand ``{"who", "version", "attested"}`` in, and say where the next case is."""
     row = reading.get_own_task(request.user, public_id)
     try:
-        body = wire.body_of(request, required={"who", "version", "attested"})
+        body = payload.body_of(request, required={"who", "version", "attested"})
         if body["who"] != opaque_name(request.user):
             return somebody_else()
         if type(body["version"]) is not int or type(body["attested"]) is not bool:
-            raise wire.Malformed(_("This is not what the page sends; load it again."))
+            raise payload.Malformed(_("This is not what the page sends; load it again."))
         at = timezone.now()
         if services.release_if_read(task=row, at=at):
             messages.warning(request, _has_read())
@@ -122,12 +123,13 @@ def time(request: SignedInRequest, public_id: str) -> HttpResponse:
 
 def _refusal(refused: DomainError) -> JsonResponse:
     body: dict[str, Any] = {"reason": "refused", "detail": str(refused)}
-    if isinstance(refused, services.StaleText):
-        body |= {"reason": "stale", "current": _told(refused.current)}
+    if isinstance(refused, StaleSave):
+        row = refused.current
+        body = stale_body(row.public_id, refused, version=row.version, current=_stored(row))
     return JsonResponse(body, status=refused.status_code)
 
 
-def _told(row: WritingTask) -> dict[str, Any]:
+def _stored(row: WritingTask) -> dict[str, Any]:
     return {
         "text": row.text,
         "reference": reading.reference_begun_from(row),

@@ -15,13 +15,14 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consilium.core.versioning import StaleSave
 from consilium.lib.api import StrictSerializer
 from consilium.lib.errors import ImportRefused
 from rubrics import access, editing
 from rubrics.drafting import MAX_ITEMS, read_items
 from rubrics.models import Case, Rubric
 from rubrics.parsing.faults import Faults
-from rubrics.services.drafts import StaleDraft, put_draft
+from rubrics.services.drafts import put_draft
 from rubrics.tables import ZIP, rows_of_file, rows_with_heading
 
 if TYPE_CHECKING:
@@ -142,8 +143,8 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
             by=_me(request),
             at=timezone.now(),
         )
-    except StaleDraft as stale:
-        stands = {"status": Rubric.Status.DRAFT, **editing.draft_json(stale.draft, benchmark=case.benchmark)}
+    except StaleSave as stale:
+        stands = {"status": Rubric.Status.DRAFT, **editing.draft_json(stale.current, benchmark=case.benchmark)}
         return Response({"detail": str(stale), "draft": stands}, status=status.HTTP_409_CONFLICT)
     return Response(_standing(case))
 

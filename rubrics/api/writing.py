@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.services import person_of
+from consilium.core.versioning import StaleSave
 from consilium.lib.api import StrictSerializer
 from consilium.lib.endpoints import PAGED, only, page_of, valid
 from consilium.lib.i18n import translate
@@ -194,8 +195,8 @@ def case(request: Request, slug: str, public_id: str) -> Response:
             by=me(request),
             at=timezone.now(),
         )
-    except case_editing.StaleCase as stale:
-        body = {"detail": str(stale), "case": WrittenCaseSerializer(stale.case).data}
+    except StaleSave as stale:
+        body = {"detail": str(stale), "case": WrittenCaseSerializer(stale.current).data}
         return Response(body, status=status.HTTP_409_CONFLICT)
     return Response(WrittenCaseSerializer(saved).data)
 

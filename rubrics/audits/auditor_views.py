@@ -11,11 +11,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from consilium.core.versioning import StaleSave, saved_body, stale_body
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.strict_json import read_json
 from rubrics.audits import access, report
-from rubrics.audits.services import QUESTIONS, AuditFinding, StaleFinding, finish, put_back, save_finding, take_case
+from rubrics.audits.services import QUESTIONS, AuditFinding, finish, put_back, save_finding, take_case
 from rubrics.conversation import turns_of
 from rubrics.models import AuditItem, CaseAudit
 
@@ -87,7 +88,10 @@ def _asks() -> dict[str, str]:
 @require_POST
 @signed_in
 def save(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
-    """Save what is noted so far: ``{"version", "answers", "criteria", "outcome", "comment"}``; 409 with what stands."""
+    """Save ``{"version", "answers", "criteria", "outcome", "comment"}``, as far as it is noted.
+
+    409 with the stored finding where another tab has saved since.
+    """
     item = access.get_item(request.user, slug, public_id)
     return _saved(request, item, hand_in=False)
 
@@ -116,11 +120,13 @@ def _saved(request: SignedInRequest, item: AuditItem, *, hand_in: bool) -> JsonR
             messages.success(request, _("Handed in. This is the next case."))
             return JsonResponse({"next": redirect("rubrics:audit-item", slug, following.public_id).url})
         row = save_finding(item=item, auditor=request.user, finding=finding, version=version)
-    except StaleFinding as stale:
-        return JsonResponse({"detail": str(stale), "standing": _standing(stale.item)}, status=409)
+    except StaleSave as stale:
+        current = _stored(stale.current)
+        body = stale_body(item.public_id, stale, version=current["version"], current=current)
+        return JsonResponse(body, status=stale.status_code)
     except DomainError as refused:
         return JsonResponse({"detail": str(refused)}, status=422)
-    return JsonResponse({"version": row.version})
+    return JsonResponse(saved_body(item.public_id, version=row.version, current=_stored(row)))
 
 
 def _read(body: bytes) -> tuple[AuditFinding, int]:
@@ -136,7 +142,7 @@ def _read(body: bytes) -> tuple[AuditFinding, int]:
     return AuditFinding(answers, criteria, outcome, comment.replace("\x00", "")), version
 
 
-def _standing(row: AuditItem) -> dict[str, Any]:
+def _stored(row: AuditItem) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ("version", "answers", "criteria", "outcome", "comment")}
 
 

@@ -12,6 +12,7 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.versioning import refuse_stale
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.audits.access import open_to
@@ -171,25 +172,17 @@ class AuditFinding:
     comment: str = ""
 
 
-class StaleFinding(Conflict):
-    """Another tab has saved in between; ``item`` is what stands."""
-
-    def __init__(self, item: AuditItem) -> None:
-        super().__init__(_("This case was changed in another tab since you opened it."))
-        self.item = item
-
-
 @transaction.atomic
 def save_finding(*, item: AuditItem, auditor: User, finding: AuditFinding, version: int) -> AuditItem:
-    """Save what is noted so far, if ``version`` is the one that stands; else `StaleFinding`. It may be half done."""
+    """Save what is noted so far, if ``version`` is the stored one; else `StaleSave`. It may be half done."""
     row = AuditItem.objects.select_for_update(of=("self",)).select_related("audit").get(pk=item.pk, auditor=auditor)
     _refuse_unless_open(row)
     values = _checked(row, finding)
     # A repeated save of what stands, whose answer was lost, changes nothing.
     if all(getattr(row, name) == value for name, value in values.items()):
         return row
-    if row.version != version:
-        raise StaleFinding(row)
+    message = _("This case was changed in another tab since you opened it.")
+    refuse_stale(version, stored=row.version, current=row, message=message)
     for name, value in values.items():
         setattr(row, name, value)
     row.version += 1

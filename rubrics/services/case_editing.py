@@ -13,6 +13,7 @@ from django.db.models import F, ProtectedError
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.versioning import is_replay, refuse_stale
 from consilium.lib.errors import Conflict, DomainError
 from rubrics.case_content import CONTENT, CaseContent, content_of
 from rubrics.drafting import from_rubric
@@ -32,14 +33,6 @@ _ANSWERED = """
             WHERE i.case_id = %(case)s AND i.status = 'due' AND g.status IN ('pending', 'running', 'paused')
         )
 """
-
-
-class StaleCase(Conflict):
-    """Somebody, or another tab, has saved in between; ``case`` is what stands."""
-
-    def __init__(self, case: Case) -> None:
-        super().__init__(_("This case was changed elsewhere since you opened it."))
-        self.case = case
 
 
 class KeyTaken(DomainError):
@@ -111,16 +104,16 @@ def create_case(*, benchmark: Benchmark, content: CaseContent, by: User, at: dat
 def save_case(
     *, case: Case, content: CaseContent, version: int, client_id: uuid.UUID | None, by: User, at: datetime
 ) -> Case:
-    """Store the whole state, if ``version`` is the one that stands; else `StaleCase`.
+    """Store the whole state, if ``version`` is the stored one; else `StaleSave`.
 
     The same ``client_id`` again changes nothing and answers as the first time. `Frozen` where the content would change
     after a rubric was published, or while one is in review, or the conversation once there are responses to it.
     """
     row = Case.objects.select_for_update(no_key=True).get(pk=case.pk)
-    if client_id is not None and row.edit_id == client_id:
+    if is_replay(client_id, stored=row.edit_id):
         return row
-    if row.edit_version != version:
-        raise StaleCase(row)
+    message = _("This case was changed elsewhere since you opened it.")
+    refuse_stale(version, stored=row.edit_version, current=row, message=message)
     stands = content_of(row)
     changed = any(getattr(content, name) != getattr(stands, name) for name in CONTENT)
     drafts = hold_drafts(row) if changed else []  # before it is asked whether one was sent to review

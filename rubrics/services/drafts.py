@@ -9,8 +9,10 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import F, Max
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
+from consilium.core.versioning import StaleSave, is_replay, refuse_stale
 from consilium.lib.errors import Conflict, DomainError
 from rubrics.drafting import DraftItem, digest_for_review, from_rubric, items_of
 from rubrics.models import Case, Criterion, Rubric, RubricContributor, RubricDraft
@@ -19,12 +21,7 @@ Status = Rubric.Status
 TRACK = "gold"
 
 
-class StaleDraft(Conflict):
-    """Somebody, or another tab, has saved in between; ``draft`` is what stands."""
-
-    def __init__(self, draft: RubricDraft) -> None:
-        super().__init__(_("This rubric was changed elsewhere since you opened it."))
-        self.draft = draft
+CHANGED_ELSEWHERE = gettext_lazy("This rubric was changed elsewhere since you opened it.")
 
 
 @transaction.atomic
@@ -68,7 +65,7 @@ def save_draft(
     at: datetime,
     writer: User | None = None,
 ) -> RubricDraft:
-    """Store the items in place of those that stand, if ``version`` is the one that stands; else `StaleDraft`.
+    """Store the items in place of those that stand, if ``version`` is the stored one; else `StaleSave`.
 
     ``writer``: whose words they are, where ``by`` only brings them in; neither can approve them as they stand.
 
@@ -78,12 +75,11 @@ def save_draft(
     # Locks out a review that is sent off meanwhile; the row of the rubric is not changed.
     stored = Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)
     draft = RubricDraft.objects.select_for_update().get(rubric=rubric)
-    if client_id is not None and draft.client_id == client_id:
+    if is_replay(client_id, stored=draft.client_id):
         return draft
     if stored.status != Status.DRAFT:
         raise Conflict(_("This rubric is in review or published, so it cannot be written to."))
-    if draft.version != version:
-        raise StaleDraft(draft)
+    refuse_stale(version, stored=draft.version, current=draft, message=CHANGED_ELSEWHERE)
     named = {item.criterion for item in items if item.criterion is not None}
     if named and Criterion.objects.filter(pk__in=named, case=rubric.case_id).count() != len(named):
         raise DomainError(_("A criterion of another case cannot stand in this rubric."))
@@ -109,14 +105,14 @@ def save_draft(
 def save_first(
     *, case: Case, items: Sequence[DraftItem], client_id: uuid.UUID | None, by: User, at: datetime
 ) -> RubricDraft:
-    """Open the first draft of a case and save into it; `StaleDraft` if somebody has written one by now.
+    """Open the first draft of a case and save into it; `StaleSave` if somebody has written one by now.
 
     An editor that was only looked at leaves no draft behind.
     """
     rubric = open_draft(case=case, by=by, at=at)
     draft = rubric.draft
     if draft.content["items"] and draft.client_id != client_id:
-        raise StaleDraft(draft)
+        raise StaleSave(draft, CHANGED_ELSEWHERE)
     return save_draft(rubric=rubric, items=items, version=draft.version, client_id=client_id, by=by, at=at)
 
 
@@ -131,7 +127,7 @@ def put_draft(
     by: User,
     at: datetime,
 ) -> RubricDraft:
-    """Put a list in place of what is being written. Version 0 begins a draft where there is none; else `StaleDraft`.
+    """Put a list in place of what is being written. Version 0 begins a draft where there is none; else `StaleSave`.
 
     ``seen`` is the rubric whose draft the sender saw: the versions of another one count from the beginning again.
     """
@@ -145,9 +141,9 @@ def put_draft(
 
 
 def refuse_another(rubric: Rubric, seen: int | None) -> None:
-    """`StaleDraft` where the sender saw the draft of another rubric (by its id): discarded or published since."""
+    """`StaleSave` where the sender saw the draft of another rubric (by its id): discarded or published since."""
     if seen is not None and seen != rubric.pk and rubric.status == Status.DRAFT:
-        raise StaleDraft(rubric.draft)
+        raise StaleSave(rubric.draft, CHANGED_ELSEWHERE)
 
 
 def hold_drafts(case: Case) -> list[RubricDraft]:

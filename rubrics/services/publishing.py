@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from consilium.core.versioning import refuse_stale
 from consilium.lib.errors import Conflict, DomainError, LineError
 from consilium.lib.transitions import transition
 from rubrics import published as publications
@@ -33,7 +34,7 @@ from rubrics.models import (
 from rubrics.privacy import open_findings
 from rubrics.rules import broken_rules, rules_of
 from rubrics.services import rubric_notices
-from rubrics.services.drafts import StaleDraft
+from rubrics.services.drafts import CHANGED_ELSEWHERE
 from rubrics.services.exclusion import exclude_case
 
 Status = Rubric.Status
@@ -132,15 +133,14 @@ def return_draft(
 def discard_draft(*, rubric: Rubric, by: User, at: datetime, version: int | None = None) -> None:
     """Throw a draft away; the published version, where there is one, stands as it is.
 
-    ``version`` is the one that ``by`` saw: `StaleDraft` where somebody has written on since.
+    ``version`` is the one that ``by`` saw: `StaleSave` where somebody has written on since.
 
     What was said in reviews of it stays on record. Requests to reword a criterion wait for the next draft.
     """
     row, draft = _locked(rubric)
     if row.status != Status.DRAFT:
         raise Conflict(_("Only a draft can be discarded; take this rubric back from review first."))
-    if version is not None and draft.version != version:
-        raise StaleDraft(draft)
+    refuse_stale(version, stored=draft.version, current=draft, message=CHANGED_ELSEWHERE)
     row.reviews.all().delete()
     row.delete()
 

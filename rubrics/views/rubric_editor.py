@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.identity import opaque_name
+from consilium.core.versioning import StaleSave, saved_body, stale_body
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.i18n import translate
@@ -24,7 +25,7 @@ from rubrics.evidence import evidence_for
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.parsing.faults import Faults
 from rubrics.rules import rules_of
-from rubrics.services.drafts import StaleDraft, open_draft, refuse_another, save_draft, save_first
+from rubrics.services.drafts import open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
 
 MAX_UPLOAD_BYTES = 16 << 20
@@ -125,13 +126,15 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
             seen = sent.get("draft")
             refuse_another(rubric, seen if type(seen) is int else None)
             draft = save_draft(rubric=rubric, version=version, **options)
-    except StaleDraft as stale:
-        stands = editing.draft_json(stale.draft, benchmark=case.benchmark)
-        return JsonResponse({"detail": str(stale), "draft": stands}, status=409)
+    except StaleSave as stale:
+        current = editing.draft_json(stale.current, benchmark=case.benchmark)
+        body = stale_body(case.public_id, stale, version=current["version"], current=current)
+        return JsonResponse(body, status=stale.status_code)
     except DomainError as refused:
         return JsonResponse({"detail": str(refused), "gone": refused.status_code == 409}, status=refused.status_code)
-    stands = editing.draft_json(draft, benchmark=case.benchmark)
-    return JsonResponse({name: stands[name] for name in ("draft", "version", "saved_at", "saved_by", "missing")})
+    current = editing.draft_json(draft, benchmark=case.benchmark)
+    del current["items"]  # the page has them
+    return JsonResponse(saved_body(case.public_id, version=current["version"], current=current))
 
 
 def _json(request: SignedInRequest) -> dict[str, Any]:

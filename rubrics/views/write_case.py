@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.identity import opaque_name
+from consilium.core.versioning import StaleSave, saved_body, stale_body
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from consilium.lib.languages import language_name
@@ -203,7 +204,7 @@ def _usual_language(benchmark: Benchmark) -> str:
 def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Save ``{"who", "version", "client_id", "case"}``: 200 with the new version and what may name a person.
 
-    409 with what stands where the version is overtaken; 422 with the faults beside their fields.
+    409 with the stored case where the version is stale; 422 with the faults beside their fields.
     """
     case = access.get_case_to_write(request.user, slug, public_id)
     body = _body(request, {"who", "version", "client_id", "case"})
@@ -230,10 +231,14 @@ def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             by=request.user,
             at=timezone.now(),
         )
-    except case_editing.StaleCase as stale:
-        stands = {"version": stale.case.edit_version, "case": contents.content_of(stale.case).as_json()}
-        stands["client_id"] = str(stale.case.edit_id or "")
-        return JsonResponse({"detail": str(stale), "saved_at": _clock(stale.case), **stands}, status=409)
+    except StaleSave as stale:
+        row = stale.current
+        current = {
+            "case": contents.content_of(row).as_json(),
+            "client_id": str(row.edit_id or ""),
+            "saved_at": _clock(row),
+        }
+        return JsonResponse(stale_body(public_id, stale, version=row.edit_version, current=current), status=409)
     except DomainError as refused:
         name = "key" if isinstance(refused, case_editing.KeyTaken) else "case"
         return JsonResponse({"detail": str(refused), "errors": {name: [str(refused)]}}, status=422)
@@ -244,7 +249,8 @@ def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "back": reverse("rubrics:write-case", args=[slug, public_id]),
     }
     privacy = render_to_string("rubrics/write_privacy.html", context, request=request)
-    return JsonResponse({"version": saved.edit_version, "saved_at": _clock(saved), "privacy": privacy})
+    current = {"saved_at": _clock(saved), "privacy": privacy}
+    return JsonResponse(saved_body(public_id, version=saved.edit_version, current=current))
 
 
 def _clock(case: Case) -> str:

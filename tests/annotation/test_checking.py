@@ -14,6 +14,7 @@ from accounts.models import User
 from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Decision, Ruling
 from annotation.ratings import consensus_ratings, group_ratings
+from consilium.core.versioning import StaleSave
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.ratings import Outcome
 from tests.annotation.conftest import Workshop, build_workshop
@@ -170,7 +171,7 @@ def test_return_opens_a_second_round_and_the_first_stays(checked: Workshop) -> N
     assert "Look at the first again." in own.get(f"/work/{row.public_id}/").content.decode()
     first = services.criteria_of(row)[0]
     # A tab left open since round 1 has seen version 1; the copy in round 2 is one further, so that it is stale.
-    with pytest.raises(services.StaleDecision):
+    with pytest.raises(StaleSave):
         services.save_decision(
             assignment=row,
             annotator=checked.annotator,

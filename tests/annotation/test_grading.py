@@ -55,7 +55,7 @@ def test_a_decision_saves_and_the_page_resumes_with_it(workshop: Workshop, clien
     span = TEXT.index("Raise the hand")
     answer = save(client, row, first, "not_met", note=" why \r\n not ", borderline=True,
                   evidence=[{"start": span, "end": span + 14}])  # fmt: skip
-    assert (answer.status_code, answer.result["result"], answer.result["version"]) == (200, "saved", 1)
+    assert (answer.status_code, answer.result["status"], answer.result["version"]) == (200, "saved", 1)
     decision = Decision.objects.get()
     assert (decision.outcome, decision.borderline, decision.note) == ("not_met", True, "why \n not")
     assert decision.evidence == [{"quote": "Raise the hand", "start": span, "end": span + 14}]
@@ -72,7 +72,7 @@ def test_the_same_save_twice_changes_nothing(workshop: Workshop, client: Client)
     first = services.criteria_of(row)[0]
     name = str(uuid4())
     results = [save(client, row, first, client_id=name).result for _ in range(3)]
-    assert [(result["result"], result["version"]) for result in results] == [("saved", 1)] * 3
+    assert [(result["status"], result["version"]) for result in results] == [("saved", 1)] * 3
     assert Decision.objects.get().version == 1
 
 
@@ -89,7 +89,7 @@ def test_a_stale_save_is_told_what_stands_and_holds_up_no_other(workshop: Worksh
             {"criterion": third, "outcome": "met", "version": 4},
         ],
     ).json()["results"]
-    assert [result["result"] for result in results] == ["stale", "saved", "refused"]
+    assert [result["status"] for result in results] == ["stale", "saved", "refused"]
     assert {key: results[0]["current"][key] for key in ("outcome", "note", "version")} == {
         "outcome": "met", "note": "the other tab", "version": 1,
     }  # fmt: skip
@@ -102,7 +102,7 @@ def test_a_decision_can_be_cleared(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
     save(client, row, first, "met")
-    assert save(client, row, first, "", version=1).result["result"] == "saved"
+    assert save(client, row, first, "", version=1).result["status"] == "saved"
     assert Decision.objects.get().outcome is None
 
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_is_refused(workshop: Workshop, client: Client, wrong: di
     answer = save_all(client, row, [{"criterion": services.criteria_of(row)[0], "outcome": "met", **wrong}])
     assert answer.status_code == status
     if status == 200:
-        assert answer.result["result"] == "refused"
+        assert answer.result["status"] == "refused"
     assert len((answer.result if status == 200 else answer.json())["detail"]) > 20
     assert not Decision.objects.exists()
 
@@ -150,7 +150,7 @@ def test_half_a_character_in_a_note_does_not_hold_up_the_outcome(workshop: Works
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
     answer = save_all(client, row, [{"criterion": first, "outcome": "met", "note": " 😀 a\x00b\ud83d "}])
-    assert answer.result["result"] == "saved"
+    assert answer.result["status"] == "saved"
     saved = Decision.objects.get()
     assert (saved.outcome, saved.note) == ("met", "😀 a\ufffdb\ufffd")
 
@@ -172,7 +172,7 @@ def test_evidence_counts_code_points_beyond_the_basic_plane(workshop: Workshop, 
 def test_a_criterion_of_another_rubric_is_refused(workshop: Workshop, client: Client) -> None:
     other = build_workshop()
     row = workshop.queue()[0]
-    assert save(client, row, services.criteria_of(other.queue()[0])[0]).result["result"] == "refused"
+    assert save(client, row, services.criteria_of(other.queue()[0])[0]).result["status"] == "refused"
     assert not Decision.objects.exists()
 
 
@@ -185,7 +185,7 @@ def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Wor
     answer = save_all(client, row, unsent, "submit")
     assert answer.status_code == 422
     assert answer.json()["missing"] == [criteria[0]]
-    assert [result["result"] for result in answer.json()["results"]] == ["saved", "saved"]  # they stand all the same
+    assert [result["status"] for result in answer.json()["results"]] == ["saved", "saved"]  # they stand all the same
     row.refresh_from_db()
     assert row.status == "draft"
     coming = client.get(f"/work/{row.public_id}/next/").json()
@@ -210,7 +210,7 @@ def test_a_stale_decision_keeps_the_response_from_being_handed_in(workshop: Work
     decide(row, submit=False)
     answer = save_all(client, row, [{"criterion": services.criteria_of(row)[0], "outcome": "not_met"}], "submit")
     assert answer.status_code == 409
-    assert answer.json()["results"][0]["result"] == "stale"
+    assert answer.json()["results"][0]["status"] == "stale"
     row.refresh_from_db()
     assert row.status == "draft"
 

@@ -50,6 +50,7 @@ from tests.factories import (
     decide,
     make_batch,
 )
+from tests.results import result_of
 
 pytestmark = pytest.mark.slow
 
@@ -199,12 +200,13 @@ def test_a_stale_answer_gets_409_with_what_stands(ward: Ward) -> None:
         return client.post(url, {"who": who, "answer": answer}, content_type="application/json")
 
     first = sent(ward.urgency, "emergent")
-    assert save(first).json()["version"] == 1
-    assert save(first).json()["version"] == 1  # repeated: nothing changes
-    assert save(sent(ward.urgency, "conditional", version=1)).json()["version"] == 2
+    assert result_of(save(first))["version"] == 1
+    assert result_of(save(first))["version"] == 1  # repeated: nothing changes
+    assert result_of(save(sent(ward.urgency, "conditional", version=1)))["version"] == 2
     stale = save(sent(ward.urgency, "non-emergent", version=1))
-    assert (stale.status_code, stale.json()["reason"]) == (409, "stale")
-    assert (stale.json()["current"]["value"], stale.json()["current"]["version"]) == ("conditional", 2)
+    assert (stale.status_code, result_of(stale)["status"]) == (409, "stale")
+    current = result_of(stale)["current"]
+    assert (current["value"], current["version"]) == ("conditional", 2)
     assert LabelAnswer.objects.get().value == "conditional"
     other = client.post(url, {"who": "x", "answer": first}, content_type="application/json")
     assert (other.status_code, other.json()["reason"]) == (409, "somebody-else")

@@ -80,7 +80,7 @@ def test_two_tabs_saving_one_decision_leave_one_winner_and_one_question() -> Non
         )
 
     results = at_once(lambda: save("met"), lambda: save("not_met"))
-    assert sorted(type(result).__name__ for result in results) == ["Decision", "StaleDecision"]
+    assert sorted(type(result).__name__ for result in results) == ["Decision", "StaleSave"]
     assert Decision.objects.count() == 1
 
 

@@ -28,6 +28,7 @@ from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import AuthoringTime, Candidate, Response, Rubric, RubricContributor
 from tests.annotation.writing_room import Room, build_room
 from tests.factories import CandidateFactory, ResponseFactory, decide, make_batch
+from tests.results import result_of
 
 pytestmark = pytest.mark.django_db
 
@@ -190,16 +191,17 @@ def test_the_text_is_saved_handed_in_once_and_becomes_a_response(room: Room) -> 
     task = room.task(batch, room.people[0])
     client, sent = signed_in(task.writer), draft("Rest, and **drink**.\r\n")
     assert post(client, task, "submit", version=1, attested=True).json()["detail"].startswith("There is nothing")
-    saved = post(client, task, "save", draft=sent).json()
-    assert (saved["version"], saved["text"]) == (2, "Rest, and **drink**.\n")
-    assert post(client, task, "save", draft=sent).json()["version"] == 2  # the answer was lost, and it is sent again
+    saved = result_of(post(client, task, "save", draft=sent))
+    assert (saved["version"], saved["current"]["text"]) == (2, "Rest, and **drink**.\n")
+    # The answer was lost, and it is sent again.
+    assert result_of(post(client, task, "save", draft=sent))["version"] == 2
     stale = post(client, task, "save", draft=draft("Another tab"))
-    assert (stale.status_code, stale.json()["current"]["text"]) == (409, "Rest, and **drink**.\n")
+    assert (stale.status_code, result_of(stale)["current"]["text"]) == (409, "Rest, and **drink**.\n")
     somebody = client.post(
         f"/writing/{task.public_id}/save/", json.dumps({"who": "x", "draft": sent}), content_type="application/json"
     )
     assert somebody.json() == {"reason": "somebody-else"}
-    assert post(client, task, "submit", version=1, attested=True).json()["reason"] == "stale"
+    assert result_of(post(client, task, "submit", version=1, attested=True))["status"] == "stale"
     assert "without AI tools" in post(client, task, "submit", version=2, attested=False).json()["detail"]
     assert not Response.objects.filter(author=task.writer).exists()
     assert post(client, task, "submit", version=2, attested=True).json() == {"next": "/work/"}

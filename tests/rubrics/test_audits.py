@@ -15,6 +15,7 @@ from rubrics.audits.findings import AuditAnswers, agreement_of, outcomes_of, rat
 from rubrics.audits.services import AuditFinding, AuditTerms, create_audit, finish, plan_audit, take_case
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, RevisionRequest, RubricContributor
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
+from tests.results import result_of
 
 pytestmark = pytest.mark.slow
 
@@ -141,11 +142,18 @@ def send(client: Client, item: AuditItem, endpoint: str = "save", **changes: obj
 
 def test_what_is_noted_saves_itself_and_no_tab_overwrites_another(desk: tuple[Benchmark, AuditItem, Client]) -> None:
     _benchmark, item, client = desk
-    assert send(client, item, outcome="revise") == (200, {"version": 2})  # half done: the reason comes later
+    status, body = send(client, item, outcome="revise")  # half done: the reason comes later
+    assert (status, result_of(body)["version"]) == (200, 2)
     assert send(client, item, outcome="revise")[0] == 200  # repeated: its answer was lost
     status, body = send(client, item, comment="from an older tab")
     assert status == 409
-    assert body["standing"] == {"version": 2, "answers": {}, "criteria": [], "outcome": "revise", "comment": ""}
+    assert result_of(body)["current"] == {
+        "version": 2,
+        "answers": {},
+        "criteria": [],
+        "outcome": "revise",
+        "comment": "",
+    }
     assert send(client, item, version=2, criteria=[10**9])[0] == 422
     for wrong in ({"answers": {"correctness": "yes"}}, {"answers": {"x": True}}, {"outcome": "fine"}):
         assert send(client, item, version=2, **wrong)[0] == 422

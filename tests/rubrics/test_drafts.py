@@ -7,9 +7,10 @@ import uuid
 import pytest
 from django.utils import timezone
 
+from consilium.core.versioning import StaleSave
 from rubrics.drafting import DraftItem, digest_of, read_items, unready
 from rubrics.rules import AuthoringRules, broken_rules
-from rubrics.services.drafts import StaleDraft, open_draft, save_draft
+from rubrics.services.drafts import open_draft, save_draft
 from tests import factories
 
 
@@ -71,7 +72,7 @@ def test_a_save_names_the_version_that_it_saw() -> None:
     saved = save_draft(rubric=rubric, items=items, version=1, client_id=key, by=by, at=at)
     assert saved.version == 2
     assert save_draft(rubric=rubric, items=[], version=1, client_id=key, by=by, at=at).version == 2
-    with pytest.raises(StaleDraft) as stale:
+    with pytest.raises(StaleSave) as stale:
         save_draft(rubric=rubric, items=[], version=1, client_id=uuid.uuid4(), by=by, at=at)
-    assert stale.value.draft.content["items"][0]["text"] == "Names the dose"
+    assert stale.value.current.content["items"][0]["text"] == "Names the dose"
     assert rubric.contributors.get().user == by

@@ -14,6 +14,7 @@ from accounts.identity import opaque_name
 from rubrics.models import AuthoringRole, Benchmark, Rubric, RubricDraft
 from rubrics.services.drafts import open_draft
 from tests import factories
+from tests.results import result_of
 
 pytestmark = pytest.mark.django_db
 
@@ -48,8 +49,11 @@ def test_the_first_save_begins_a_draft_and_looking_does_not(client: Any, benchma
     assert not RubricDraft.objects.exists()
     save = {"who": opaque_name(author), "version": 0, "client_id": str(uuid.uuid4())}
     status, payload = send(client, f"{place}draft/", **save, items=[item("a", "Names the dose", 0)])
-    assert (status, payload["version"]) == (200, 2)
-    assert [(fault["line"], fault["field"]) for fault in payload["missing"]] == [(0, "points"), (1, "points")]
+    assert (status, result_of(payload)["version"]) == (200, 2)
+    assert [(fault["line"], fault["field"]) for fault in result_of(payload)["current"]["missing"]] == [
+        (0, "points"),
+        (1, "points"),
+    ]
     page = client.get(place).text
     assert "Names the dose" in page.split('id="items"')[1].split("</ol>")[0]  # without a script as well
     assert client.get(f"{place}draft/?version=2").status_code == 204
@@ -63,8 +67,8 @@ def test_a_save_over_another_one_is_told_what_stands(client: Any, benchmark: Ben
     assert send(client, place, **mine, client_id=str(uuid.uuid4()), items=[item("a", "One")])[0] == 200
     status, payload = send(client, place, **mine, client_id=str(uuid.uuid4()), items=[item("b", "Two")])
     assert status == 409
-    assert payload["draft"]["version"] == 2
-    assert [row["text"] for row in payload["draft"]["items"]] == ["One"]
+    assert result_of(payload)["version"] == 2
+    assert [row["text"] for row in result_of(payload)["current"]["items"]] == ["One"]
     assert send(client, place, who="0", version=2, client_id=str(uuid.uuid4()), items=[])[0] == 403
     status, payload = send(
         client, place, who=opaque_name(author), version=2, client_id=str(uuid.uuid4()), items=[item("a", "x", 11)]

@@ -30,6 +30,7 @@ from tests.factories import (
     make_batch,
     member,
 )
+from tests.results import result_of
 
 pytestmark = pytest.mark.django_db
 
@@ -74,10 +75,11 @@ def test_a_case_is_begun_under_the_next_free_key_and_saves_itself(
     turns = [{"role": "user", "content": "My head hurts."}, {"role": "assistant", "content": "Since when?"}]
     key = uuid.uuid4()
     answer = send(client, case, author, 1, key, conversation=turns, tags=["specialty:neurology"])
-    assert (answer.status_code, answer.json()["version"]) == (200, 2)
-    assert send(client, case, author, 1, key, conversation=[]).json()["version"] == 2  # the same letter again
+    assert (answer.status_code, result_of(answer)["version"]) == (200, 2)
+    again = send(client, case, author, 1, key, conversation=[])  # the same letter
+    assert result_of(again)["version"] == 2
     stale = send(client, case, author, 1, difficulty="high")
-    assert (stale.status_code, stale.json()["case"]["conversation"]) == (409, turns)
+    assert (stale.status_code, result_of(stale)["current"]["case"]["conversation"]) == (409, turns)
     case.refresh_from_db()
     assert (case.conversation, case.tags, case.difficulty) == (turns, ["specialty:neurology"], "")
     wrong = send(

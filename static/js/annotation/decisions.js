@@ -10,9 +10,9 @@
  *   where there is none
  * @typedef {Decision & { version: number, client_id: string, after?: string[] }} Entry
  * @typedef {Decision & { version: number, client_id: string, at: string }} StoredDecision
- * @typedef {{ criterion: number, result: "saved", version: number, at: string }
- *   | { criterion: number, result: "stale", current: StoredDecision }
- *   | { criterion: number, result: "refused", detail: string }} SaveResult what the server answers about one entry
+ * @typedef {{ id: number, status: "saved", version: number, current: { at: string } }
+ *   | { id: number, status: "stale", version: number, current: StoredDecision }
+ *   | { id: number, status: "refused", detail: string }} SaveResult what the server answers about one entry
  */
 
 const MAX_AFTER = 20;

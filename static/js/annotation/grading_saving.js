@@ -118,11 +118,11 @@ export function settle({ status, body }, batch) {
  */
 export function settleResults(results, batch) {
   for (const result of results) {
-    const id = String(result.criterion);
+    const id = String(result.id);
     const sent = batch[id];
     if (!sent) continue;
-    if (result.result === "saved") settleSaved(id, sent, result);
-    else if (result.result === "stale") settleStale(id, sent, result.current);
+    if (result.status === "saved") settleSaved(id, sent, result);
+    else if (result.status === "stale") settleStale(id, sent, result.current);
     else settleRefused(id, sent, result.detail);
   }
   summarise();
@@ -132,9 +132,9 @@ export function settleResults(results, batch) {
 /**
  * @param {string} id
  * @param {Entry} sent
- * @param {{ version: number, at: string }} saved
+ * @param {{ version: number, current: { at: string } }} saved
  */
-function settleSaved(id, sent, { version, at }) {
+function settleSaved(id, sent, { version, current: { at } }) {
   const { assignment } = sheet;
   const row = rowOf(id);
   sheet.stored[id] = { ...sent };

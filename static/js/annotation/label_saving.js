@@ -81,12 +81,8 @@ const conflicts = startConflicts({
  * @returns {import("../core/save_queue.js").SaveResult[] | null}
  */
 function resultsOf({ status, body }, [[id]]) {
-  if (status === 200 && body?.version !== undefined) {
-    return [{ id, status: "saved", version: body.version, current: body }];
-  }
-  if (body?.reason === "stale") return [{ id, status: "stale", current: body.current }];
   // Refused for what it says: it would be refused for ever.
-  return status === 422 && body?.detail ? [{ id, status: "refused", detail: body.detail }] : null;
+  return status === 422 && body?.detail ? [{ id, status: "refused", detail: body.detail }] : (body?.results ?? null);
 }
 
 /* Begins with the case that is on the page now. */

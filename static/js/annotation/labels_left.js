@@ -2,6 +2,7 @@
 /* Answers about cases that another page left in this browser. What can still be saved is saved; of the rest, this says
    why it waits, and offers to forget it. Notes that wait for their answer in an open case are no such rest. */
 import { element } from "../core/page.js";
+import { detailOf } from "../core/save_queue.js";
 import { SaveStore } from "../core/save_store.js";
 import { ask } from "../core/server.js";
 import { toast } from "../core/toast.js";
@@ -66,8 +67,8 @@ async function settle(task, entries) {
       entries.delete(id);
     } else if (status === 404) return { status, reason: text("gone") };
     else if (body?.reason === "somebody-else" || ![409, 422].includes(status)) return null;
-    else if (status === 409 && body.reason !== "stale") return { status, reason: body.detail };
-    else if (entry.value) refusal = { status, reason: body.detail };
+    else if (status === 409 && !body.results) return { status, reason: detailOf(body) };
+    else if (entry.value) refusal = { status, reason: detailOf(body) };
     else break; // the case is open: its notes wait for their answers
   }
   return refusal;

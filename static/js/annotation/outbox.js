@@ -128,9 +128,9 @@ async function sendAllLeft(except) {
 function settleLeft(assignment, batch, results) {
   let again = false;
   for (const result of results) {
-    const id = String(result.criterion);
-    if (result.result === "saved") store.drop(assignment, id, batch[id].client_id);
-    else if (result.result === "stale" && isBasedOn(batch[id], result.current.client_id)) {
+    const id = String(result.id);
+    if (result.status === "saved") store.drop(assignment, id, batch[id].client_id);
+    else if (result.status === "stale" && isBasedOn(batch[id], result.current.client_id)) {
       store.put(assignment, id, { ...batch[id], version: result.current.version });
       again = true;
     }

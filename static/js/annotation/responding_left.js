@@ -1,6 +1,7 @@
 // @ts-check
 /* Drafts of responses that an earlier visit left in this browser. What can still be saved is saved; of the rest, this
    says why it waits, shows it, and offers to forget it. */
+import { detailOf } from "../core/save_queue.js";
 import { SaveStore } from "../core/save_store.js";
 import { ask } from "../core/server.js";
 import { toast } from "../core/toast.js";
@@ -40,7 +41,7 @@ function start(box, who) {
     const notice = document.createElement("div");
     notice.className = "notice warning";
     const line = notice.appendChild(document.createElement("p"));
-    line.append(`${text("left")} ${status === 404 ? text("gone") : (body?.detail ?? "")} `);
+    line.append(`${text("left")} ${status === 404 ? text("gone") : detailOf(body)} `);
     if (status !== 404) {
       const link = line.appendChild(document.createElement("a"));
       link.href = (box.dataset.page ?? "").replace("TASK", encodeURIComponent(left.task));

@@ -19,9 +19,7 @@ import {
 import { isPreviewing, view } from "./response_view.js";
 
 /**
- * @typedef {import("./response_text.js").StoredDraft} StoredDraft
  * @typedef {{ next: string }} SubmittedBody
- * @typedef {{ reason?: string, detail?: string, current: StoredDraft } | null} RefusedBody
  */
 
 const dialog = element("hand-in", HTMLDialogElement);
@@ -80,25 +78,23 @@ async function submit() {
       return;
     }
     const attested = Boolean(optionalElement("attested", HTMLInputElement)?.checked);
-    const { status, body } = await ask("POST", page.dataset.submitUrl ?? "", { who, version, attested });
-    if (status === 200) {
+    const answer = await ask("POST", page.dataset.submitUrl ?? "", { who, version, attested });
+    if (answer.status === 200) {
       leave();
       /** @type {SubmittedBody} */
-      const submitted = body;
+      const submitted = answer.body;
       location.assign(submitted.next);
-    } else showRefusal(status, body);
+    } else showRefusal(answer);
   } finally {
     submitting = false;
     confirm.removeAttribute("aria-busy");
   }
 }
 
-/**
- * @param {number} status
- * @param {RefusedBody} body
- */
-function showRefusal(status, body) {
-  if (body?.reason === "stale") settleStaleSubmission(body.current);
+/** @param {import("../core/server.js").Answer} answer */
+function showRefusal(answer) {
+  const { status, body } = answer;
+  if (body?.results) settleStaleSubmission(answer);
   else if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
   else if (body?.reason === "somebody-else") refuseInDialog(text("somebody"));
   else if (status === 404) refuseInDialog(text("gone"));

@@ -11,7 +11,6 @@ import { wordsOf } from "../core/words.js";
 import { draftOf, lengthOf, referenceLetter, storageKey } from "./response_text.js";
 
 /**
- * @typedef {import("./response_text.js").StoredDraft} StoredDraft
  * @typedef {import("../core/server.js").Answer} Answer
  * @typedef {import("../core/save_queue.js").Halt} Halt
  */
@@ -37,7 +36,6 @@ let leaving = false;
 export const queue = new SaveQueue(
   {
     send: ([[, entry]]) => save(page.dataset.saveUrl, { who, draft: draftOf(/** @type {any} */ (entry)) }),
-    resultsOf,
     isSame: (entry, current) => entry.text === current.text,
     onStored: (_id, stored, sent) => {
       version = stored.version;
@@ -69,17 +67,6 @@ const conflicts = startConflicts({
     showCount();
   },
 });
-
-/**
- * @param {Answer} answer
- * @returns {import("../core/save_queue.js").SaveResult[] | null}
- */
-function resultsOf({ status, body }) {
-  if (status === 200 && body?.version !== undefined) {
-    return [{ id: task, status: "saved", version: body.version, current: body }];
-  }
-  return body?.reason === "stale" ? [{ id: task, status: "stale", current: body.current }] : null;
-}
 
 /* What the page shows */
 
@@ -146,12 +133,12 @@ export function replaceText(words, place) {
 
 /**
  * Handing in found another version saved: the person is asked as if the page had tried to save over it.
- * @param {StoredDraft} stored
+ * @param {Answer} answer
  */
-export async function settleStaleSubmission(stored) {
+export async function settleStaleSubmission(answer) {
   const entry = queue.put(task, { text: editor.value, reference }, version, { wait: WAIT_MS });
   queue.stopTimer();
-  await queue.settle({ status: 409, body: { reason: "stale", current: stored } }, [[task, entry]]);
+  await queue.settle(answer, [[task, entry]]);
   await queue.flushAll();
 }
 

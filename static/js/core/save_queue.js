@@ -79,6 +79,27 @@ export function isBasedOn(entry, clientId) {
   return Boolean(clientId) && (entry.client_id === clientId || Boolean(entry.after?.includes(clientId ?? "")));
 }
 
+/**
+ * Why the server does not take what was sent, in its own words.
+ * @param {any} body
+ * @returns {string} empty where it says nothing
+ */
+export function detailOf(body) {
+  return body?.detail ?? body?.results?.[0]?.detail ?? "";
+}
+
+/**
+ * The results of a page that saves one thing, and keeps it under an id of its own.
+ * @param {Answer} answer
+ * @param {string} id
+ * @returns {SaveResult[] | null}
+ */
+export function ownResults({ body }, id) {
+  /** @type {SaveResult[] | undefined} */
+  const results = body?.results;
+  return results ? results.map((result) => ({ ...result, id })) : null;
+}
+
 export class SaveQueue {
   /** @type {Map<string, Entry>} what the server does not have yet, in the order in which it is sent */
   pending = new Map();
@@ -367,7 +388,8 @@ export class SaveQueue {
     if (status === "saved" && version !== undefined) {
       this.finish(id, sent, version);
       this.editor.onStored?.(id, { version, current }, sent);
-    } else if (status === "stale" && current) await this.#settleStale(id, sent, current);
+    } else if (status === "stale" && current)
+      await this.#settleStale(id, sent, { ...current, version: version ?? current.version });
     else if (status === "refused") {
       this.finish(id, sent, sent.version);
       this.editor.onRefused?.(id, sent, detail);

@@ -15,7 +15,6 @@ import "./authoring_time.js";
 /**
  * @typedef {import("./finding.js").Finding} Finding
  * @typedef {import("../core/save_queue.js").Entry} Entry
- * @typedef {import("../core/server.js").Answer} Answer
  */
 
 const WAIT_MS = 600; // between a keystroke and its saving
@@ -92,7 +91,6 @@ const post = (url, { version: seen, answers, criteria, outcome, comment }) =>
 const queue = new SaveQueue(
   {
     send: ([[, entry]]) => post(form.dataset.save, entry),
-    resultsOf,
     isSame: (entry, current) => textOf(findingOf(entry)) === textOf(findingOf(current)),
     onStored: (_id, saved, sent) => {
       version = saved.version;
@@ -109,16 +107,6 @@ const queue = new SaveQueue(
   },
   new SaveStore(() => localStorage, "consilium.audit:"),
 );
-
-/**
- * @param {Answer} answer
- * @returns {import("../core/save_queue.js").SaveResult[] | null}
- */
-function resultsOf({ status, body }) {
-  if (status === 200 && body?.version !== undefined) return [{ id: item, status: "saved", version: body.version }];
-  if (status === 409 && body?.standing) return [{ id: item, status: "stale", current: body.standing }];
-  return null;
-}
 
 /**
  * @param {Record<string, any>} state

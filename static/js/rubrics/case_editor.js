@@ -4,7 +4,7 @@
 import "./authoring_time.js";
 import { newId } from "../core/ids.js";
 import { element, find, findAll, targetWithin } from "../core/page.js";
-import { isBasedOn, SaveQueue } from "../core/save_queue.js";
+import { isBasedOn, ownResults, SaveQueue } from "../core/save_queue.js";
 import { showSaving } from "../core/save_status.js";
 import { SaveStore } from "../core/save_store.js";
 import { save } from "../core/server.js";
@@ -57,7 +57,7 @@ const queue = new SaveQueue(
         { who, version: entry.version, client_id: entry.client_id, case: entry.state },
         { timeout: TIMEOUT_MS },
       ),
-    resultsOf,
+    resultsOf: (answer) => ownResults(answer, own),
     isSame: (entry, current) => same(entry.state, current.case),
     resolve: (_id, entry, _sent, current) => settleStale(entry, current),
     onStored: accept,
@@ -90,18 +90,6 @@ function changed() {
   const base = conflicts.length ? queue.pending.get(own)?.base : saved;
   if (!conflicts.length && same(read(), saved) && !queue.mayHaveArrived(own)) queue.forget(own);
   else queue.put(own, { state: read(), base, at: Date.now() }, version, { wait: WAIT_MS });
-}
-
-/**
- * @param {Answer} answer
- * @returns {import("../core/save_queue.js").SaveResult[] | null}
- */
-function resultsOf({ status, body }) {
-  if (status === 200 && body?.version !== undefined) {
-    return [{ id: own, status: "saved", version: body.version, current: body }];
-  }
-  if (status === 409 && body?.case) return [{ id: own, status: "stale", current: body }];
-  return null;
 }
 
 /** @param {number} value */

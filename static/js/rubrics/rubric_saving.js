@@ -2,7 +2,7 @@
 /* Saving of a rubric: the whole list with the version that was seen. Where somebody else saved in between, both are
    merged, and what both changed is asked. */
 import { element, find } from "../core/page.js";
-import { SaveQueue } from "../core/save_queue.js";
+import { ownResults, SaveQueue } from "../core/save_queue.js";
 import { showSaving } from "../core/save_status.js";
 import { SaveStore } from "../core/save_store.js";
 import { ask, save as post } from "../core/server.js";
@@ -63,7 +63,7 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
         const request = { who: start.who, draft: draftId, version: entry.version, client_id: entry.client_id };
         return post(url, { ...request, items: entry.items }, { timeout: TIMEOUT_MS });
       },
-      resultsOf,
+      resultsOf: (answer) => ownResults(answer, own),
       isSame: (entry, current) => sameList(entry.items, current.items),
       resolve: (_id, _entry, _sent, current) => {
         settle(/** @type {any} */ (current));
@@ -78,17 +78,6 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
   );
 
   const isDirty = () => typed || queue.pending.size > 0;
-
-  /**
-   * @param {Answer} answer
-   * @returns {import("../core/save_queue.js").SaveResult[] | null}
-   */
-  function resultsOf({ status, body }) {
-    if (status >= 200 && status < 300 && body?.version !== undefined) {
-      return [{ id: own, status: "saved", version: body.version, current: body }];
-    }
-    return status === 409 && body?.draft ? [{ id: own, status: "stale", current: body.draft }] : null;
-  }
 
   /** The line in the bar. */
   function showState() {

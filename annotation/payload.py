@@ -11,8 +11,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.services import DecisionInput, Refused, Saved, Stale
-from annotation.services.decisions import Told
+from annotation.models import Decision
+from annotation.services import DecisionInput
+from consilium.core.versioning import SaveResult, serialize_result
 from consilium.lib.errors import DomainError
 from consilium.lib.strict_json import read_json
 
@@ -85,27 +86,25 @@ def note_of(text: str) -> str:
     return HALVES.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n")).strip()
 
 
-def told_as_json(result: Told) -> dict[str, Any]:
-    """What became of one decision: saved with its version, stale with what stands, or refused with the reason."""
-    match result:
-        case Saved(criterion, version, at):
-            return {"criterion": criterion, "result": "saved", "version": version, "at": _clock(at)}
-        case Stale(criterion, current):
-            return {
-                "criterion": criterion,
-                "result": "stale",
-                "current": {
-                    "outcome": current.outcome or "",
-                    "borderline": current.borderline,
-                    "note": current.note,
-                    "evidence": current.evidence,
-                    "version": current.version,
-                    "client_id": str(current.client_id or ""),
-                    "at": _clock(current.updated_at),
-                },
-            }
-        case Refused(criterion, reason):
-            return {"criterion": criterion, "result": "refused", "detail": reason}
+def serialize_decision(result: SaveResult) -> dict[str, Any]:
+    """What became of one decision, with the stored one where it is stale."""
+    if result.status == "saved":
+        return serialize_result(result, {"at": _clock(result.saved_at)})
+    if result.current is None:
+        return serialize_result(result)
+    current: Decision = result.current
+    return serialize_result(
+        result,
+        {
+            "outcome": current.outcome or "",
+            "borderline": current.borderline,
+            "note": current.note,
+            "evidence": current.evidence,
+            "version": current.version,
+            "client_id": str(current.client_id or ""),
+            "at": _clock(current.updated_at),
+        },
+    )
 
 
 def _clock(at: Any) -> str:
