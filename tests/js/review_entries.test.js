@@ -3,10 +3,8 @@ import { test } from "node:test";
 import {
   afterStaleReview,
   needsReason,
-  newReviewEntry,
   resumedEntry,
   reviewPayload,
-  reviewRetryDelay,
 } from "../../static/js/annotation/review_entries.js";
 
 const ROW = { was: "met", version: 4, clientId: "new" };
@@ -16,23 +14,6 @@ const ADJUDICATING = { adjudicating: true };
 function entry(more = {}) {
   return { outcome: "not_met", reason: "why", was: "met", version: 4, client_id: "a", after: [], ...more };
 }
-
-test("a first choice goes on from the row as it is on the page", () => {
-  assert.deepEqual(newReviewEntry({ outcome: "not_met", reason: "why" }, undefined, ROW), {
-    outcome: "not_met",
-    reason: "why",
-    was: "met",
-    version: 4,
-    client_id: "new",
-    after: [],
-  });
-});
-
-test("a second choice before the first is saved keeps its version, and names it", () => {
-  const before = entry({ was: "met", version: 3, client_id: "b", after: ["a"] });
-  const next = newReviewEntry({ outcome: "met", reason: "" }, before, { ...ROW, was: "not_met" });
-  assert.deepEqual([next.was, next.version, next.client_id, next.after], ["met", 3, "new", ["a", "b"]]);
-});
 
 test("an entry of the storage is sent as it was kept, but its outcome before is that of the page", () => {
   const kept = { ...entry({ version: 2, client_id: "old", after: ["x"], was: "cannot_assess" }), unsent: true };
@@ -73,8 +54,4 @@ test("a checker gives a reason for what differs, an adjudicator for a faulty cri
   assert.equal(needsReason("not_met", { adjudicating: false, default: "met" }), true);
   assert.equal(needsReason("not_met", { adjudicating: true }), false);
   assert.equal(needsReason("faulty", { adjudicating: true }), true);
-});
-
-test("attempts come after 2, 4, 8, 16 and then 30 seconds each", () => {
-  assert.deepEqual([1, 2, 3, 4, 5, 9].map(reviewRetryDelay), [2000, 4000, 8000, 16000, 30000, 30000]);
 });

@@ -13,26 +13,6 @@
  *   annotator's own outcome, where there is one
  */
 
-const RETRY_MS = 1000;
-const MAX_RETRY_MS = 30_000;
-
-/**
- * @param {{ outcome: string, reason: string }} chosen
- * @param {ReviewEntry | undefined} before what was chosen before and is still on its way
- * @param {{ was: string, version: number, clientId: string }} row as the page has it
- * @returns {ReviewEntry}
- */
-export function newReviewEntry({ outcome, reason }, before, { was, version, clientId }) {
-  return {
-    outcome,
-    reason,
-    was: before?.was ?? was,
-    version: before?.version ?? version,
-    client_id: clientId,
-    after: before ? [...before.after, before.client_id] : [],
-  };
-}
-
 /**
  * An entry from the browser's storage goes on from the row as the page has it.
  * @param {KeptEntry} kept
@@ -73,12 +53,4 @@ export function afterStaleReview(entry, stored, { adjudicating }) {
  */
 export function needsReason(outcome, row) {
   return row.adjudicating ? outcome === "faulty" : outcome !== row.default;
-}
-
-/**
- * Milliseconds until the next attempt to send.
- * @param {number} failures at least one
- */
-export function reviewRetryDelay(failures) {
-  return Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** failures);
 }

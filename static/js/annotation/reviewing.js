@@ -10,11 +10,11 @@ import { applyFilter, currentRow, forgetSheet, rowOf, rows, select, sheetElement
 import { onKeys } from "./keys.js";
 import { forgetPick } from "./passages.js";
 import { choose, isOpenConflict, mayWrite, selectNextFlagged, undo, writeReason } from "./reviewing_choosing.js";
-import { askWhichHolds } from "./reviewing_conflict.js";
+import { askWhichHolds, closeQuestion } from "./reviewing_conflict.js";
 import { parse, takeUpKept } from "./reviewing_entries.js";
 import { existingReasonField, isReasonOpen, reasonField, showReason } from "./reviewing_reasons.js";
-import { flush, isStillSamePerson, post, sentenceOf } from "./reviewing_saving.js";
-import { finishing, forgetKept, keep, keptEntries, replaceSheet, sheet } from "./reviewing_sheet.js";
+import { isStillSamePerson, post, sentenceOf } from "./reviewing_saving.js";
+import { finishing, forgetKept, keep, keptEntries, openQueue, queue, replaceSheet, sheet } from "./reviewing_sheet.js";
 import { refuse, showSaving, summarise } from "./reviewing_status.js";
 
 /** @typedef {import("./reviewing_saving.js").PageAnswer} PageAnswer */
@@ -74,9 +74,9 @@ async function finish(url, values, showMessage) {
   setBusy(true);
   try {
     takeUpKept();
-    await flush();
-    if (sheet.questions.size) showMessage(text("asked"));
-    else if (sheet.pending.size) showMessage(text(sheet.halted === "somebody" ? "somebody" : "unsent"));
+    await queue.flushAll();
+    if (queue.questions.size) showMessage(text("asked"));
+    else if (queue.pending.size) showMessage(text(queue.halted === "somebody" ? "somebody" : "unsent"));
     else leaving = await finishNow(url, values, showMessage);
   } finally {
     if (!leaving) setBusy(false);
@@ -187,7 +187,7 @@ document.addEventListener("input", (event) => {
 // Back and forward lead to real pages.
 window.addEventListener("popstate", () => location.pathname !== sheetElement().dataset.url && location.reload());
 window.addEventListener("pageshow", (event) => event.persisted && location.reload());
-window.addEventListener("beforeunload", (event) => sheet.pending.size && event.preventDefault());
+window.addEventListener("beforeunload", (event) => queue.pending.size && event.preventDefault());
 
 /* Keys */
 onKeys(["m"], () => choose("met"));
@@ -212,13 +212,11 @@ function begin() {
     work,
     adjudicating: reasonFor === "faulty",
     writable: Boolean(writable),
-    pending: new Map(),
-    questions: new Map(),
     undoSteps: [],
     savedAt: "",
-    halted: "",
-    failures: 0,
   });
+  openQueue();
+  closeQuestion();
   forgetSheet();
   forgetPick();
   if (finishForm) finishForm.action = finishUrl;
@@ -231,7 +229,7 @@ function begin() {
   summarise();
   select(rows().find(isOpenConflict) ?? rows()[0]);
   showSaving();
-  if (sheet.pending.size) flush();
+  queue.flush();
 }
 
 /** Reasons that were being written. */

@@ -8,8 +8,7 @@ import { applyFilter, currentRow, following, idOf, rowInSight, rowOf, select } f
 import { needsReason } from "./review_entries.js";
 import { addEntry } from "./reviewing_entries.js";
 import { closeReason, existingReasonField, openReason, press, reasonBox, storedReason } from "./reviewing_reasons.js";
-import { flush } from "./reviewing_saving.js";
-import { finishing, keep, sheet } from "./reviewing_sheet.js";
+import { finishing, keep, queue, sheet } from "./reviewing_sheet.js";
 import { showSaving, summarise } from "./reviewing_status.js";
 
 const text = wordsOf("reviewing-words");
@@ -70,7 +69,6 @@ function save(row, outcome, reason, { remember = true } = {}) {
   else select(row);
   showSaving();
   summarise();
-  flush();
 }
 
 /** @param {HTMLElement} row */
@@ -137,7 +135,7 @@ document.addEventListener("input", (event) => {
 
 /** @param {HTMLElement} row whose reason is being written */
 function keepReason(row) {
-  if (sheet.pending.has(idOf(row))) return; // what was sent off before is kept first
+  if (queue.pending.has(idOf(row))) return; // what was sent off before is kept first
   const { outcome } = find(row, "[data-reason-box]", HTMLElement).dataset;
   const reason = existingReasonField(row).value;
   keep(idOf(row), reason ? { outcome, reason, unsent: false } : null);

@@ -1,32 +1,28 @@
 // @ts-check
 /* Two versions of one criterion: the person chooses which one holds. */
-import { element, find, optionalElement, targetWithin } from "../core/page.js";
+import { startConflicts } from "../core/conflict_dialog.js";
+import { optionalElement } from "../core/page.js";
 import { wordsOf } from "../core/words.js";
 import { rowOf, select } from "./criteria.js";
 import { afterStaleReview } from "./review_entries.js";
-import { rebaseEntry, removeEntry, renewRow } from "./reviewing_entries.js";
+import { goOnFrom, renewRow } from "./reviewing_entries.js";
 import { storedReason } from "./reviewing_reasons.js";
-import { finishing, sheet } from "./reviewing_sheet.js";
-import { showSaving, summarise } from "./reviewing_status.js";
+import { finishing, queue, sheet } from "./reviewing_sheet.js";
+import { summarise } from "./reviewing_status.js";
+
+/** @typedef {import("../core/save_queue.js").Entry} Entry */
 
 const text = wordsOf("reviewing-words");
-const dialog = optionalElement("choice", HTMLDialogElement);
 
 /**
- * @param {string} id of the criterion
+ * What to do with an entry when another version is stored.
+ * @param {Entry} entry
  * @param {HTMLElement} newRow as the server has it
  */
-export function settleStale(id, newRow) {
-  const entry = sheet.pending.get(id);
-  if (!entry) return;
+export function afterStale(entry, newRow) {
   const { outcome = "", client = "", default: own } = newRow.dataset;
   const stored = { outcome, client, default: own, reason: storedReason(newRow) };
-  const next = afterStaleReview(entry, stored, { adjudicating: sheet.adjudicating });
-  if (next === "done") {
-    removeEntry(id);
-    renewRow(id, newRow);
-  } else if (next === "rebase") rebaseEntry(id, newRow, { was: outcome });
-  else sheet.questions.set(id, newRow);
+  return afterStaleReview(/** @type {any} */ (entry), stored, { adjudicating: sheet.adjudicating });
 }
 
 /**
@@ -45,52 +41,44 @@ function storedInWords(newRow) {
   return [inWords(outcome, reason), at].filter(Boolean).join(" · ");
 }
 
-/** Put the first question, unless one is open. */
-export function askWhichHolds({ evenWhileTyping = false } = {}) {
-  const [next] = sheet.questions;
-  // Somebody who is typing would answer it with a stray Enter: it comes up when they leave the field.
-  if (!next || !dialog || dialog.open || finishing.busy) return;
-  if (!evenWhileTyping && document.activeElement?.matches("[data-reason], textarea")) return;
-  const [id, newRow] = next;
-  const entry = sheet.pending.get(id);
-  if (!entry) {
-    sheet.questions.delete(id);
-    askWhichHolds();
-    return;
-  }
-  dialog.dataset.of = id;
-  const number = newRow.dataset.number ?? "";
-  find(dialog, "[data-changed]", HTMLElement).textContent = text("changed").replace("NUMBER", number);
-  find(dialog, "[data-theirs]", HTMLElement).textContent = storedInWords(newRow);
-  find(dialog, "[data-mine]", HTMLElement).textContent = inWords(entry.outcome, entry.reason);
-  dialog.showModal();
-  element("choice-title", HTMLElement).focus();
-}
+/** @type {ReturnType<typeof startConflicts> | null} null on a page that is read only */
+let conflicts = null;
 
-/** @param {() => unknown} listener called with each answer */
-export function onAnswer(listener) {
-  dialog?.addEventListener("click", (event) => {
-    const id = dialog.dataset.of ?? "";
-    const newRow = sheet.questions.get(id);
-    const keepsMine = targetWithin(event, "[data-keep-mine]");
-    if (!newRow || !(keepsMine || targetWithin(event, "[data-take-saved]"))) return;
-    sheet.questions.delete(id);
-    dialog.close();
-    if (keepsMine && sheet.pending.has(id)) rebaseEntry(id, newRow, { was: newRow.dataset.outcome });
-    else {
-      removeEntry(id);
-      sheet.undoSteps = sheet.undoSteps.filter((step) => step.id !== id); // what it led back to is not what is stored
-      renewRow(id, newRow);
-    }
-    select(rowOf(id));
-    summarise();
-    showSaving();
-    listener();
-    askWhichHolds();
+export function startAsking() {
+  if (!optionalElement("choice", HTMLDialogElement)) return;
+  conflicts = startConflicts({
+    queue,
+    describe: (_id, entry, { row }) => ({
+      changed: text("changed").replace("NUMBER", row.dataset.number ?? ""),
+      theirs: storedInWords(row),
+      mine: inWords(entry.outcome, entry.reason),
+    }),
+    onChosen: (id, { row }, { keepsMine }) => {
+      if (keepsMine) goOnFrom(id, row);
+      else {
+        sheet.undoSteps = sheet.undoSteps.filter((step) => step.id !== id); // what it led back to is not what is stored
+        renewRow(id, row);
+      }
+      select(rowOf(id));
+      summarise();
+    },
+    mayAsk: () => !finishing.busy && !isTyping(),
   });
 }
 
-// Escape would leave the question open with nothing to answer it.
-dialog?.addEventListener("cancel", (event) => event.preventDefault());
-dialog?.addEventListener("close", () => setTimeout(askWhichHolds)); // a second Escape closes it all the same
-document.addEventListener("focusout", () => sheet.questions.size && setTimeout(askWhichHolds));
+/** Somebody who is typing would answer with a stray Enter: the question comes up when they leave the field. */
+function isTyping() {
+  return document.activeElement?.matches("[data-reason], textarea") ?? false;
+}
+
+/** Put the first question, unless one is open. */
+export function askWhichHolds({ evenWhileTyping = false } = {}) {
+  if (evenWhileTyping && isTyping() && document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  conflicts?.askNext();
+}
+
+export function closeQuestion() {
+  conflicts?.close();
+}
+
+document.addEventListener("focusout", () => queue.questions.size && setTimeout(askWhichHolds));

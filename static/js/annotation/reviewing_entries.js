@@ -2,9 +2,9 @@
 /* What is on its way from the checking and adjudication pages, and the rows that show it. */
 import { newId } from "../core/ids.js";
 import { currentRow, idOf, rowOf, select } from "./criteria.js";
-import { newReviewEntry, resumedEntry } from "./review_entries.js";
+import { resumedEntry } from "./review_entries.js";
 import { isReasonOpen, press, reasonBox, reasonField, showReason } from "./reviewing_reasons.js";
-import { keep, keptEntries, sheet } from "./reviewing_sheet.js";
+import { keep, keptEntries, queue } from "./reviewing_sheet.js";
 
 /** @typedef {import("./review_entries.js").ReviewEntry} ReviewEntry */
 
@@ -21,33 +21,23 @@ function originOf(row) {
  */
 export function addEntry(row, chosen) {
   const id = idOf(row);
-  const entry = newReviewEntry(chosen, sheet.pending.get(id), originOf(row));
-  // At the end of the queue: who changes their mind before it was sent is sent once.
-  sheet.pending.delete(id);
-  sheet.pending.set(id, entry);
-  keep(id, { ...entry, unsent: true });
-}
-
-/** @param {string} id */
-export function removeEntry(id) {
-  sheet.pending.delete(id);
-  keep(id, null);
+  const before = queue.pending.get(id);
+  const was = before?.was ?? row.dataset.outcome ?? "";
+  // Another tab of this work may have sent what is waiting.
+  const after = before ? [before.client_id] : [];
+  queue.put(id, { ...chosen, was, unsent: true }, Number(row.dataset.version), { after });
 }
 
 /**
  * What the person chose last goes on from the version that is stored.
  * @param {string} id
- * @param {HTMLElement | null} newRow as the server has it
- * @param {Partial<ReviewEntry>} more
+ * @param {HTMLElement | undefined} newRow as the server has it
  */
-export function rebaseEntry(id, newRow, more) {
-  const before = sheet.pending.get(id);
-  if (!before) return;
-  const entry = { ...before, ...more, version: Number(newRow?.dataset.version ?? before.version) };
-  sheet.pending.set(id, entry);
-  keep(id, { ...entry, unsent: true });
+export function goOnFrom(id, newRow) {
+  const entry = queue.pending.get(id);
   const row = rowOf(id);
-  if (newRow && row) row.dataset.version = newRow.dataset.version;
+  if (entry && newRow) entry.was = newRow.dataset.outcome ?? "";
+  if (row && newRow) row.dataset.version = newRow.dataset.version;
 }
 
 /**
@@ -56,9 +46,9 @@ export function rebaseEntry(id, newRow, more) {
 export function takeUpKept() {
   for (const [id, entry] of Object.entries(keptEntries())) {
     const row = rowOf(id);
-    if (!row || !entry?.unsent || sheet.pending.has(id)) continue;
+    if (!row || !entry?.unsent || queue.pending.has(id)) continue;
     const resumed = resumedEntry(entry, originOf(row));
-    sheet.pending.set(id, resumed);
+    queue.takeUp(id, resumed);
     row.dataset.outcome = resumed.outcome;
     press(row, resumed.outcome);
   }
@@ -92,7 +82,7 @@ export function renewRow(id, newRow) {
   if (!row || !newRow) return;
   if (isReasonOpen(row)) {
     const field = reasonField(row);
-    if (field?.value && field.value !== field.defaultValue && !sheet.pending.has(id)) {
+    if (field?.value && field.value !== field.defaultValue && !queue.pending.has(id)) {
       keep(id, { outcome: reasonBox(row)?.dataset.outcome, reason: field.value, unsent: false });
     }
     for (const name of RENEWED) if (name in newRow.dataset) row.dataset[name] = newRow.dataset[name];
@@ -110,8 +100,7 @@ export function renewRow(id, newRow) {
  * @param {ReviewEntry} entry
  */
 export function giveUp(id, entry) {
-  if (sheet.pending.get(id) !== entry) return; // what was chosen since goes its own way
-  sheet.pending.delete(id);
+  if (queue.pending.has(id)) return; // what was chosen since goes its own way
   const row = rowOf(id);
   if (!row) return;
   row.dataset.outcome = entry.was; // what the server has

@@ -2,7 +2,7 @@
 /* The outcome of a criterion as its buttons show it, and the field for the reason. */
 import { find, findAll } from "../core/page.js";
 import { idOf, select } from "./criteria.js";
-import { keep, sheet } from "./reviewing_sheet.js";
+import { keep, queue } from "./reviewing_sheet.js";
 
 /**
  * @param {HTMLElement} row
@@ -82,7 +82,7 @@ export function closeReason(row) {
   field.value = field.defaultValue;
   field.removeAttribute("aria-invalid");
   find(row, "[data-reason-box]", HTMLElement).hidden = true;
-  const unsent = sheet.pending.get(idOf(row));
+  const unsent = queue.pending.get(idOf(row));
   keep(idOf(row), unsent ? { ...unsent, unsent: true } : null);
   press(row, row.dataset.outcome ?? "");
   row.focus();

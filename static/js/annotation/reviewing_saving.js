@@ -4,25 +4,23 @@ import { session, token } from "../core/server.js";
 import { wordsOf } from "../core/words.js";
 import { rowOf } from "./criteria.js";
 import { who } from "./outbox.js";
-import { reviewPayload, reviewRetryDelay } from "./review_entries.js";
-import { askWhichHolds, onAnswer, settleStale } from "./reviewing_conflict.js";
-import { giveUp, parse, rebaseEntry, removeEntry, renewRow, rowFrom } from "./reviewing_entries.js";
-import { sheet } from "./reviewing_sheet.js";
+import { reviewPayload } from "./review_entries.js";
+import { afterStale, askWhichHolds, startAsking } from "./reviewing_conflict.js";
+import { giveUp, goOnFrom, parse, renewRow, rowFrom } from "./reviewing_entries.js";
+import { queue, sheet, startQueue } from "./reviewing_sheet.js";
 import { clearRefusal, refuse, showSaving, summarise } from "./reviewing_status.js";
 
 /**
- * @typedef {import("./review_entries.js").ReviewEntry} ReviewEntry
+ * @typedef {import("../core/server.js").Answer} Answer its body is a `PageAnswer`
+ * @typedef {import("../core/save_queue.js").SaveResult} SaveResult its `current` has the row as the server has it
+ * @typedef {import("../core/save_queue.js").Waiting} Waiting
  * @typedef {{ status: number, html: string, leave: string | null, trigger: string | null }} PageAnswer `status` 0: no
  *   connection, or no whole answer in time; `leave`: where the server sends the browser; `trigger`: its toasts
  */
 
 const TIMEOUT_MS = 15_000;
+const NEVER_TAKEN = [400, 422]; // refused for what it says: it would be refused for ever
 const text = wordsOf("reviewing-words");
-
-/** @type {Promise<void> | null} */
-let sending = null;
-/** @type {number | undefined} */
-let timer;
 
 /**
  * @param {string} url
@@ -58,115 +56,65 @@ export function sentenceOf(html) {
 export async function isStillSamePerson() {
   const current = await session();
   if (!current?.signed_in || current.who === who) return true;
-  sheet.halted = "somebody";
+  queue.halted = "somebody";
   refuse(text("somebody"));
   showSaving();
   return false;
 }
 
-function isAnythingToSend() {
-  return Array.from(sheet.pending.keys()).some((id) => !sheet.questions.has(id));
+/**
+ * @param {Waiting[]} batch of one
+ * @returns {Promise<Answer>}
+ */
+async function send([[id, entry]]) {
+  const row = rowOf(id);
+  if (!row) return { status: 422, body: { html: "" } }; // not on the page any more
+  const answer = await post(row.dataset.url ?? "", reviewPayload(/** @type {any} */ (entry)));
+  const detail = answer.status === 409 && !rowFrom(answer.html) ? sentenceOf(answer.html) : undefined;
+  return { status: answer.status, body: { ...answer, detail } };
 }
 
-/** @returns {Promise<void>} when all that can be sent now is sent */
-export function flush() {
-  sending ??= sendPending().finally(() => {
-    sending = null;
-    showSaving();
-    // A new sheet came while the old one was sending.
-    if (isAnythingToSend() && !sheet.halted && !sheet.failures) flush();
-    askWhichHolds();
-  });
-  return sending;
+/**
+ * The server answers with the row of the criterion, or with a sentence.
+ * @param {Answer} answer
+ * @param {Waiting[]} batch
+ * @returns {SaveResult[] | null}
+ */
+function resultsOf({ status, body }, [[id]]) {
+  if (NEVER_TAKEN.includes(status)) return [{ id, status: "refused", detail: sentenceOf(body.html) }];
+  const row = status === 200 || status === 409 ? rowFrom(body.html) : null;
+  if (!row) return null;
+  const { version, client: client_id } = row.dataset;
+  const current = { row, version: Number(version), client_id };
+  return [{ id, status: status === 200 ? "saved" : "stale", version: current.version, current }];
 }
 
-function flushLater() {
-  sheet.failures += 1;
-  clearTimeout(timer);
-  timer = setTimeout(flush, reviewRetryDelay(sheet.failures));
-}
-
-async function sendPending() {
-  const { work } = sheet;
-  for (const [id, entry] of sheet.pending) {
-    if (sheet.questions.has(id)) continue;
-    const row = rowOf(id);
-    if (!row) {
-      sheet.pending.delete(id);
-      continue;
+startQueue({
+  send,
+  resultsOf,
+  isSame: (entry, { row }) => afterStale(entry, row) === "done",
+  resolve: (_id, entry, _sent, { row }) => afterStale(entry, row),
+  onStored: (id, { current }, sent) => {
+    if (queue.pending.has(id)) goOnFrom(id, current?.row);
+    else renewRow(id, current?.row ?? null);
+    if (sent) {
+      sheet.savedAt = new Date().toLocaleTimeString(undefined, { hour12: false });
+      clearRefusal();
     }
-    const answer = await post(row.dataset.url ?? "", reviewPayload(entry));
-    if (work !== sheet.work) return;
-    if (!(await settle(answer, id, entry))) return;
     summarise();
-  }
-}
-
-/**
- * What came back; true when the next one may follow.
- * @param {PageAnswer} answer
- * @param {string} id of the criterion
- * @param {ReviewEntry} entry
- */
-async function settle({ status, html }, id, entry) {
-  if (status === 200) {
-    settleSaved(id, entry, rowFrom(html));
-    return true;
-  }
-  if (status === 401) {
-    sheet.halted = "signed-out";
-    document.dispatchEvent(new CustomEvent("consilium:signed-out"));
-    return false;
-  }
-  if (status === 0 || status >= 500) {
-    flushLater();
-    return false;
-  }
-  if (status === 403 || status === 404) {
-    // Another account, an old token, or work that is somebody else's by now.
-    if (!(await isStillSamePerson())) return false;
-    if (status === 403) {
-      flushLater();
-      return false;
-    }
-    giveUp(id, entry);
-    refuse(text("gone"));
-    return true;
-  }
-  const newRow = status === 409 ? rowFrom(html) : null;
-  if (newRow) settleStale(id, newRow);
-  else {
-    giveUp(id, entry);
-    refuse(sentenceOf(html));
-  }
-  return true;
-}
-
-/**
- * @param {string} id
- * @param {ReviewEntry} entry
- * @param {HTMLElement | null} newRow
- */
-function settleSaved(id, entry, newRow) {
-  sheet.failures = 0;
-  sheet.halted = "";
-  sheet.savedAt = new Date().toLocaleTimeString(undefined, { hour12: false });
-  if (sheet.pending.get(id) === entry) {
-    removeEntry(id);
-    renewRow(id, newRow);
-  } else if (sheet.pending.has(id)) rebaseEntry(id, newRow, { was: entry.outcome });
-  clearRefusal();
-}
-
-export async function resume() {
-  sheet.failures = 0;
-  if (!(await isStillSamePerson())) return;
-  if (sheet.halted === "somebody") clearRefusal();
-  sheet.halted = "";
-  flush();
-}
-
-onAnswer(flush);
-window.addEventListener("online", resume);
-window.addEventListener("offline", showSaving);
-document.addEventListener("consilium:signed-in", resume);
+  },
+  onAsk: () => askWhichHolds(),
+  onRefused: (id, sent, detail) => {
+    giveUp(id, /** @type {any} */ (sent));
+    if (detail) refuse(detail);
+    summarise();
+  },
+  onHalted: (halt, { body }) => {
+    if (halt === "refused") refuse(body?.detail || text("unsent"));
+    else if (halt !== "signed-out") refuse(text(halt));
+  },
+  onChange: showSaving,
+  who,
+});
+startAsking();
+queue.listen();

@@ -1,10 +1,11 @@
 // @ts-check
 /* What the scripts of the checking and adjudication pages know about the work on the page, and what they keep of it in
    the browser, for its author alone, until the server has it. */
+import { SaveQueue } from "../core/save_queue.js";
+import { SaveStore } from "../core/save_store.js";
 import { who } from "./outbox.js";
 
 /**
- * @typedef {import("./review_entries.js").ReviewEntry} ReviewEntry
  * @typedef {import("./review_entries.js").KeptEntry} KeptEntry
  */
 
@@ -12,16 +13,9 @@ export const sheet = {
   work: "",
   adjudicating: false,
   writable: false,
-  /** @type {Map<string, ReviewEntry>} criterion → what is on its way, in the order in which it is sent */
-  pending: new Map(),
-  /** @type {Map<string, HTMLElement>} criterion → its row as it was saved elsewhere, until the person has chosen */
-  questions: new Map(),
   /** @type {{ id: string, outcome: string, reason: string }[]} */
   undoSteps: [],
   savedAt: "",
-  /** @type {"" | "signed-out" | "somebody"} why nothing is sent now */
-  halted: "",
-  failures: 0,
 };
 
 /** @param {typeof sheet} next */
@@ -32,36 +26,36 @@ export function replaceSheet(next) {
 /** `busy`: an accept, a return or a finish is under way. */
 export const finishing = { busy: false };
 
-function prefix() {
-  return `consilium.review:${who}:${sheet.work}:`;
+/** @type {SaveQueue} what is on its way; reviewing_saving.js makes it */
+export let queue;
+
+/** @param {import("../core/save_queue.js").Editor} editor */
+export function startQueue(editor) {
+  queue = new SaveQueue(editor, storeOfSheet());
+}
+
+/** The work on the page is another one: its entries have a place of their own in the browser's storage. */
+export function openQueue() {
+  queue.open(storeOfSheet());
+}
+
+function storeOfSheet() {
+  return new SaveStore(() => localStorage, `consilium.review:${who}:${sheet.work}:`);
 }
 
 /**
+ * What is not sent, but kept: a reason that is being written, or a note.
  * @param {string} id of the criterion, or "note"
  * @param {KeptEntry | null} entry null removes it
  */
 export function keep(id, entry) {
-  try {
-    if (entry) localStorage.setItem(prefix() + id, JSON.stringify(entry));
-    else localStorage.removeItem(prefix() + id);
-  } catch {
-    // Forbidden or full: then it is on the page alone.
-  }
+  if (entry) queue.store.put(id, entry);
+  else queue.store.remove(id);
 }
 
-/** @returns {Record<string, KeptEntry | null>} */
+/** @returns {Record<string, KeptEntry>} */
 export function keptEntries() {
-  /** @type {Record<string, KeptEntry | null>} */
-  const entries = {};
-  try {
-    for (const key of Object.keys(localStorage)) {
-      if (!key.startsWith(prefix())) continue;
-      entries[key.slice(prefix().length)] = JSON.parse(localStorage.getItem(key) ?? "null");
-    }
-  } catch {
-    // Nothing to be had.
-  }
-  return entries;
+  return queue.store.entries();
 }
 
 export function forgetKept() {

@@ -2,10 +2,11 @@
 /* What the checking and adjudication pages say about themselves: the evidence in the text, how far the work is, what
    is saved, and why something was refused. */
 import { element, optionalElement } from "../core/page.js";
+import { showSaving as showStatus } from "../core/save_status.js";
 import { wordsOf } from "../core/words.js";
 import { applyFilter, currentRow, filters, rows, sheetElement } from "./criteria.js";
 import { paint } from "./passages.js";
-import { finishing, sheet } from "./reviewing_sheet.js";
+import { finishing, queue, sheet } from "./reviewing_sheet.js";
 
 /** @typedef {import("./decisions.js").Span & { letter?: string }} LetteredSpan `letter` of the annotator */
 
@@ -46,18 +47,17 @@ export function summarise() {
 }
 
 export function showSaving() {
-  const saved = document.getElementById("saved");
-  if (!saved) return;
-  const waiting = sheet.pending.size;
-  const isStuck = waiting > 0 && (sheet.failures > 0 || sheet.halted !== "" || !navigator.onLine);
-  const isSaving = finishing.busy || waiting > 0;
-  saved.className = isStuck ? "saved offline" : isSaving ? "saved saving" : "saved";
-  saved.dataset.state = isStuck ? "waiting" : isSaving ? "saving" : "saved";
-  saved.textContent = isStuck ? `${waiting} ${text("waiting")}` : isSaving ? text("saving") : savedWords();
-}
-
-function savedWords() {
-  return sheet.savedAt ? `${text("saved")} ${sheet.savedAt}` : text("saves");
+  const state = queue.state({ typed: finishing.busy, saved: Boolean(sheet.savedAt) });
+  const waiting = queue.pending.size;
+  const words = {
+    offline: () => (waiting ? `${waiting} ${text("waiting")}` : text("saving")),
+    kept: () => (waiting ? `${waiting} ${text("kept")}` : text("saving")),
+    saving: () => text("saving"),
+    early: () => text("saving"),
+    saved: () => `${text("saved")} ${sheet.savedAt}`,
+    unchanged: () => text("saves"),
+  }[state]();
+  showStatus(optionalElement("saved", HTMLElement), waiting || !finishing.busy ? state : "saving", words);
 }
 
 /** @param {string} message */
