@@ -4,10 +4,9 @@ import {
   afterStale,
   afterStorageChange,
   isSameDecision,
-  newEntry,
   payloadOf,
-  retryDelay,
   totals,
+  withoutQuotes,
 } from "../../static/js/annotation/decisions.js";
 
 const MET = { outcome: "met", borderline: false, note: "", evidence: [] };
@@ -30,15 +29,9 @@ test("two decisions are the same if they say the same; the quotes of the evidenc
   assert.ok(!isSameDecision(MET, { ...MET, note: "n" }));
 });
 
-test("a new entry names the last twenty entries that were on the screen, and leaves the quotes out", () => {
-  const trail = Array.from({ length: 23 }, (_, index) => `id-${index}`);
-  const decision = { ...MET, evidence: [{ start: 0, end: 2, quote: "ab" }] };
-  const latest = newEntry(decision, { version: 5, trail, clientId: "mine" });
-  assert.equal(latest.after.length, 20);
-  assert.deepEqual([latest.after[0], latest.after[19]], ["id-3", "id-22"]);
-  assert.deepEqual(latest.evidence, [{ start: 0, end: 2 }]);
-  assert.deepEqual([latest.version, latest.client_id, latest.outcome], [5, "mine", "met"]);
-  assert.equal(trail.length, 23);
+test("a decision is kept without the quotes of its evidence", () => {
+  const decision = { outcome: "met", borderline: true, note: "n", evidence: [{ start: 1, end: 5, quote: "text" }] };
+  assert.deepEqual(withoutQuotes(decision), { ...decision, evidence: [{ start: 1, end: 5 }] });
 });
 
 test("the server gets the criterion as a number, and not the trail", () => {
@@ -93,10 +86,6 @@ test("an own entry that vanished from the storage is put back; another tab's is 
   assert.equal(afterStorageChange({ inStorage: null, held, before: held, isOwn: true }), "restore");
   assert.equal(afterStorageChange({ inStorage: null, held, before: held, isOwn: false }), "forget");
   assert.equal(afterStorageChange({ inStorage: null, held, before: entry("x"), isOwn: false }), "keep");
-});
-
-test("attempts come after 0, 1, 2, 4 and then 5 seconds each", () => {
-  assert.deepEqual([0, 1, 2, 3, 4, 9].map(retryDelay), [0, 1000, 2000, 4000, 5000, 5000]);
 });
 
 test("the next response is fetched when three criteria, or a fifth of them, are open", () => {

@@ -4,6 +4,8 @@
    An entry is the whole state of one decision, with the version that its author saw, an id of its own, and in `after`
    the ids of the entries that were on the screen when it was made. */
 
+import { afterStale as afterStaleSave, isBasedOn } from "../core/save_queue.js";
+
 /**
  * @typedef {{ start: number, end: number, quote?: string }} Span code points of the stored response
  * @typedef {{ outcome: string, borderline: boolean, note: string, evidence: Span[] }} Decision `outcome` is empty
@@ -14,11 +16,6 @@
  *   | { id: number, status: "stale", version: number, current: StoredDecision }
  *   | { id: number, status: "refused", detail: string }} SaveResult what the server answers about one entry
  */
-
-const MAX_AFTER = 20;
-const RETRY_MS = 500;
-const MAX_RETRY_MS = 5_000;
-const MAX_DOUBLINGS = 4;
 
 /** @param {Decision} decision */
 function comparable(decision) {
@@ -35,21 +32,12 @@ export function isSameDecision(first, second) {
 }
 
 /**
+ * A decision as it is kept and sent.
  * @param {Decision} decision
- * @param {{ version: number, trail: string[], clientId: string }} origin `trail`: the ids of the entries for this
- *   criterion that were on the screen before, the oldest first
- * @returns {Entry}
+ * @returns {Decision} without the quotes of its evidence
  */
-export function newEntry(decision, { version, trail, clientId }) {
-  return {
-    outcome: decision.outcome,
-    borderline: decision.borderline,
-    note: decision.note,
-    evidence: decision.evidence.map(({ start, end }) => ({ start, end })),
-    version,
-    client_id: clientId,
-    after: trail.slice(-MAX_AFTER),
-  };
+export function withoutQuotes({ outcome, borderline, note, evidence }) {
+  return { outcome, borderline, note, evidence: evidence.map(({ start, end }) => ({ start, end })) };
 }
 
 /**
@@ -70,27 +58,14 @@ export function payloadOf(id, entry) {
 }
 
 /**
- * True if the entry with that id was on the screen when this one was made.
- * @param {Entry} entry
- * @param {string} clientId
- */
-export function isBasedOn(entry, clientId) {
-  return Boolean(entry.after?.includes(clientId));
-}
-
-/**
  * What to do with an entry when the server holds another version than the one it was made on.
- *
- * "done": it says what is stored, so it is ours though its answer was lost, or nothing is to be changed. "rebase": the
- * stored version was seen before the person decided anew. "ask": the stored version was never seen here.
  * @param {Entry} entry the newest one for the criterion
  * @param {Entry} sent the one that was sent
  * @param {StoredDecision} stored
  * @returns {"done" | "rebase" | "ask"}
  */
 export function afterStale(entry, sent, stored) {
-  if (isSameDecision(entry, stored)) return "done";
-  return isBasedOn(entry, stored.client_id) || isBasedOn(sent, stored.client_id) ? "rebase" : "ask";
+  return afterStaleSave(entry, sent, stored, () => isSameDecision(entry, stored));
 }
 
 /**
@@ -109,14 +84,6 @@ export function afterStorageChange({ inStorage, held, before, isOwn }) {
   }
   if (held && isOwn) return "restore";
   return held?.client_id === before?.client_id ? "forget" : "keep";
-}
-
-/**
- * Milliseconds until the next attempt to send.
- * @param {number} failures since the last answer
- */
-export function retryDelay(failures) {
-  return failures ? Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** Math.min(failures, MAX_DOUBLINGS)) : 0;
 }
 
 /**

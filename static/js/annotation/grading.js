@@ -19,7 +19,6 @@ import {
   sheetElement,
   toggleFilter,
 } from "./criteria.js";
-import { askWhichHolds, closeQuestion } from "./grading_conflict.js";
 import {
   attachEvidence,
   clearDecision,
@@ -30,16 +29,8 @@ import {
   undo,
 } from "./grading_deciding.js";
 import { forgetNote, keepOpenNote, leaveOpenNote, openNote } from "./grading_notes.js";
-import {
-  checkSession,
-  flush,
-  flushLater,
-  requestUnderWay,
-  settle,
-  settleResults,
-  stopTimer,
-} from "./grading_saving.js";
-import { replaceSheet, sheet, waitingEntries } from "./grading_sheet.js";
+import { conflicts, entriesOf } from "./grading_saving.js";
+import { queue, replaceSheet, sheet } from "./grading_sheet.js";
 import { refuse, showSaving, summarise } from "./grading_status.js";
 import { lookForOtherTabs } from "./grading_tabs.js";
 import { onKeys } from "./keys.js";
@@ -81,37 +72,36 @@ async function submit() {
   endPress(); // a note that the press on the button left: it goes along
   busy = true;
   try {
-    await requestUnderWay();
-    if (sheet.questions.size) {
-      askWhichHolds();
+    await queue.underWay;
+    if (queue.questions.size) {
+      conflicts.askNext();
       return;
     }
-    stopTimer();
+    queue.stopTimer();
     // All of it: what was left behind could not be saved any more.
-    const batch = Object.fromEntries(waitingEntries());
+    const batch = queue.waiting();
     const have = sheet.prefetched?.id ?? "";
-    const answer = await send(sheetElement().dataset.submitUrl ?? "", batch, { have });
+    const answer = await send(sheetElement().dataset.submitUrl ?? "", entriesOf(batch), { have });
     const { status, body } = answer;
+    const hasResults = body?.results?.length > 0;
+    if (hasResults) await queue.settle(answer, batch);
     if (status === 200) {
-      settleResults(body.results, batch);
       broadcast({ type: "handed-in", assignment: sheet.assignment });
       goOn(body);
-      return;
-    }
-    if (body?.missing) {
-      settleResults(body.results, batch);
+    } else if (body?.missing) {
       refuse(body.detail, body.missing);
       applyFilter("all");
       select(rowOf(body.missing[0]));
     } else {
-      settle(answer, batch);
-      const isWaiting = Object.keys(sheet.entries).length > 0 && !sheet.questions.size;
+      if (hasResults) refuse(body.detail);
+      else await queue.settle(answer, batch);
+      const isWaiting = queue.pending.size > 0 && !queue.questions.size;
       if (isWaiting || !status) toast(text("unsent"), "warning");
     }
   } finally {
     busy = false;
     showSaving();
-    flushLater(RESEND_MS);
+    setTimeout(() => queue.flush(), RESEND_MS);
   }
 }
 
@@ -122,7 +112,7 @@ async function skip(skipForm) {
   const problem = find(skipForm, "[data-skip-problem]", HTMLElement);
   const { reason, note } = Object.fromEntries(new FormData(skipForm));
   try {
-    await flush();
+    await queue.flush();
     const have = sheet.prefetched?.id ?? "";
     const { status, body } = await ask("POST", sheetElement().dataset.skipUrl ?? "", { reason, note, have });
     if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
@@ -210,7 +200,7 @@ window.addEventListener("popstate", (event) => {
 });
 window.addEventListener("focus", () => {
   lookForOtherTabs();
-  checkSession();
+  if (!queue.halted) queue.resume();
 });
 window.addEventListener("pagehide", () => {
   keepOpenNote();
@@ -220,7 +210,7 @@ window.addEventListener("pagehide", () => {
 window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 window.addEventListener("beforeunload", (event) => {
   keepOpenNote();
-  if (Object.keys(sheet.entries).length) event.preventDefault();
+  if (queue.pending.size) event.preventDefault();
 });
 
 /* A sheet starts: what is still in the outbox shows as the person left it; then on to the first open criterion. */
@@ -228,37 +218,33 @@ function begin() {
   const { assignment = "", writable, saved = "" } = sheetElement().dataset;
   lastPath = location.pathname;
   forgetNote();
-  closeQuestion();
+  conflicts.close();
   replaceSheet({
     assignment,
     writable: Boolean(writable),
-    entries: store.entriesOf(assignment),
     stored: {},
-    trail: {},
-    questions: new Map(),
     undoSteps: [],
     justDecided: null,
     lastSaved: saved,
     prefetched: null,
   });
+  queue.open(store.of(assignment));
   forgetSheet();
   forgetPick();
   startRows();
   for (const row of rows()) sheet.stored[idOf(row)] = { ...decisionOf(row), version: Number(row.dataset.version) };
-  for (const [id, entry] of Object.entries(sheet.entries)) {
-    sheet.trail[id] = [...(entry.after ?? []), entry.client_id];
+  for (const [id, entry] of Object.entries(store.entriesOf(assignment))) {
     const row = rowOf(id);
-    if (row) show(row, entry);
-    else {
-      store.drop(assignment, id, entry.client_id);
-      delete sheet.entries[id];
-    }
+    if (row) {
+      queue.takeUp(id, entry);
+      show(row, entry);
+    } else store.drop(assignment, id, entry.client_id);
   }
   summarise();
   select(linkedRow() ?? rows().find((row) => !row.dataset.outcome) ?? rows()[0]);
   showSaving();
   lookForOtherTabs();
-  flush();
+  queue.flush();
 }
 
 function linkedRow() {

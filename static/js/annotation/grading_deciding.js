@@ -5,7 +5,7 @@ import { toast } from "../core/toast.js";
 import { wordsOf } from "../core/words.js";
 import { applyFilter, following, idOf, rowInSight, rowOf, select } from "./criteria.js";
 import { isSameDecision } from "./decisions.js";
-import { save } from "./grading_saving.js";
+import { save } from "./grading_entries.js";
 import { sheet } from "./grading_sheet.js";
 import { summarise } from "./grading_status.js";
 import { pick, selectedSpan } from "./passages.js";

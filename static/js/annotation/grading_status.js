@@ -1,11 +1,12 @@
 // @ts-check
 /* What the grading page says about itself: how far it is, what is saved, and why something was refused. */
 import { element, optionalElement } from "../core/page.js";
+import { showSaving as showStatus } from "../core/save_status.js";
 import { ask } from "../core/server.js";
 import { wordsOf } from "../core/words.js";
 import { applyFilter, filters, rowOf, rows, sheetElement } from "./criteria.js";
 import { totals } from "./decisions.js";
-import { connection, sheet } from "./grading_sheet.js";
+import { queue, sheet } from "./grading_sheet.js";
 import { paintEvidence } from "./rows.js";
 
 const text = wordsOf("grading-words");
@@ -35,25 +36,17 @@ async function prefetch() {
 }
 
 export function showSaving() {
-  if (!savedBox) return;
-  const { failures, halted } = connection;
-  const count = Object.keys(sheet.entries).length;
-  const isStuck = count > 0 && (failures > 0 || !navigator.onLine || Boolean(halted) || sheet.questions.size > 0);
-  savedBox.dataset.state = isStuck ? "waiting" : count ? "saving" : "saved";
-  savedBox.classList.toggle("offline", isStuck);
-  savedBox.classList.toggle("saving", count > 0 && !isStuck);
-  const words = isStuck ? stuckWords(count) : count ? text("saving") : savedWords();
-  if (savedBox.textContent !== words) savedBox.textContent = words;
-}
-
-/** @param {number} count */
-function stuckWords(count) {
-  const isOffline = !navigator.onLine || (connection.failures > 0 && !connection.halted);
-  return `${count} ${text(isOffline ? "waiting" : "kept")}`;
-}
-
-function savedWords() {
-  return sheet.lastSaved ? `${text("saved")} ${sheet.lastSaved}` : text("saves");
+  const state = queue.state({ saved: Boolean(sheet.lastSaved) });
+  const count = queue.pending.size;
+  const words = {
+    offline: () => `${count} ${text("waiting")}`,
+    kept: () => `${count} ${text("kept")}`,
+    saving: () => text("saving"),
+    early: () => text("saving"),
+    saved: () => `${text("saved")} ${sheet.lastSaved}`,
+    unchanged: () => text("saves"),
+  }[state]();
+  showStatus(savedBox, state, words);
 }
 
 /**

@@ -1,12 +1,12 @@
 // @ts-check
 /* The same response in another tab of this browser: what is decided there shows here. */
+import { isBasedOn } from "../core/save_queue.js";
 import { rowOf, sheetElement } from "./criteria.js";
-import { afterStorageChange, isBasedOn } from "./decisions.js";
-import { addToTrail, isOwnEntry, rebaseEntry } from "./grading_entries.js";
-import { flush } from "./grading_saving.js";
-import { sheet } from "./grading_sheet.js";
+import { afterStorageChange } from "./decisions.js";
+import { isOwnEntry } from "./grading_entries.js";
+import { queue, sheet } from "./grading_sheet.js";
 import { refuse, showSaving, summarise } from "./grading_status.js";
-import { broadcast, onMessage, store } from "./outbox.js";
+import { broadcast, onMessage } from "./outbox.js";
 import { show } from "./rows.js";
 import { wordsOf } from "../core/words.js";
 
@@ -39,23 +39,23 @@ export function lookForOtherTabs() {
  * @param {Entry | null} before
  */
 function settleStorageChange(id, before) {
-  const inStorage = store.entriesOf(sheet.assignment)[id];
-  const held = sheet.entries[id];
+  const inStorage = /** @type {Entry | null} */ (queue.store.get(id));
+  const held = /** @type {Entry | undefined} */ (queue.pending.get(id));
   const isOwn = Boolean(held && isOwnEntry(held.client_id));
   const next = afterStorageChange({ inStorage, held, before, isOwn });
-  if (next === "take") sheet.entries[id] = inStorage;
-  else if (next === "restore") store.put(sheet.assignment, id, held);
-  else if (next === "forget") delete sheet.entries[id];
+  if (next === "take" && inStorage) queue.pending.set(id, inStorage);
+  else if (next === "restore" && held) queue.store.put(id, held);
+  else if (next === "forget") queue.pending.delete(id);
   showSaving();
   // The tab that made it sends it; where that one cannot, this one does.
-  if (sheet.entries[id]) setTimeout(flush, TAKE_OVER_MS);
+  if (queue.pending.has(id)) setTimeout(() => queue.flush(), TAKE_OVER_MS);
 }
 
 function settleHandedIn() {
   sheet.writable = false;
   sheetElement().dataset.writable = "";
   refuse(text("handed"));
-  if (!Object.keys(sheet.entries).length) location.reload();
+  if (!queue.pending.size) location.reload();
 }
 
 /** @param {ReceivedMessage} message */
@@ -92,19 +92,17 @@ function receiveDecision(message) {
   const row = rowOf(id);
   if (!row) return;
   if (message.type === "shown") {
-    addToTrail(id, message.client);
+    queue.addToTrail(id, message.client);
     show(row, message.state);
     summarise();
   } else if (message.type === "saved") {
-    addToTrail(id, message.client);
+    queue.addToTrail(id, message.client);
     sheet.stored[id] = message.state;
     row.dataset.version = String(Math.max(message.version, Number(row.dataset.version)));
-    const entry = sheet.entries[id];
-    if (entry?.client_id === message.client) {
-      store.drop(sheet.assignment, id, message.client);
-      delete sheet.entries[id];
-    } else if (entry && entry.version < message.version && isBasedOn(entry, message.client)) {
-      rebaseEntry(id, message.version);
+    const entry = queue.pending.get(id);
+    if (entry?.client_id === message.client) queue.finish(id, entry, message.version);
+    else if (entry && entry.version < message.version && isBasedOn(entry, message.client)) {
+      queue.rebase(id, message.version);
     }
     sheet.lastSaved = message.at;
     showSaving();

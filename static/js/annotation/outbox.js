@@ -5,9 +5,11 @@
    nothing there. Two tabs share the storage, and send each other messages. */
 import { newId } from "../core/ids.js";
 import { element } from "../core/page.js";
-import { ask } from "../core/server.js";
-import { isBasedOn, payloadOf } from "./decisions.js";
-import { OutboxStore, parseStored } from "./outbox_store.js";
+import { isBasedOn } from "../core/save_queue.js";
+import { parseStored } from "../core/save_store.js";
+import { save } from "../core/server.js";
+import { payloadOf } from "./decisions.js";
+import { OutboxStore } from "./outbox_store.js";
 
 /**
  * @typedef {import("./decisions.js").Decision} Decision
@@ -39,7 +41,7 @@ export const store = new OutboxStore(() => localStorage, who);
  * @param {Record<string, unknown>} [more]
  */
 export function send(url, batch, more = {}) {
-  return ask("POST", url, { decisions: Object.entries(batch).map(([id, entry]) => payloadOf(id, entry)), ...more });
+  return save(url, { decisions: Object.entries(batch).map(([id, entry]) => payloadOf(id, entry)), ...more });
 }
 
 /** @param {string} assignment */

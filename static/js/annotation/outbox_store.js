@@ -1,20 +1,8 @@
 // @ts-check
-/* Entries in the browser's storage, one key for each decision, so that two tabs never write over each other's. What
-   the storage cannot take (it is full, or forbidden) is kept in memory. */
+/* Decisions in the browser's storage that the server does not have yet, by assignment and criterion. */
+import { SaveStore } from "../core/save_store.js";
 
 /** @typedef {import("./decisions.js").Entry} Entry */
-
-/**
- * @param {string | null} text
- * @returns {any} null where it is not JSON
- */
-export function parseStored(text) {
-  try {
-    return JSON.parse(text ?? "null");
-  } catch {
-    return null;
-  }
-}
 
 export class OutboxStore {
   /**
@@ -22,18 +10,16 @@ export class OutboxStore {
    * @param {string} who the author of the decisions
    */
   constructor(storage, who) {
-    this.storage = storage;
-    this.prefix = `consilium.outbox:${who}:`;
-    /** @type {Map<string, Entry>} */
-    this.memory = new Map();
+    /** @type {SaveStore<Entry>} */
+    this.saves = new SaveStore(storage, `consilium.outbox:${who}:`);
   }
 
   /**
+   * The entries of one assignment, by criterion.
    * @param {string} assignment
-   * @param {string} id of the criterion
    */
-  keyOf(assignment, id) {
-    return `${this.prefix}${assignment}:${id}`;
+  of(assignment) {
+    return this.saves.within(`${assignment}:`);
   }
 
   /**
@@ -41,8 +27,9 @@ export class OutboxStore {
    * @returns {{ assignment: string, id: string } | null} null where the key is not one of ours
    */
   placeOf(key) {
-    if (!key?.startsWith(this.prefix)) return null;
-    const [assignment, id] = key.slice(this.prefix.length).split(":");
+    const place = this.saves.idOf(key);
+    if (place === null) return null;
+    const [assignment, id] = place.split(":");
     return { assignment, id };
   }
 
@@ -50,24 +37,11 @@ export class OutboxStore {
   all() {
     /** @type {Record<string, Record<string, Entry>>} */
     const entries = {};
-    /** @type {(key: string, entry: Entry | null) => void} */
-    const add = (key, entry) => {
-      const place = this.placeOf(key);
-      if (!place || !entry) return;
-      entries[place.assignment] ??= {};
-      entries[place.assignment][place.id] = entry;
-    };
-    try {
-      const storage = this.storage();
-      for (const key of Object.keys(storage)) {
-        if (key.startsWith(this.prefix)) add(key, parseStored(storage.getItem(key)));
-      }
-    } catch {
-      // Forbidden: what there is, is in memory.
+    for (const [place, entry] of Object.entries(this.saves.entries())) {
+      const [assignment, id] = place.split(":");
+      entries[assignment] ??= {};
+      entries[assignment][id] = entry;
     }
-    this.memory.forEach((entry, key) => {
-      add(key, entry);
-    });
     return entries;
   }
 
@@ -76,7 +50,7 @@ export class OutboxStore {
    * @returns {Record<string, Entry>} criterion → entry
    */
   entriesOf(assignment) {
-    return this.all()[assignment] ?? {};
+    return this.of(assignment).entries();
   }
 
   /**
@@ -85,13 +59,7 @@ export class OutboxStore {
    * @param {Entry} entry
    */
   put(assignment, id, entry) {
-    const key = this.keyOf(assignment, id);
-    try {
-      this.storage().setItem(key, JSON.stringify(entry));
-      this.memory.delete(key);
-    } catch {
-      this.memory.set(key, entry);
-    }
+    this.of(assignment).put(id, entry);
   }
 
   /**
@@ -101,13 +69,6 @@ export class OutboxStore {
    * @param {string} clientId
    */
   drop(assignment, id, clientId) {
-    const key = this.keyOf(assignment, id);
-    if (this.memory.get(key)?.client_id === clientId) this.memory.delete(key);
-    try {
-      const storage = this.storage();
-      if (parseStored(storage.getItem(key))?.client_id === clientId) storage.removeItem(key);
-    } catch {
-      // Nothing was stored.
-    }
+    this.of(assignment).drop(id, clientId);
   }
 }

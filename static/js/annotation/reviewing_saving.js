@@ -113,6 +113,9 @@ startQueue({
     if (halt === "refused") refuse(body?.detail || text("unsent"));
     else if (halt !== "signed-out") refuse(text(halt));
   },
+  onResumed: (halt) => {
+    if (halt === "somebody") clearRefusal();
+  },
   onChange: showSaving,
   who,
 });

@@ -19,21 +19,22 @@ import { element, find, targetWithin } from "./page.js";
  */
 export function startConflicts({ queue, describe, onChosen, mayAsk = () => true }) {
   const dialog = element("choice", HTMLDialogElement);
+  const question = find(dialog, "[data-changed]", HTMLElement);
 
   /** Put the first question, unless one is open. */
   function askNext() {
-    const [question] = queue.questions;
-    if (!question || dialog.open || !mayAsk()) return;
-    const [id, current] = question;
+    const [next] = queue.questions;
+    if (!next || dialog.open || !mayAsk()) return;
+    const [id, current] = next;
     const entry = queue.pending.get(id);
     if (!entry) {
       queue.questions.delete(id);
       askNext();
       return;
     }
-    dialog.dataset.of = id;
+    question.dataset.choice = id;
     const { changed, theirs, theirsAt, mine } = describe(id, entry, current);
-    if (changed !== undefined) find(dialog, "[data-changed]", HTMLElement).textContent = changed;
+    if (changed !== undefined) question.textContent = changed;
     if (theirsAt !== undefined) find(dialog, "[data-theirs-at]", HTMLElement).textContent = theirsAt;
     find(dialog, "[data-theirs]", HTMLElement).textContent = theirs;
     find(dialog, "[data-mine]", HTMLElement).textContent = mine;
@@ -46,10 +47,10 @@ export function startConflicts({ queue, describe, onChosen, mayAsk = () => true 
   dialog.addEventListener("click", (event) => {
     const keepsMine = Boolean(targetWithin(event, "[data-keep-mine]"));
     if (!keepsMine && !targetWithin(event, "[data-take-saved]")) return;
-    const id = dialog.dataset.of ?? "";
+    const id = question.dataset.choice ?? "";
     const current = queue.answer(id, { keepsMine });
     if (!current) return;
-    delete dialog.dataset.of;
+    delete question.dataset.choice;
     dialog.close();
     onChosen(id, current, { keepsMine });
     queue.editor.onChange?.();
@@ -64,7 +65,7 @@ export function startConflicts({ queue, describe, onChosen, mayAsk = () => true 
     askNext,
     /** Another piece of work is on the page: a question about the one before is void. */
     close() {
-      delete dialog.dataset.of;
+      delete question.dataset.choice;
       if (dialog.open) dialog.close();
     },
     get isOpen() {

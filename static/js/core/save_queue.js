@@ -41,6 +41,9 @@ import { session } from "./server.js";
  * @property {(id: string, current: Current) => void} [onAsk] the person is to be asked which version holds
  * @property {(id: string, sent: Entry, detail: string) => void} [onRefused] the entry has left the queue
  * @property {(halt: Halt, answer: Answer) => void} [onHalted] nothing is sent any more
+ * @property {() => void} [onSettled] all results of an answer are dealt with
+ * @property {(halt: Halt) => void} [onResumed] the author is back, after this
+ * @property {() => boolean} [isOpen] false while nothing may be sent, since the work is handed in
  * @property {() => void} [onChange] something the page shows about saving has changed
  * @property {() => Promise<Session | null>} [session] who is signed in to this browser now; null: nobody can say
  * @property {string} [who] the opaque name of the author
@@ -229,10 +232,14 @@ export class SaveQueue {
     this.#due.clear();
   }
 
+  #maySend() {
+    return !this.halted && (this.editor.isOpen?.() ?? true);
+  }
+
   /** @returns {Promise<void>} when all that is due was sent, or could not be */
   flush() {
     if (this.#sending) return this.#sending;
-    if (this.halted || !this.waiting().length) return Promise.resolve();
+    if (!this.#maySend() || !this.waiting().length) return Promise.resolve();
     clearTimeout(this.#timer);
     const opened = this.#opened;
     const sending = this.#deliver().finally(() => {
@@ -263,7 +270,7 @@ export class SaveQueue {
   #schedule(delay) {
     clearTimeout(this.#timer);
     const open = [...this.pending.keys()].filter((id) => !this.questions.has(id));
-    if (this.halted || !open.length) return;
+    if (!this.#maySend() || !open.length) return;
     const due = Math.min(...open.map((id) => this.#due.get(id) ?? 0));
     const wait = delay ?? (retryDelay(this.failures) || Math.max(0, due - Date.now()));
     this.#timer = setTimeout(() => this.flush(), wait);
@@ -277,7 +284,7 @@ export class SaveQueue {
   async #deliver() {
     const { store } = this;
     const opened = this.#opened;
-    while (!this.halted && this.waiting().length) {
+    while (this.#maySend() && this.waiting().length) {
       const batch = this.waiting().slice(0, this.editor.batchSize ?? 1);
       for (const [id, entry] of batch) {
         this.addToTrail(id, entry.client_id);
@@ -324,6 +331,7 @@ export class SaveQueue {
       if (sent) await this.#settleResult(id, sent, result);
       if (opened !== this.#opened) return false;
     }
+    this.editor.onSettled?.();
     return !this.failures;
   }
 
@@ -507,8 +515,10 @@ export class SaveQueue {
       return;
     }
     if (this.halted === "signed-out" && !current?.signed_in) return;
+    const { halted } = this;
     if (current) this.halted = "";
     this.failures = 0;
+    if (current) this.editor.onResumed?.(halted);
     this.editor.onChange?.();
     await this.flush();
   }

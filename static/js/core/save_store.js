@@ -23,8 +23,20 @@ export class SaveStore {
   constructor(storage, prefix) {
     this.storage = storage;
     this.prefix = prefix;
-    /** @type {Map<string, E>} */
+    /** @type {Map<string, E>} by key */
     this.memory = new Map();
+  }
+
+  /**
+   * The entries whose ids begin with this; theirs begin after it.
+   * @param {string} part
+   * @returns {SaveStore<E>}
+   */
+  within(part) {
+    /** @type {SaveStore<E>} */
+    const inner = new SaveStore(this.storage, this.prefix + part);
+    inner.memory = this.memory;
+    return inner;
   }
 
   /**
@@ -49,7 +61,11 @@ export class SaveStore {
     } catch {
       // Forbidden: what there is, is in memory.
     }
-    return { ...entries, ...Object.fromEntries(this.memory) };
+    this.memory.forEach((entry, key) => {
+      const id = this.idOf(key);
+      if (id !== null) entries[id] = entry;
+    });
+    return entries;
   }
 
   /**
@@ -68,11 +84,11 @@ export class SaveStore {
   put(id, entry) {
     try {
       this.storage().setItem(this.prefix + id, JSON.stringify(entry));
-      this.memory.delete(id);
+      this.memory.delete(this.prefix + id);
       return true;
     } catch {
       // An older entry of the same id stays: if the page is killed, that is more than nothing.
-      this.memory.set(id, entry);
+      this.memory.set(this.prefix + id, entry);
       return false;
     }
   }
@@ -83,9 +99,9 @@ export class SaveStore {
    * @param {string} clientId
    */
   drop(id, clientId) {
-    const held = this.memory.get(id);
+    const held = this.memory.get(this.prefix + id);
     const isHeld = held?.client_id === clientId;
-    if (isHeld) this.memory.delete(id);
+    if (isHeld) this.memory.delete(this.prefix + id);
     try {
       const stored = parseStored(this.storage().getItem(this.prefix + id))?.client_id;
       if (stored === clientId || (isHeld && stored && held?.after?.includes(stored))) this.#remove(id);
@@ -96,7 +112,7 @@ export class SaveStore {
 
   /** @param {string} id whatever is stored under it */
   remove(id) {
-    this.memory.delete(id);
+    this.memory.delete(this.prefix + id);
     this.#remove(id);
   }
 
