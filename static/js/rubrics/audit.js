@@ -29,6 +29,8 @@ let version = Number(form.dataset.version);
 let stored = textOf(read()); // what the server has
 let savedText = ""; // what the line says where all is saved
 let leaving = false;
+/** @type {Set<string>} what was sent from here: the server names no ids */
+const sentTexts = new Set();
 
 /* The form as one object, and back */
 
@@ -90,8 +92,16 @@ const post = (url, { version: seen, answers, criteria, outcome, comment }) =>
 
 const queue = new SaveQueue(
   {
-    send: ([[, entry]]) => post(form.dataset.save, entry),
+    send: ([[, entry]]) => {
+      sentTexts.add(textOf(findingOf(entry)));
+      return post(form.dataset.save, entry);
+    },
     isSame: (entry, current) => textOf(findingOf(entry)) === textOf(findingOf(current)),
+    resolve: (_id, entry, _sent, current) => {
+      const currentText = textOf(findingOf(current));
+      if (currentText === textOf(findingOf(entry))) return "done";
+      return sentTexts.has(currentText) ? "rebase" : "ask";
+    },
     onStored: (_id, saved, sent) => {
       version = saved.version;
       if (!sent) return;
