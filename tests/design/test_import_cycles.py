@@ -1,24 +1,30 @@
-"""No module of the product imports itself by way of others, not even inside a function."""
+"""The contract about import cycles finds one, and only where there is one."""
 
 from __future__ import annotations
 
-import tomllib
-from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
-
 import grimp
-import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.design.import_cycles import NoImportCycles
 
 
-@pytest.mark.slow
-def test_there_is_no_import_cycle() -> None:
-    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
-    graph = grimp.build_graph(*packages, exclude_type_checking_imports=True, cache_dir=None)
-    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
-    assert "consilium.core.jobs" in imports["rubrics.services.import_jobs"]
-    try:
-        TopologicalSorter(imports).prepare()
-    except CycleError as error:
-        pytest.fail(" → ".join(reversed(error.args[1])))
+def check(imports: dict[str, str]) -> tuple[bool, list[str]]:
+    """Whether the contract is kept, and the cycle: ``{"a": "bc"}`` says that module a imports b and c."""
+    graph = grimp.ImportGraph()
+    for module in sorted({*imports, *"".join(imports.values())}):
+        graph.add_module(module)
+    for importer, imported in imports.items():
+        for module in imported:
+            graph.add_import(importer=importer, imported=module)
+    result = NoImportCycles("cycles", {}, {}).check(graph, verbose=False)
+    return result.kept, result.metadata.get("cycle", [])
+
+
+def test_a_chain_keeps_the_contract() -> None:
+    assert check({"a": "bc", "b": "c", "c": "d"}) == (True, [])
+
+
+def test_a_cycle_by_way_of_others_breaks_it_and_is_named() -> None:
+    kept, cycle = check({"a": "b", "b": "c", "c": "ad"})
+    assert not kept
+    assert cycle[0] == cycle[-1]
+    assert set(cycle) == {"a", "b", "c"}
