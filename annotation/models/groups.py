@@ -8,6 +8,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.locks import RowLock, exclusive_lock_sql
 from consilium.lib.audit import audited
 from consilium.lib.identifiers import new_public_id
 from rubrics.models import Benchmark
@@ -81,9 +82,9 @@ class Membership(models.Model):
                 when=pgtrigger.Before,
                 operation=pgtrigger.Insert | pgtrigger.Update,
                 declare=[("benchmark", "bigint")],
-                func="""
+                func=f"""
                     SELECT g.benchmark_id INTO benchmark FROM annotation_expertgroup g WHERE g.id = NEW.group_id;
-                    PERFORM pg_advisory_xact_lock(1001, benchmark::int);
+                    PERFORM {exclusive_lock_sql(RowLock.BENCHMARK_PEOPLE, "benchmark::int")};
                     IF EXISTS (
                         SELECT 1 FROM rubrics_benchmarkrole r
                         WHERE r.user_id = NEW.user_id AND r.benchmark_id = benchmark

@@ -19,6 +19,7 @@ from annotation.services.conflicts import open_conflicts_within
 from annotation.services.qualification import after_handing_in, refuse_new_work
 from annotation.services.rules import CHANGED_ELSEWHERE, lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
+from consilium.core.locks import RowLock, shared_lock_sql
 from consilium.core.versioning import SaveResult, StaleSave, is_replay
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -26,6 +27,32 @@ from rubrics.models import RubricItem
 
 MAX_NOTE_LENGTH = 5_000
 MAX_EVIDENCE = 20
+
+# The lock first, as a statement of its own: the next one sees what was committed while it waited.
+HELD_ROW_SQL = f"""
+    SELECT {shared_lock_sql(RowLock.BATCH, "%s")};
+    SELECT
+        a.status, a.round, b.status,
+        ARRAY(
+            SELECT i.criterion_id FROM rubrics_rubricitem i
+            WHERE i.rubric_id = a.rubric_id AND i.criterion_id = ANY(%s)
+              AND (a.criteria IS NULL OR i.criterion_id = ANY(a.criteria))
+        ),
+        a.status = 'not_started' AND (
+            EXISTS (
+                SELECT 1 FROM annotation_membership m
+                WHERE m.group_id = b.group_id AND m.user_id = a.annotator_id AND m.withheld_at IS NOT NULL
+            )
+            OR EXISTS (
+                SELECT 1 FROM annotation_qualificationrule q WHERE q.benchmark_id = g.benchmark_id AND q.required
+            )
+        )
+    FROM annotation_assignment a
+    JOIN annotation_batch b ON b.id = a.batch_id
+    JOIN annotation_expertgroup g ON g.id = b.group_id
+    WHERE a.id = %s AND a.annotator_id = %s
+    FOR NO KEY UPDATE OF a
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,20 +200,7 @@ class _HeldRow:
 def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) -> _HeldRow:
     """Lock the work; `Conflict` unless it is open. One journey to the database, because every autosave makes it."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            # `lock_batch_shared` first, as its own statement: the next one sees what was committed while it waited.
-            "SELECT pg_advisory_xact_lock_shared(1002, %s);"
-            " SELECT a.status, a.round, b.status, ARRAY(SELECT i.criterion_id FROM rubrics_rubricitem i"
-            " WHERE i.rubric_id = a.rubric_id AND i.criterion_id = ANY(%s)"
-            " AND (a.criteria IS NULL OR i.criterion_id = ANY(a.criteria))),"
-            " a.status = 'not_started' AND (EXISTS (SELECT 1 FROM annotation_membership m WHERE m.group_id = b.group_id"
-            " AND m.user_id = a.annotator_id AND m.withheld_at IS NOT NULL) OR EXISTS (SELECT 1 FROM"
-            " annotation_qualificationrule q WHERE q.benchmark_id = g.benchmark_id AND q.required))"
-            " FROM annotation_assignment a JOIN annotation_batch b ON b.id = a.batch_id"
-            " JOIN annotation_expertgroup g ON g.id = b.group_id"
-            " WHERE a.id = %s AND a.annotator_id = %s FOR NO KEY UPDATE OF a",
-            [assignment.batch_id, list(criteria), assignment.pk, annotator.pk],
-        )
+        cursor.execute(HELD_ROW_SQL, [assignment.batch_id, list(criteria), assignment.pk, annotator.pk])
         cursor.nextset()
         row = cursor.fetchone()
     if row is None:

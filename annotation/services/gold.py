@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import translation
@@ -30,6 +30,7 @@ from annotation.models import (
 )
 from annotation.services.notices import tell_of_hold
 from annotation.services.rules import readable_constraint_errors
+from consilium.core.locks import RowLock, lock_exclusive
 from consilium.lib.errors import Conflict, DomainError
 from consilium.statistics.estimate import Estimate
 from rubrics.models import Benchmark, BenchmarkRole
@@ -83,8 +84,7 @@ def gold_due(*, annotator: User, batch: Batch, at: datetime) -> Assignment | Non
     """
     if not batch.gold_per_annotator:
         return None
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(1031, %s)", [annotator.pk % 2**31])
+    lock_exclusive(RowLock.GOLD_SCHEDULE, annotator.pk % 2**31)
     own = Assignment.objects.filter(batch=batch, annotator=annotator)
     taken = list(own.values_list("purpose", "position"))
     given = sum(purpose == Assignment.Purpose.GOLD for purpose, _position in taken)

@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -17,6 +17,7 @@ from accounts.models import User
 from annotation.case_work import following
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from consilium.core.locks import RowLock, lock_exclusive, lock_shared
 from consilium.core.versioning import is_replay, refuse_stale
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -195,13 +196,11 @@ def _lock(benchmark: Benchmark) -> None:
 
 def _hold_question(question_id: int) -> None:
     """Keep the options from changing until the answer is written; any number may hold them at once."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(1003, %s)", [question_id])
+    lock_shared(RowLock.LABEL_QUESTION, question_id)
 
 
 def _lock_question_exclusive(question_id: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(1003, %s)", [question_id])
+    lock_exclusive(RowLock.LABEL_QUESTION, question_id)
 
 
 # Answers ------------------------------------------------------------------------------------------------------------

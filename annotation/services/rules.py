@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Batch
+from consilium.core.locks import RowLock, lock_exclusive, lock_shared
 from consilium.lib.errors import Conflict, DomainError
 
 CHANGED_ELSEWHERE = gettext_lazy("This criterion was changed elsewhere in the meantime.")
@@ -47,14 +48,12 @@ def lock_batch_shared(batch_id: int) -> None:
 
     An advisory lock, because a shared row lock would write to the row of the batch with every saved decision.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(1002, %s)", [batch_id])
+    lock_shared(RowLock.BATCH, batch_id)
 
 
 def lock_batch_exclusive(batch_id: int) -> None:
     """Wait until nobody holds the batch, and keep others from holding it until this transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(1002, %s)", [batch_id])
+    lock_exclusive(RowLock.BATCH, batch_id)
 
 
 def refuse_unless_open(batch: Batch) -> None:

@@ -10,15 +10,16 @@ step 3 on. ``KIND.hold(pk)`` is the claim; what a turn does and how it ends is t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import ClassVar, Generic, TypeVar
 
-from django.db import connection, models, transaction
+from django.db import models, transaction
 from django.db.models import Q
 
 from consilium.core.jobs import enqueue
+from consilium.core.locks import WorkerLock, worker_lock, worker_lock_is_free
 
 # Open work that waits for so long has lost its task. Longer than for other jobs: a task may wait for a turn of another
 # run to end, and there may be many tasks.
@@ -33,7 +34,7 @@ class LockedKind(Generic[RowT]):
     model: type[RowT]
     task: ClassVar[str]  # the dotted name of the Celery task that works on a row
     sweep_task: ClassVar[str]  # the dotted name of the Celery task that calls `sweep`
-    lock: ClassVar[int]  # the upper 16 bits of its locks, which keep them apart from others'
+    lock: ClassVar[WorkerLock]
     waiting: ClassVar[Collection[str]]  # the statuses of a row that needs a worker
     running: ClassVar[Collection[str]]  # the statuses of a row that has a worker, if that was not lost
     enqueued_field: ClassVar[str] = "heartbeat_at"  # when a task was last sent for a row that waits
@@ -74,33 +75,13 @@ class LockedKind(Generic[RowT]):
         for row in rows:
             enqueue(self.task, *self.ids(row))
 
-    @contextmanager
-    def hold(self, *ids: int) -> Iterator[bool]:
-        """Hold a row for the length of the block; False where another worker has it.
-
-        The lock is the connection's: the block does all its work on it, and no transaction is open around it.
-        """
-        key = self._key(*ids)
-        with connection.cursor() as cursor:
-            # Where the machine of a worker vanishes the server finds out within a minute, and the lock is free.
-            cursor.execute(
-                "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
-            )
-            cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
-            is_held = bool(cursor.fetchone()[0])
-        try:
-            yield is_held
-        finally:
-            # Where the connection is gone, so is the lock; a new connection would have nothing to let go of.
-            if is_held and connection.connection is not None and not connection.connection.closed:
-                with connection.cursor() as cursor:
-                    cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+    def hold(self, *ids: int) -> AbstractContextManager[bool]:
+        """Hold a row for the length of a block; False where another worker has it. See `locks.worker_lock`."""
+        return worker_lock(self.lock, self.lock_key(*ids))
 
     def is_free(self, *ids: int) -> bool:
         """Whether no worker holds the row; asked inside a transaction, which keeps others out for its length."""
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [self._key(*ids)])
-            return bool(cursor.fetchone()[0])
+        return worker_lock_is_free(self.lock, self.lock_key(*ids))
 
     def sweep(self, *, at: datetime) -> int:
         """Enqueue again what a lost worker or an emptied broker left behind; how many rows."""
@@ -111,6 +92,3 @@ class LockedKind(Generic[RowT]):
                     self.enqueue([row], at=at)
                     count += 1
         return count
-
-    def _key(self, *ids: int) -> int:
-        return (self.lock << 48) | self.lock_key(*ids)

@@ -10,6 +10,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.locks import RowLock, exclusive_lock_sql
 from consilium.lib.audit import audited
 
 if TYPE_CHECKING:
@@ -100,8 +101,8 @@ class BenchmarkRole(models.Model):
                 name="not_a_group_member",
                 when=pgtrigger.Before,
                 operation=pgtrigger.Insert | pgtrigger.Update,
-                func="""
-                    PERFORM pg_advisory_xact_lock(1001, NEW.benchmark_id::int);
+                func=f"""
+                    PERFORM {exclusive_lock_sql(RowLock.BENCHMARK_PEOPLE, "NEW.benchmark_id::int")};
                     IF EXISTS (
                         SELECT 1 FROM annotation_membership m JOIN annotation_expertgroup g ON g.id = m.group_id
                         WHERE m.user_id = NEW.user_id AND g.benchmark_id = NEW.benchmark_id

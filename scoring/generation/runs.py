@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from consilium.core.jobs import register
 from consilium.core.locked_jobs import LockedKind
+from consilium.core.locks import WorkerLock
 from consilium.lib.errors import DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import Benchmark, Candidate
@@ -144,7 +145,7 @@ class GenerationJobs(LockedKind[GenerationRun]):
     model = GenerationRun
     task = "scoring.tasks.generate_responses"
     sweep_task = "scoring.tasks.sweep_runs"
-    lock = 0x4A57
+    lock = WorkerLock.GENERATION
     waiting = (GenerationRun.Status.PENDING, GenerationRun.Status.PAUSED)
     running = (GenerationRun.Status.RUNNING,)
     may_pause = True

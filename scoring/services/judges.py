@@ -14,6 +14,7 @@ from accounts.models import User
 from annotation.models import ExpertGroup
 from consilium.core.jobs import register
 from consilium.core.locked_jobs import LockedKind
+from consilium.core.locks import WorkerLock
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import Benchmark, Candidate
@@ -100,7 +101,7 @@ class TrainingJobs(LockedKind[TrainedModel]):
     model = TrainedModel
     task = "scoring.tasks.train_judge"
     sweep_task = "scoring.tasks.sweep_runs"
-    lock = 0x4A56
+    lock = WorkerLock.TRAINING
     waiting = ("pending",)
     running = ("running",)
 

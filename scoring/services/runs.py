@@ -21,6 +21,7 @@ from accounts.models import User
 from annotation.models import Batch
 from consilium.core.jobs import register
 from consilium.core.locked_jobs import LockedKind
+from consilium.core.locks import WorkerLock
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
 from consilium.llm.prompts import prompt_hash
@@ -378,7 +379,7 @@ class SliceJobs(LockedKind[RunSlice]):
     model = RunSlice
     task = "scoring.tasks.judge_slice"
     sweep_task = "scoring.tasks.sweep_runs"
-    lock = 0x4A55
+    lock = WorkerLock.SLICE
     waiting = (RunSlice.Status.PENDING,)
     running = (RunSlice.Status.RUNNING,)
     enqueued_field = "rung_at"

@@ -23,12 +23,12 @@ from kombu.transport.virtual import Transport as VirtualTransport
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import InterfaceError, InternalError, OperationalError, PendingRollbackError
 
+from consilium.core.locks import broker_tables_lock_sql
+
 POLLING_INTERVAL_S = 0.1
 # With an unlimited prefetch a full queue must not keep the event loop from the results of its children.
 MAX_MESSAGES_PER_POLL = 100
 MAX_WAIT_S = 0.5
-# Two processes that make the same table at once would trip over each other; any constant of our own will do.
-ADVISORY_LOCK = 0x434F4E53
 
 _preparing = Lock()
 
@@ -58,7 +58,8 @@ def prepare(url: str) -> None:
             raise
         _create_database(parsed)
     with engine.begin() as connection:
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY_LOCK)))
+        # Two processes that make the same table at once would fail.
+        connection.execute(sa.text(f"SELECT {broker_tables_lock_sql()}"))
         metadata.create_all(connection)
 
 

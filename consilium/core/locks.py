@@ -1,0 +1,96 @@
+"""The product's advisory locks in PostgreSQL: their numbers, and how to take them.
+
+PostgreSQL keeps keys of two integers apart from keys of one bigint, so the two enums cannot meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum, unique
+
+from django.db import connection
+
+
+@unique
+class RowLock(IntEnum):
+    """First key of a lock that a transaction takes; the second is the primary key of a row, of 32 bits."""
+
+    BENCHMARK_PEOPLE = 1001  # of a benchmark: who runs it, and who is in its expert groups
+    BATCH = 1002  # of a batch: a save holds it shared, pausing and closing take it alone
+    LABEL_QUESTION = 1003  # of a question: an answer holds it shared, changed options take it alone
+    GOLD_SCHEDULE = 1031  # of an annotator: which of their claims are gold
+
+
+@unique
+class WorkerLock(IntEnum):
+    """Upper 16 of the 64 bits of a lock that a worker's connection holds while it works."""
+
+    SLICE = 0x4A55
+    TRAINING = 0x4A56
+    GENERATION = 0x4A57
+
+
+# Held while a process makes the tables of the broker, in the broker's own database.
+BROKER_TABLES = 0x434F4E53
+WORKER_KEY_BITS = 48
+
+
+def shared_lock_sql(lock: RowLock, key: str) -> str:
+    """SQL expression that takes a lock shared until the transaction ends. ``key`` is SQL: a column or a placeholder."""
+    return f"pg_advisory_xact_lock_shared({lock:d}, {key})"
+
+
+def exclusive_lock_sql(lock: RowLock, key: str) -> str:
+    """SQL expression that takes a lock alone until the transaction ends. ``key`` is SQL, as above."""
+    return f"pg_advisory_xact_lock({lock:d}, {key})"
+
+
+def broker_tables_lock_sql() -> str:
+    """SQL expression that takes the lock `BROKER_TABLES` alone until the transaction ends."""
+    return f"pg_advisory_xact_lock({BROKER_TABLES})"
+
+
+def lock_shared(lock: RowLock, key: int) -> None:
+    """Wait until nobody holds the lock alone, and hold it until this transaction ends; any number may share it."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {shared_lock_sql(lock, '%s')}", [key])
+
+
+def lock_exclusive(lock: RowLock, key: int) -> None:
+    """Wait until nobody holds the lock, and keep others from it until this transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {exclusive_lock_sql(lock, '%s')}", [key])
+
+
+@contextmanager
+def worker_lock(lock: WorkerLock, key: int) -> Iterator[bool]:
+    """Hold a lock for the length of the block; False where another worker has it. ``key`` has at most 48 bits.
+
+    The lock is the connection's: the block does all its work on it, and no transaction is open around it. A worker that
+    dies releases it with its connection.
+    """
+    number = _worker_key(lock, key)
+    with connection.cursor() as cursor:
+        # Where the machine of a worker vanishes the server notices within a minute, and releases the lock.
+        cursor.execute("SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3")
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [number])
+        held = bool(cursor.fetchone()[0])
+    try:
+        yield held
+    finally:
+        # Where the connection is gone, so is the lock; a new connection would have nothing to release.
+        if held and connection.connection is not None and not connection.connection.closed:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [number])
+
+
+def worker_lock_is_free(lock: WorkerLock, key: int) -> bool:
+    """Whether no worker holds the lock. Call it inside a transaction, which keeps workers out until it ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_worker_key(lock, key)])
+        return bool(cursor.fetchone()[0])
+
+
+def _worker_key(lock: WorkerLock, key: int) -> int:
+    return (lock << WORKER_KEY_BITS) | key

@@ -1,0 +1,83 @@
+"""Advisory locks: one list of numbers, which stay as they are, and one module that writes their SQL."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from django.db import connection, transaction
+
+from consilium.core.locks import RowLock, WorkerLock, lock_exclusive, lock_shared, worker_lock, worker_lock_is_free
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def held_locks() -> set[tuple[int, int, int, str]]:
+    """The advisory locks of this connection: both halves of the key, how the key is written, and the mode."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT classid::bigint, objid::bigint, objsubid, mode FROM pg_locks"
+            " WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+        )
+        return set(cursor.fetchall())
+
+
+def test_only_one_module_writes_the_sql_of_a_lock() -> None:
+    files = subprocess.run(
+        ["git", "grep", "-l", "-i", "-e", "pg_advisory", "-e", "pg_try_advisory", "--", "*.py", "*.sql"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    product = {file for file in files if not file.startswith("tests/") and "/migrations/" not in file}
+    assert product == {"consilium/core/locks.py"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "lock, number",
+    [
+        (RowLock.BENCHMARK_PEOPLE, 1001),
+        (RowLock.BATCH, 1002),
+        (RowLock.LABEL_QUESTION, 1003),
+        (RowLock.GOLD_SCHEDULE, 1031),
+    ],
+)
+def test_a_transaction_holds_the_lock_of_a_row(lock: RowLock, number: int) -> None:
+    with transaction.atomic():
+        lock_shared(lock, 7)
+        lock_exclusive(lock, 8)
+        assert held_locks() == {(number, 7, 2, "ShareLock"), (number, 8, 2, "ExclusiveLock")}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_lock_of_a_row_ends_with_its_transaction() -> None:
+    with transaction.atomic():
+        lock_exclusive(RowLock.BATCH, 7)
+    assert held_locks() == set()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "lock, number", [(WorkerLock.SLICE, 0x4A55), (WorkerLock.TRAINING, 0x4A56), (WorkerLock.GENERATION, 0x4A57)]
+)
+def test_a_worker_holds_its_lock_for_the_length_of_a_block(lock: WorkerLock, number: int) -> None:
+    with worker_lock(lock, (3 << 32) + 5) as held:
+        assert held
+        assert held_locks() == {((number << 16) + 3, 5, 1, "ExclusiveLock")}
+    assert held_locks() == set()
+    with transaction.atomic():
+        assert worker_lock_is_free(lock, 5)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("table", ["annotation_membership", "rubrics_benchmarkrole"])
+def test_the_triggers_in_the_database_take_the_lock_of_the_enum(table: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT p.prosrc FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid"
+            " WHERE t.tgrelid = %s::regclass AND p.prosrc LIKE '%%advisory%%'",
+            [table],
+        )
+        sources = [source for (source,) in cursor.fetchall()]
+    assert len(sources) == 1
+    assert f"pg_advisory_xact_lock({RowLock.BENCHMARK_PEOPLE:d}, " in sources[0]
