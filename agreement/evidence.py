@@ -14,21 +14,12 @@ from numpy.typing import NDArray
 from agreement.frame import Frame, Index
 from agreement.kinds import kind_of
 from agreement.models import Report
-from agreement.pairs import MISSING, Pairs, PairStatus
+from agreement.pairs import Pairs, PairStatus
 from agreement.scoreboard.case_sets import cases_of, parted
-from consilium.lib.ratings import Outcome
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response, RubricItem
 from scoring.score_sheet import OVERALL
 
-WORDS: dict[int, str] = {
-    Outcome.NOT_MET: "not_met",
-    Outcome.MET: "met",
-    Outcome.CANNOT_ASSESS: "cannot_assess",
-    Outcome.INVALID: "invalid",
-    Outcome.UNDECIDED: "undecided",
-    Outcome.FAULTY: "faulty",
-    MISSING: "missing",
-}
 # In which groups the pairs stand, in the order of the page: of two raters, and of one.
 TWO_RATERS = ("differ", "agree", "left_out")
 ONE_RATER = ("not_met", "met", "other")
@@ -140,8 +131,8 @@ def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
                 criterion_text=item.criterion.text if item else "",
                 position=item.position if item else None,
                 points=item.points if item else None,
-                a=WORDS[int(chosen.a[i])],
-                b=WORDS[int(chosen.b[i])],
+                a=Outcome(chosen.a[i]).word,
+                b=Outcome(chosen.b[i]).word,
                 group=names[group[i]],
             )
         )

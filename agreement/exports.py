@@ -18,7 +18,8 @@ from annotation.models import Decision
 from annotation.ratings import faulty_pairs, with_faulty
 from consilium.lib.csvfile import beginning
 from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Outcome, Ratings, copy_columns, windows
+from consilium.lib.ratings import Ratings, copy_columns, windows
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response
 from rubrics.parsing.decisions import COLUMNS
 from scoring.raters import Rater, require_verdicts, resolve_rater
@@ -26,11 +27,9 @@ from scoring.raters import Rater, require_verdicts, resolve_rater
 TEXT_COLUMNS = ("case", "candidate", "criterion", "rater", "note", "setting")
 # So many pairs a window at most.
 WINDOW = 100_000
+# What a file of decisions can hold; other outcomes are counted and left out.
 WORDS = {
-    Outcome.NOT_MET: "not_met",
-    Outcome.MET: "met",
-    Outcome.CANNOT_ASSESS: "cannot_assess",
-    Outcome.INVALID: "invalid",
+    int(outcome): outcome.word for outcome in (Outcome.NOT_MET, Outcome.MET, Outcome.CANNOT_ASSESS, Outcome.INVALID)
 }
 STAGE = "annotator"
 _SIZES = """

@@ -21,11 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilium.lib.ratings import Outcome, Ratings
+from consilium.lib.ratings import Ratings
 from consilium.statistics.confusion import ConfusionCounts
-
-# A code beside those of `Outcome`: the judge was to decide the pair, and there is no verdict.
-MISSING = len(Outcome)
+from consilium.statistics.outcomes import Outcome
 
 
 class PairStatus(IntEnum):
@@ -61,7 +59,7 @@ def _status_of(a: int, b: int, *, a_is_judge: bool = False, b_is_judge: bool = F
         return PairStatus.CANNOT
     if a > Outcome.MET:
         return PairStatus.REFERENCE_INVALID
-    if b == MISSING:
+    if b == Outcome.MISSING:
         return PairStatus.MISSING_ON_MET if a == Outcome.MET else PairStatus.MISSING_ON_NOT_MET
     if b > Outcome.MET:
         return PairStatus.INVALID_ON_MET if a == Outcome.MET else PairStatus.INVALID_ON_NOT_MET
@@ -70,7 +68,7 @@ def _status_of(a: int, b: int, *, a_is_judge: bool = False, b_is_judge: bool = F
     return PairStatus.FP if b == Outcome.MET else PairStatus.TN
 
 
-_CODES = MISSING + 1
+_CODES = len(Outcome)
 # By which of the two is a judge or a jury, then by what each said.
 _TABLES = {
     (first, second): np.array(
@@ -135,7 +133,7 @@ def pair(
     """
     keys = a.keys()
     where, shared = positions(b.keys(), keys)
-    outcomes_b = np.full(len(keys), MISSING, dtype=np.int8)
+    outcomes_b = np.full(len(keys), Outcome.MISSING, dtype=np.int8)
     if len(b):
         outcomes_b[shared] = b.outcome[where[shared]]
     kept = shared

@@ -9,9 +9,10 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from annotation.dashboard.counts import STAGES
 from annotation.dashboard.people import Person
 from annotation.dashboard.pieces import PieceFilter
-from annotation.models import Batch, ExpertGroup, Membership, Outcome, RulingOutcome
+from annotation.models import Assignment, Batch, ExpertGroup, Membership, Outcome, RulingOutcome
 from annotation.services import BatchTerms, ResponseFilter
 from rubrics.models import Benchmark, Candidate, Difficulty, Register
 
@@ -90,10 +91,12 @@ class PieceForm(forms.Form):
     case = forms.CharField(label=_("Case"), max_length=200, required=False)
 
     STATES = (
-        ("", _("All")), ("open", _("Open")), ("not_started", _("Not started")), ("draft", _("Draft")),
-        ("returned", _("Returned")), ("submitted", _("Handed in")), ("in_check", _("In check")),
-        ("accepted", _("Accepted")), ("unassigned", _("In the pool")), ("released", _("Released")),
-    )  # fmt: skip
+        ("", _("All")),
+        ("open", _("Open")),
+        *((name, STAGES[name]) for name in ("not_started", "draft", "returned", "submitted", "in_check", "accepted")),
+        ("unassigned", STAGES["unassigned"]),
+        ("released", Assignment.Status.RELEASED.label),
+    )
 
     def __init__(self, *args: Any, physicians: Iterable[Person], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -14,18 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.models import Outcome
-from consilium.lib.ratings import OUTCOME_SQL, copy_columns
+from annotation.models.outcomes import outcome_code_sql
+from consilium.lib.ratings import copy_columns
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
 from consilium.statistics.macro_f1 import macro_f1
 
-MET, NOT_MET, CANNOT = 1, 0, 2
-CODES = {Outcome.MET.value: MET, Outcome.NOT_MET.value: NOT_MET, Outcome.CANNOT_ASSESS.value: CANNOT}
-
 # Own decisions of round 1, handed in, on gold items whose key stands.
 _GOLD = f"""
     SELECT a.annotator_id::int8, a.response_id::int8,
-           ({OUTCOME_SQL.format(column="d.outcome")})::int2, ({OUTCOME_SQL.format(column="k.outcome")})::int2
+           ({outcome_code_sql("d.outcome")})::int2, ({outcome_code_sql("k.outcome")})::int2
     FROM annotation_assignment a
     JOIN annotation_batch b ON b.id = a.batch_id
     JOIN annotation_expertgroup g ON g.id = b.group_id
@@ -46,14 +44,14 @@ Codes = npt.NDArray[np.int64]
 def against_key(decisions: npt.ArrayLike, key: npt.ArrayLike) -> tuple[Codes, Codes, npt.NDArray[np.bool_]]:
     """Key and decisions as met or not met where they are compared, and which pairs those are."""
     theirs, known = np.asarray(decisions, np.int64), np.asarray(key, np.int64)
-    compared = (known == MET) | (known == NOT_MET)
+    compared = (known == Outcome.MET.code) | (known == Outcome.NOT_MET.code)
     theirs, known = theirs[compared], known[compared]
-    return known, np.where(theirs == CANNOT, 1 - known, theirs), compared
+    return known, np.where(theirs == Outcome.CANNOT_ASSESS.code, 1 - known, theirs), compared
 
 
 def mark(pairs: Iterable[tuple[str, str]]) -> Figure:
     """MF1 of (decision, key) pairs; its n is the number of pairs compared."""
-    rows = [(CODES[decision], CODES[key]) for decision, key in pairs]
+    rows = [(Outcome(decision).code, Outcome(key).code) for decision, key in pairs]
     known, theirs, _compared = against_key([decision for decision, _ in rows], [key for _, key in rows])
     return macro_f1(ConfusionCounts.from_cells(_cells(known, theirs)))
 

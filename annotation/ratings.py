@@ -16,7 +16,9 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from annotation.models import Assignment, ExpertGroup
-from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, Span, fetch_ratings, shared
+from annotation.models.outcomes import outcome_code_sql
+from consilium.lib.ratings import Ratings, Span, fetch_ratings, shared
+from consilium.statistics.outcomes import Outcome
 from rubrics.exclusion import counting
 from rubrics.models import Benchmark
 
@@ -40,24 +42,24 @@ _CHECKED_VOTES = """
     LEFT JOIN annotation_amendment m ON m.check_row_id = c.id AND m.criterion_id = d.criterion_id
     WHERE b.group_id = %(group)s AND a.status = 'accepted' AND d.outcome IS NOT NULL AND a.purpose = 'work'
 """
-# The outcome that more annotators chose than any other; 4 (undecided) on a tie.
-_MAJORITY = """
+# The outcome that more annotators chose than any other; UNDECIDED on a tie.
+_MAJORITY = f"""
     SELECT response_id, criterion_id,
-           CASE WHEN met > not_met AND met > cannot THEN 1
-                WHEN not_met > met AND not_met > cannot THEN 0
-                WHEN cannot > met AND cannot > not_met THEN 2
-                ELSE 4 END AS code
+           CASE WHEN met > not_met AND met > cannot THEN {Outcome.MET:d}
+                WHEN not_met > met AND not_met > cannot THEN {Outcome.NOT_MET:d}
+                WHEN cannot > met AND cannot > not_met THEN {Outcome.CANNOT_ASSESS:d}
+                ELSE {Outcome.UNDECIDED:d} END AS code
     FROM (
         SELECT response_id, criterion_id,
                count(*) FILTER (WHERE outcome = 'met') AS met,
                count(*) FILTER (WHERE outcome = 'not_met') AS not_met,
                count(*) FILTER (WHERE outcome = 'cannot_assess') AS cannot
-        FROM ({votes}) AS votes GROUP BY response_id, criterion_id
+        FROM ({{votes}}) AS votes GROUP BY response_id, criterion_id
     ) AS counts
 """
 _FINAL = f"""
     SELECT g.response_id, g.criterion_id,
-           CASE WHEN r.outcome IS NULL THEN g.code ELSE {OUTCOME_SQL.format(column="r.outcome")} END
+           CASE WHEN r.outcome IS NULL THEN g.code ELSE {outcome_code_sql("r.outcome")} END
     FROM ({_MAJORITY.format(votes=_CHECKED_VOTES)}) AS g
     LEFT JOIN (
         -- A response has an adjudication for each version of its rubric that was in conflict; the last ruling holds.
@@ -124,7 +126,7 @@ def divided_votes(group: ExpertGroup, responses: Collection[int]) -> list[Divide
 def unanimous_ratings(group: ExpertGroup) -> Ratings:
     """Pairs that at least two annotators of ``group`` decided, all of them alike, after the secondary check."""
     query = f"""
-        SELECT response_id, criterion_id, {OUTCOME_SQL.format(column="min(outcome)")}
+        SELECT response_id, criterion_id, {outcome_code_sql("min(outcome)")}
         FROM ({_CHECKED_VOTES}) AS votes GROUP BY response_id, criterion_id
         HAVING count(*) > 1 AND count(DISTINCT outcome) = 1
     """
@@ -139,7 +141,7 @@ def physician_ratings(
     ratings = fetch_ratings(
         f"""
         SELECT DISTINCT ON (a.response_id, d.criterion_id)
-               a.response_id, d.criterion_id, {OUTCOME_SQL.format(column="d.outcome")}
+               a.response_id, d.criterion_id, {outcome_code_sql("d.outcome")}
         FROM annotation_physician p
         JOIN annotation_assignment a ON a.annotator_id = p.user_id
         JOIN annotation_batch b ON b.id = a.batch_id
@@ -189,7 +191,7 @@ def consensus_ratings(group: ExpertGroup, other: ExpertGroup, within: Span | Non
     rulings = fetch_ratings(
         f"""
         SELECT DISTINCT ON (j.response_id, r.criterion_id)
-               j.response_id, r.criterion_id, {OUTCOME_SQL.format(column="r.outcome")}
+               j.response_id, r.criterion_id, {outcome_code_sql("r.outcome")}
         FROM annotation_ruling r
         JOIN annotation_adjudication j ON j.id = r.adjudication_id
         WHERE (j.group_id, j.other_group_id) IN ((%(one)s, %(two)s), (%(two)s, %(one)s)) AND r.final_at IS NOT NULL

@@ -16,7 +16,7 @@ from django.db.models import Count, Q
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Ruling
+from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Outcome, Ruling
 from annotation.screens_review import AmendedLine, amendments_of
 from annotation.services.conflicts import Vote, accepted_votes
 from annotation.text_blocks import Block, blocks
@@ -123,7 +123,7 @@ class GradingRow:
     @property
     def flagged(self) -> bool:
         """Worth a second look before handing in."""
-        return self.borderline or self.outcome == "cannot_assess"
+        return self.borderline or self.outcome == Outcome.CANNOT_ASSESS
 
 
 def grading_row(line: CriterionLine, decision: Decision | None) -> GradingRow:

@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce
 from accounts.models import User
 from annotation import access
 from annotation.attention import time_spent
-from annotation.models import Amendment, Assignment, Check, Decision
+from annotation.models import Amendment, Assignment, Check, Decision, RulingOutcome
 from rubrics.models import Benchmark, RubricItem
 
 PER_PAGE = 50
@@ -102,7 +102,7 @@ def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationL
     rows = {
         # Held ones first; a missing adjudicator sorts behind any.
         "": open_.order_by(Coalesce("adjudicator", 0).desc(), "agreement", "pk").values(*columns),
-        "done": done.annotate(faulty=Count("rulings", filter=Q(rulings__outcome="faulty")))
+        "done": done.annotate(faulty=Count("rulings", filter=Q(rulings__outcome=RulingOutcome.FAULTY)))
         .order_by("-finished_at", "-pk")
         .values("faulty", *columns),
     }

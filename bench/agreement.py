@@ -93,12 +93,13 @@ def bare_copy(benchmark: Any) -> int:
     """The floor: the decisions themselves by COPY into NumPy, and one bincount."""
     import numpy as np
 
-    from consilium.lib.ratings import OUTCOME_SQL, copy_columns
+    from annotation.models.outcomes import outcome_code_sql
+    from consilium.lib.ratings import copy_columns
 
     sides = []
     for group in benchmark.groups.order_by("name"):
         query = f"""
-            SELECT a.response_id, d.criterion_id, ({OUTCOME_SQL.format(column="d.outcome")})::int2
+            SELECT a.response_id, d.criterion_id, ({outcome_code_sql("d.outcome")})::int2
             FROM annotation_decision d JOIN annotation_assignment a ON a.id = d.assignment_id
             JOIN annotation_batch b ON b.id = a.batch_id WHERE b.group_id = %(group)s ORDER BY 1, 2
         """

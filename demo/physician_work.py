@@ -11,7 +11,7 @@ from datetime import datetime
 from accounts.models import User
 from annotation import access
 from annotation import services as work
-from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
+from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, RulingOutcome
 from demo import PEOPLE, DemoPerson
 from demo.cases import DemoCase
 from demo.responses import DemoResponse
@@ -146,7 +146,7 @@ class PhysicianWork:
                 case, response, criteria.index(criterion), self.persons[adjudicator.pk]
             )
             if faulty and number == 0:
-                outcome, reason = "faulty", FAULTY
+                outcome, reason = RulingOutcome.FAULTY.value, FAULTY
             work.rule(
                 adjudication=row, adjudicator=adjudicator, criterion=criterion, outcome=outcome, reason=reason, at=at
             )

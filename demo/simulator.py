@@ -18,11 +18,12 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from consilium.statistics.outcomes import Outcome
 from demo import DemoPerson
 from demo.cases import DemoCase
 from demo.responses import DemoResponse, Span
 
-MET, NOT_MET, CANNOT_ASSESS = "met", "not_met", "cannot_assess"
+MET, NOT_MET, CANNOT_ASSESS = Outcome.MET.word, Outcome.NOT_MET.word, Outcome.CANNOT_ASSESS.word
 
 SIGNAL_MET, SIGNAL_NEAR_MISS, SIGNAL_ABSENT = 1.05, -0.4, -1.4
 GROUP_SCATTER = 0.84  # of the group's view, times the criterion's ambiguity

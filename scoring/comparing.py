@@ -18,10 +18,11 @@ from django.db.models import Q, QuerySet
 from django.db.models.fields.json import KT
 from numpy.typing import NDArray
 
-from consilium.lib.ratings import Outcome, Ratings, copy_columns, shared
+from consilium.lib.ratings import Ratings, copy_columns, shared
 from consilium.lib.version import VERSION
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import confusion_counts
+from consilium.statistics.outcomes import Outcome
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
 from rubrics.exclusion import state_of
 from rubrics.models import Benchmark

@@ -19,7 +19,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from numpy.typing import NDArray
 
-from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, Span, copy_columns, fetch_ratings
+from annotation.models.outcomes import outcome_code_sql
+from consilium.lib.ratings import Ratings, Span, copy_columns, fetch_ratings
+from consilium.statistics.outcomes import Outcome
 from rubrics.exclusion import counting, marked
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun, Verdict
@@ -70,12 +72,13 @@ class RunSet:
     def ratings(self, within: Span | None = None) -> Ratings:
         """Their verdicts; of several replicates the majority, invalid ones aside, and INVALID if none is left."""
         if len(self.runs) == 1 and self.newest.replicates == 1:
-            code = OUTCOME_SQL.format(column="outcome")
+            code = outcome_code_sql("outcome")
             query = f"SELECT response_id, criterion_id, {code} FROM scoring_verdict WHERE run_id = %(run)s"
         else:
             query = f"""
                 SELECT response_id, criterion_id,
-                       CASE WHEN met > not_met THEN 1 WHEN not_met > met THEN 0 WHEN met = 0 THEN 3 ELSE 4 END
+                       CASE WHEN met > not_met THEN {Outcome.MET:d} WHEN not_met > met THEN {Outcome.NOT_MET:d}
+                            WHEN met = 0 THEN {Outcome.INVALID:d} ELSE {Outcome.UNDECIDED:d} END
                 FROM ({self._counts()}) AS counts
             """
         return counting(fetch_ratings(query, self._parameters, within=within), self.newest.benchmark_id)

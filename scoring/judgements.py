@@ -15,21 +15,21 @@ from django.utils.translation import gettext as _
 
 from annotation.ratings import faulty_pairs, with_faulty
 from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Outcome, Ratings
+from consilium.lib.ratings import Ratings
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Candidate, Case, Response, RubricItem
 from scoring.models import JudgeRun
 from scoring.raters import Rater, resolve_rater
 
 CHUNK = 200
-WORDS = {Outcome.MET: "met", Outcome.NOT_MET: "not_met"}
 # Why a criterion is not in the list, as the summary says it.
 LEFT_OUT = {
-    Outcome.INVALID: "invalid",
+    Outcome.INVALID: Outcome.INVALID.word,
     Outcome.CANNOT_ASSESS: "cannot assess",
-    Outcome.UNDECIDED: "undecided",
+    Outcome.UNDECIDED: Outcome.UNDECIDED.word,
     Outcome.FAULTY: "at fault",
+    Outcome.MISSING: Outcome.MISSING.word,
 }
-MISSING = "missing"
 # (response, criterion, outcome) to the words of whoever said it.
 Explanations = dict[tuple[int, int, str], str]
 
@@ -84,11 +84,11 @@ class JudgementExport:
                 rulings = _outcomes(faulty, response, criteria)
                 for (criterion, text), own, ruling in zip(rubrics[case], outcomes, rulings, strict=True):
                     # A verdict that never came on a faulty criterion is none that is missed.
-                    outcome = own if ruling is None else ruling
-                    if outcome not in WORDS:
-                        self.left_out[MISSING if outcome is None else LEFT_OUT[outcome]] += 1
+                    outcome = own if ruling is Outcome.MISSING else ruling
+                    if outcome not in (Outcome.MET, Outcome.NOT_MET):
+                        self.left_out[LEFT_OUT[outcome]] += 1
                         continue
-                    explanation = explanations.get((response, criterion, WORDS[outcome]), "")
+                    explanation = explanations.get((response, criterion, outcome.word), "")
                     met = outcome is Outcome.MET
                     results.append({"criterion": text, "criteria_met": met, "explanation": explanation})
             self.written += len(results)
@@ -115,11 +115,11 @@ class JudgementExport:
         return explanations
 
 
-def _outcomes(ratings: Ratings, response: int, criteria: list[int]) -> list[Outcome | None]:
-    """What was decided of each criterion of a response; None where nothing was."""
+def _outcomes(ratings: Ratings, response: int, criteria: list[int]) -> list[Outcome]:
+    """What was decided of each criterion of a response; MISSING where nothing was."""
     low, high = np.searchsorted(ratings.response, [response, response + 1])
     own = dict(zip(ratings.criterion[low:high].tolist(), ratings.outcome[low:high].tolist(), strict=True))
-    return [Outcome(own[criterion]) if criterion in own else None for criterion in criteria]
+    return [Outcome(own.get(criterion, Outcome.MISSING)) for criterion in criteria]
 
 
 def as_json(elements: Iterable[dict[str, Any]]) -> Iterator[str]:

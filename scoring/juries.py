@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
-from consilium.lib.ratings import Outcome
+from consilium.statistics.outcomes import Outcome
 from rubrics.exclusion import state_of
 from rubrics.models import Benchmark
 from scoring.comparing import CACHED_SECONDS, Comparison, cache_key, compare_all

@@ -19,8 +19,8 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from annotation.ratings import faulty_pairs
-from consilium.lib.ratings import Outcome, Ratings, Span, copy_columns
-from consilium.statistics.outcomes import Outcome as Answer
+from consilium.lib.ratings import Ratings, Span, copy_columns
+from consilium.statistics.outcomes import Outcome
 from rubrics.consensus_criteria import SCORED_TAGS
 from rubrics.models import Benchmark
 from scoring.judge_runs import Shares
@@ -48,11 +48,6 @@ _TAGS = f"""
     WHERE c.benchmark_id = %(benchmark)s
     GROUP BY tag
 """
-# What stands in ratings, as the scores count it. A tie is as open as a "cannot assess", and told apart from it.
-_ANSWERS = np.full(8, int(Answer.MISSING), dtype=np.int64)
-_ANSWERS[Outcome.NOT_MET], _ANSWERS[Outcome.MET] = Answer.NOT_MET, Answer.MET
-_ANSWERS[Outcome.CANNOT_ASSESS], _ANSWERS[Outcome.UNDECIDED] = Answer.CANNOT_ASSESS, Answer.UNDECIDED
-_ANSWERS[Outcome.INVALID] = Answer.INVALID
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +106,15 @@ def read_sheet(benchmark: Benchmark, rater: Rater) -> Sheet:
     rated = ratings.keys()
     place = np.minimum(np.searchsorted(rated, keys), max(len(rated) - 1, 0))
     has_rating = rated[place] == keys if len(rated) else np.zeros(len(keys), dtype=bool)
-    outcome = np.where(has_rating, ratings.outcome[place] if len(rated) else 0, -1)
+    missing = np.int64(Outcome.MISSING)
+    answer = np.where(has_rating, ratings.outcome[place] if len(rated) else missing, missing)
     if due is not None:
         selected = np.isin(keys, due.keys()) | has_rating
     else:
         selected = np.isin(items["response"], np.unique(ratings.response))
-    answer = np.where(outcome >= 0, _ANSWERS[outcome], int(Answer.MISSING))
-    answer[np.isin(keys, faulty_pairs(benchmark).keys()) | (outcome == Outcome.FAULTY)] = Answer.FAULTY
-    still_open = (answer == Answer.MISSING) & (not rater.is_judge)
-    answer = np.where(still_open, int(Answer.CANNOT_ASSESS), answer)
+    answer[np.isin(keys, faulty_pairs(benchmark).keys())] = Outcome.FAULTY
+    still_open = (answer == missing) & (not rater.is_judge)
+    answer = np.where(still_open, np.int64(Outcome.CANNOT_ASSESS), answer)
 
     share = None if rater.shares is None else _shares_of(keys, rater.shares())
 

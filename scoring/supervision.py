@@ -30,9 +30,10 @@ from numpy.typing import NDArray
 from annotation.models import ExpertGroup
 from annotation.ratings import faulty_pairs
 from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.ratings import Outcome, Ratings
+from consilium.lib.ratings import Ratings
 from consilium.lib.version import VERSION
 from consilium.llm.prompts import TEMPLATES, JudgeItem, Template, messages_for, nonce_for, prompt_hash
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Candidate, Criterion, Response, RubricItem
 from scoring.trained.decisions import DEV_SHARE, LEFT_OUT, STAGE, Split, checked_ratings, split_candidates
 from scoring.work.chat import nonce_key
@@ -327,8 +328,8 @@ def _notes(group: ExpertGroup, responses: list[int]) -> dict[tuple[int, int, boo
     with connection.cursor() as cursor:
         cursor.execute(_NOTES, {"group": group.pk, "responses": responses})
         for response, criterion, outcome, note in cursor.fetchall():
-            if outcome in ("met", "not_met") and note.strip():
-                notes.setdefault((response, criterion, outcome == "met"), note.strip())
+            if outcome in (Outcome.MET.word, Outcome.NOT_MET.word) and note.strip():
+                notes.setdefault((response, criterion, outcome == Outcome.MET.word), note.strip())
     return notes
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilium.lib.ratings import OUTCOME_SQL, copy_columns
+from annotation.models.outcomes import outcome_code_sql
+from consilium.lib.ratings import copy_columns
 from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, ratio_figures, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.outcomes import Outcome
@@ -219,7 +220,7 @@ _PAIRS = """
     ORDER BY 1, 2
 """
 _VERDICTS = f"""
-    SELECT response_id, criterion_id, replicate::int4, ({OUTCOME_SQL.format(column="outcome")})::int4
+    SELECT response_id, criterion_id, replicate::int4, ({outcome_code_sql("outcome")})::int4
     FROM scoring_verdict WHERE run_id = %(run)s
 """
 

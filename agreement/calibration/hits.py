@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.pairs import positions
-from consilium.lib.ratings import Outcome, Ratings, fetch_ratings
+from consilium.lib.ratings import Ratings, fetch_ratings
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 
 _POSITIVE = f"""

@@ -9,10 +9,10 @@ import numpy as np
 from agreement.items.inputs import Items
 from agreement.pairs import PairStatus, conservative_counts, n_counted, n_invalid, tally, valid_counts
 from agreement.tables import Row, Table
-from consilium.lib.ratings import Outcome
 from consilium.statistics.estimate import Figure
 from consilium.statistics.item_rest import item_rest
 from consilium.statistics.macro_f1 import macro_f1_figures
+from consilium.statistics.outcomes import Outcome
 from consilium.statistics.prevalence import prevalence_a_figures, prevalence_b_figures
 from consilium.statistics.raw_agreement import raw_agreement_figures
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from agreement.inputs import Joined, join
 from annotation.models import ExpertGroup, Physician
+from annotation.models.outcomes import outcome_code_sql
 from annotation.ratings import STAGES
-from consilium.lib.ratings import OUTCOME_SQL, copy_columns
+from consilium.lib.ratings import copy_columns
 from rubrics import superseded
 from rubrics.models import Benchmark, Case
 from scoring.raters import Rater
@@ -39,7 +40,7 @@ _RESPONSES = """
 _VOTES = f"""
     SELECT DISTINCT ON (p.id, a.response_id, d.criterion_id)
            p.id::int8, b.group_id::int8, a.response_id::int8, d.criterion_id::int8,
-           ({OUTCOME_SQL.format(column="d.outcome")})::int2, (d.note <> '')::int::int2, d.borderline::int::int2
+           ({outcome_code_sql("d.outcome")})::int2, (d.note <> '')::int::int2, d.borderline::int::int2
     FROM annotation_physician p
     JOIN annotation_assignment a ON a.annotator_id = p.user_id
     JOIN annotation_batch b ON b.id = a.batch_id AND b.group_id = ANY(%(groups)s)

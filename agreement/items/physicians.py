@@ -10,11 +10,11 @@ from agreement.items.inputs import Items, Votes
 from agreement.pairs import Pairs, PairStatus, positions
 from agreement.tables import Row, Table
 from consilium.lib.order import natural
-from consilium.lib.ratings import Outcome
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Figure, Undefined
 from consilium.statistics.item_rest import rater_rest
+from consilium.statistics.outcomes import Outcome
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
 from consilium.statistics.wilson import proportion
 

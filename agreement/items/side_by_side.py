@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 from django.db.models import F
 
-from agreement.evidence import WORDS
 from agreement.inputs import pairs_of
 from agreement.items.inputs import groups_among
 from agreement.pairs import PairStatus
 from annotation.models import Amendment, Decision, ExpertGroup, Ruling
 from annotation.text_blocks import Block, TextPiece, blocks
 from consilium.lib.ratings import Span
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
 from scoring.raters import Rater, groups_of_consensus, is_consensus
 
@@ -126,8 +126,8 @@ def _said(
         for i, criterion in enumerate(mine.criterion.tolist()):
             status = int(mine.standing[i])
             answers[response.pk, criterion] = RatedCriterion(
-                a=WORDS[int(mine.a[i])],
-                b=WORDS[int(mine.b[i])],
+                a=Outcome(mine.a[i]).word,
+                b=Outcome(mine.b[i]).word,
                 standing="agree"
                 if status in _AGREE
                 else "differ"

@@ -22,10 +22,11 @@ from agreement.label_files import JudgeFile, LabelFile
 from agreement.pairs import Pairs, PairStatus, pair, positions
 from agreement.tables import Row, Table
 from annotation.models import ExpertGroup, Physician
+from annotation.models.outcomes import outcome_code_sql
 from annotation.ratings import faulty_pairs
 from consilium.lib.errors import DomainError
 from consilium.lib.order import natural
-from consilium.lib.ratings import OUTCOME_SQL, Outcome, Ratings, copy_columns
+from consilium.lib.ratings import Ratings, copy_columns
 from consilium.statistics.alternative_annotator import (
     EPSILON,
     MINIMUM_INSTANCES,
@@ -36,6 +37,7 @@ from consilium.statistics.alternative_annotator import (
 )
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.estimate import Figure
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.raters import Rater, UnknownRater, resolve_rater
 from scoring.score_sheet import due_pairs
@@ -59,7 +61,7 @@ Ints = NDArray[np.int64]
 # Own decisions of round 1, as `annotation.ratings.physician_ratings` reads them.
 _OWN = f"""
     SELECT DISTINCT ON (p.id, a.response_id, d.criterion_id)
-           p.id::int8, a.response_id::int8, d.criterion_id::int8, ({OUTCOME_SQL.format(column="d.outcome")})::int2
+           p.id::int8, a.response_id::int8, d.criterion_id::int8, ({outcome_code_sql("d.outcome")})::int2
     FROM annotation_physician p
     JOIN annotation_assignment a ON a.annotator_id = p.user_id
     JOIN annotation_batch b ON b.id = a.batch_id AND b.group_id = ANY(%(groups)s)

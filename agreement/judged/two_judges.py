@@ -29,6 +29,7 @@ from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
 from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
 from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
+from consilium.statistics.outcomes import Outcome
 from consilium.statistics.paired_difference import mf1_differences
 from consilium.statistics.two_raters import attach_intervals
 from rubrics.models import Benchmark
@@ -227,7 +228,7 @@ def _disagreement(cells: NDArray[np.int64]) -> list[Row]:
 
 def _word(reference: int, state: int) -> str:
     if state == INVALID:
-        return "invalid"
+        return Outcome.INVALID.word
     if state == MISSING:
-        return "missing"
-    return "met" if (reference == 1) is (state == RIGHT) else "not_met"
+        return Outcome.MISSING.word
+    return (Outcome.MET if (reference == Outcome.MET) is (state == RIGHT) else Outcome.NOT_MET).word

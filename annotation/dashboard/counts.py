@@ -17,12 +17,12 @@ from annotation.models import Assignment, Batch, Check, Decision, LabelTask, Ski
 
 # In the order of a bar that fills from the left: what is furthest comes first.
 STAGES: dict[str, Promise] = {
-    "accepted": _("Accepted"),
-    "in_check": _("In check"),
+    "accepted": Assignment.Status.ACCEPTED.label,
+    "in_check": Assignment.Status.IN_CHECK.label,
     "submitted": _("Handed in"),
-    "returned": _("Returned"),
-    "draft": _("Draft"),
-    "not_started": _("Not started"),
+    "returned": Assignment.Status.RETURNED.label,
+    "draft": Assignment.Status.DRAFT.label,
+    "not_started": Assignment.Status.NOT_STARTED.label,
     "unassigned": _("In the pool"),
 }
 OPEN = ("not_started", "draft", "returned")

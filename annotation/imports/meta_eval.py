@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation.imports.decisions import group_called, report
 from annotation.imports.votes import Vote, VoteWriter
+from annotation.models import Outcome
 from consilium.core.jobs import Progress
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.candidates import Candidates
@@ -89,7 +90,7 @@ def import_meta_eval(
                         rubric=rubric,
                         criterion=criteria[criterion],
                         rater=physician,
-                        outcome="met" if label else "not_met",
+                        outcome=(Outcome.MET if label else Outcome.NOT_MET).value,
                     )
                 )
     faults.refuse_if_any()

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models.work import Batch
+from annotation.models.work import Batch, CaseWorkStatus
 from consilium.lib.audit import audited
 from consilium.lib.identifiers import new_public_id
 from rubrics.models import Benchmark, Case, slug_characters
@@ -63,12 +63,7 @@ class LabelTask(models.Model):
     Or released: another physician of the group answers in their place; what was drafted stays on record.
     """
 
-    class Status(models.TextChoices):
-        NOT_STARTED = "not_started", _("Not started")
-        DRAFT = "draft", _("Draft")
-        SUBMITTED = "submitted", _("Submitted")
-        RELEASED = "released", _("Released")
-
+    Status = CaseWorkStatus
     OPEN = (Status.NOT_STARTED, Status.DRAFT)
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)

@@ -1,21 +1,39 @@
-"""What is said of a (response, criterion) pair."""
+"""What is said of a (response, criterion) pair, as the database stores it."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from consilium.statistics.outcomes import Outcome as OutcomeCode
 
-class Outcome(models.TextChoices):
+
+class OutcomeChoices(models.TextChoices):
+    """Choices for a column of outcomes: each member is named like its code, and stored as the word of the code."""
+
+    @property
+    def code(self) -> OutcomeCode:
+        """The outcome in an array."""
+        return OutcomeCode[self.name]
+
+
+class Outcome(OutcomeChoices):
     """What a physician says of a (response, criterion) pair."""
 
-    MET = "met", _("Met")
-    NOT_MET = "not_met", _("Not met")
-    CANNOT_ASSESS = "cannot_assess", _("Cannot assess")
+    MET = OutcomeCode.MET.word, _("Met")
+    NOT_MET = OutcomeCode.NOT_MET.word, _("Not met")
+    CANNOT_ASSESS = OutcomeCode.CANNOT_ASSESS.word, _("Cannot assess")
 
 
-class RulingOutcome(models.TextChoices):
+class RulingOutcome(OutcomeChoices):
     """What an adjudicator says of a conflict."""
 
-    MET = "met", _("Met")
-    NOT_MET = "not_met", _("Not met")
-    CANNOT_ASSESS = "cannot_assess", _("Cannot assess")
-    FAULTY = "faulty", _("The criterion is faulty")
+    MET = OutcomeCode.MET.word, _("Met")
+    NOT_MET = OutcomeCode.NOT_MET.word, _("Not met")
+    CANNOT_ASSESS = OutcomeCode.CANNOT_ASSESS.word, _("Cannot assess")
+    FAULTY = OutcomeCode.FAULTY.word, _("The criterion is faulty")
+
+
+def outcome_code_sql(column: str) -> str:
+    """SQL expression for the code of the word in ``column``; UNDECIDED for any other word, and for NULL."""
+    stored = (outcome for outcome in OutcomeCode if outcome not in (OutcomeCode.UNDECIDED, OutcomeCode.MISSING))
+    cases = " ".join(f"WHEN '{outcome.word}' THEN {outcome:d}" for outcome in stored)
+    return f"CASE {column} {cases} ELSE {OutcomeCode.UNDECIDED:d} END"

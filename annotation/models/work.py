@@ -206,6 +206,15 @@ def play_a_part(user: str, part: str, group: str) -> str:
     """
 
 
+class CaseWorkStatus(models.TextChoices):
+    """States of one physician's work on a whole case: answers to questions about it, or a response to it."""
+
+    NOT_STARTED = "not_started", _("Not started")
+    DRAFT = "draft", _("Draft")
+    SUBMITTED = "submitted", _("Submitted")
+    RELEASED = "released", _("Released")
+
+
 @audited
 class Assignment(models.Model):
     """One physician's work on one response: not started → draft → submitted → in check → returned / accepted."""

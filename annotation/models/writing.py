@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models.work import Batch
+from annotation.models.work import Batch, CaseWorkStatus
 from consilium.lib.audit import audited_fields
 from consilium.lib.identifiers import new_public_id
 from rubrics.models import Candidate, Case, Response
@@ -47,11 +47,7 @@ class WritingTask(models.Model):
     The draft is saved while it is written; when it is handed in it becomes a `Response` that can never change.
     """
 
-    class Status(models.TextChoices):
-        NOT_STARTED = "not_started", _("Not started")
-        DRAFT = "draft", _("Draft")
-        SUBMITTED = "submitted", _("Submitted")
-        RELEASED = "released", _("Released")
+    Status = CaseWorkStatus
 
     class Release(models.TextChoices):
         PASSED_ON = "passed_on", _("Handed over")

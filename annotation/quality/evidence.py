@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.models import ExpertGroup
+from annotation.models.outcomes import outcome_code_sql
 from annotation.ratings import group_ratings
-from consilium.lib.ratings import OUTCOME_SQL, Outcome, copy_columns
+from consilium.lib.ratings import copy_columns
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 
 Ints = npt.NDArray[np.int64]
@@ -19,7 +21,7 @@ Ints = npt.NDArray[np.int64]
 _SAID = f"""
     SELECT DISTINCT ON (a.annotator_id, a.response_id, d.criterion_id)
            a.annotator_id::int8, b.group_id::int8, a.response_id::int8, d.criterion_id::int8,
-           ({OUTCOME_SQL.format(column="d.outcome")})::int2,
+           ({outcome_code_sql("d.outcome")})::int2,
            floor((extract(epoch FROM a.submitted_at) / 86400 + 3) / 7)::int4,
            (b.status = 'closed')::int::int2, (a.purpose = 'gold')::int::int2,
            (b.annotators_per_item > 1 OR EXISTS (
@@ -43,7 +45,7 @@ _SETTLED = """
     ORDER BY 1, 2
 """
 _KEYS = f"""
-    SELECT r.response_id::int8, k.criterion_id::int8, ({OUTCOME_SQL.format(column="k.outcome")})::int2
+    SELECT r.response_id::int8, k.criterion_id::int8, ({outcome_code_sql("k.outcome")})::int2
     FROM annotation_keyedresponse r JOIN annotation_keyeddecision k ON k.keyed_id = r.id
     WHERE r.benchmark_id = %(benchmark)s AND r.use = 'gold' AND r.active
     ORDER BY 1, 2

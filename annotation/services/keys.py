@@ -34,7 +34,7 @@ from rubrics.parsing.faults import Faults
 
 MAX_EXPLANATION_LENGTH = 2_000
 LARGEST_FILE = 5 << 20
-CODES = {0: Outcome.NOT_MET.value, 1: Outcome.MET.value, 2: Outcome.CANNOT_ASSESS.value}
+WORDS = {int(outcome.code): outcome.value for outcome in Outcome}
 CSV_COLUMNS = ("case", "candidate", "sample", "criterion", "outcome", "explanation", "setting")
 
 
@@ -82,7 +82,7 @@ def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) ->
             if case is None or response in agreed_by_response or case not in criteria:
                 continue
             rubric, criterion_ids = criteria[case]
-            decisions = {criterion: CODES[code] for criterion, code in codes.items() if code in CODES}
+            decisions = {criterion: WORDS[code] for criterion, code in codes.items() if code in WORDS}
             if criterion_ids <= decisions.keys():
                 agreed_by_response[response] = Agreed(
                     response, rubric, {c: decisions[c] for c in criterion_ids}, source

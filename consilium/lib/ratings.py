@@ -4,31 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import psycopg
 from django.db import connection
-
-
-class Outcome(IntEnum):
-    """Codes of an outcome in an array; the first two are the only ones that enter an agreement table."""
-
-    NOT_MET = 0
-    MET = 1
-    CANNOT_ASSESS = 2
-    INVALID = 3
-    UNDECIDED = 4  # several raters of one group, and no majority
-    FAULTY = 5  # an adjudicator found the criterion itself at fault
-
-
-# For SQL that reads an outcome column: CASE … END in one place.
-OUTCOME_SQL = (
-    "CASE {column} WHEN 'met' THEN 1 WHEN 'not_met' THEN 0 WHEN 'cannot_assess' THEN 2 "
-    "WHEN 'invalid' THEN 3 WHEN 'faulty' THEN 5 ELSE 4 END"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +45,10 @@ def windows(
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Three arrays of one length, sorted by response, then criterion; every pair stands there once."""
+    """Three arrays of one length, sorted by response, then criterion; every pair stands there once.
+
+    ``outcome`` holds the codes of `consilium.statistics.outcomes.Outcome`.
+    """
 
     response: npt.NDArray[np.int64]
     criterion: npt.NDArray[np.int64]

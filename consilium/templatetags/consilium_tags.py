@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
 from consilium.lib import i18n, languages, navigation, remarks
 from consilium.lib import markdown as markdown_module
+from consilium.statistics.outcomes import Outcome
 
 if TYPE_CHECKING:
     from django.core.paginator import Page
@@ -57,11 +58,11 @@ STATUS_LABELS: dict[str, Any] = {
     "adjudicated": gettext_lazy("Adjudicated"),
 }
 OUTCOME_LABELS: dict[str, Any] = {
-    "met": gettext_lazy("Met"),
-    "not_met": gettext_lazy("Not met"),
-    "cannot_assess": gettext_lazy("Cannot assess"),
-    "invalid": gettext_lazy("Invalid"),
-    "faulty": gettext_lazy("Criterion faulty"),
+    Outcome.MET.word: gettext_lazy("Met"),
+    Outcome.NOT_MET.word: gettext_lazy("Not met"),
+    Outcome.CANNOT_ASSESS.word: gettext_lazy("Cannot assess"),
+    Outcome.INVALID.word: gettext_lazy("Invalid"),
+    Outcome.FAULTY.word: gettext_lazy("Criterion faulty"),
 }
 
 

@@ -9,13 +9,14 @@ from typing import Any, BinaryIO
 
 from consilium.lib.csvfile import inert
 from consilium.lib.phrases import Phrase
+from consilium.statistics.outcomes import Outcome
 from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import KEY_LENGTH, Fields
 from rubrics.parsing.reader import BOM, Limits, LineReader, RecordReader
 from rubrics.parsing.responses import LARGEST_SAMPLE
 
-OUTCOMES = ("met", "not_met", "cannot_assess")
+OUTCOMES = (Outcome.MET.word, Outcome.NOT_MET.word, Outcome.CANNOT_ASSESS.word)
 STAGES = ("annotator", "checker", "adjudicator")
 COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
 OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "replicate", "prompt_id", "case_id", "model")
@@ -117,7 +118,7 @@ class DecisionReader:
             value = {"true": True, "false": False}.get(value.strip().lower(), value)
         if not isinstance(value, bool):
             fields.fault("criteria_met", Phrase("This must be true or false."))
-        return "met" if value is True else "not_met"
+        return (Outcome.MET if value is True else Outcome.NOT_MET).word
 
 
 def replicate_of(fields: Fields, of_file: int | None) -> int:

@@ -9,8 +9,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models.outcomes import OutcomeChoices
 from consilium.lib.audit import audited
 from consilium.lib.identifiers import new_public_id
+from consilium.statistics.outcomes import Outcome as OutcomeCode
 from rubrics.models import Benchmark, Criterion, Response, Rubric
 
 
@@ -206,10 +208,10 @@ class JudgeCall(models.Model):
 class Verdict(models.Model):
     """What a judge says of one (response, criterion) pair. Missing is the absence of the row; invalid is a state."""
 
-    class Outcome(models.TextChoices):
-        MET = "met", _("Met")
-        NOT_MET = "not_met", _("Not met")
-        INVALID = "invalid", _("Invalid")
+    class Outcome(OutcomeChoices):
+        MET = OutcomeCode.MET.word, _("Met")
+        NOT_MET = OutcomeCode.NOT_MET.word, _("Not met")
+        INVALID = OutcomeCode.INVALID.word, _("Invalid")
 
     run = models.ForeignKey(JudgeRun, on_delete=models.PROTECT, related_name="verdicts")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="+")

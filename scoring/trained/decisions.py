@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from annotation.models import ExpertGroup
 from annotation.ratings import faulty_pairs, group_ratings, with_faulty
 from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Outcome, Ratings
+from consilium.lib.ratings import Ratings
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Criterion, Response, RubricItem
 from scoring.trained.features import Texts
 
@@ -23,9 +24,9 @@ STAGE = "checked"
 DEV_SHARE = 0.2
 # Why a pair teaches nothing, as cards and manifests name it.
 LEFT_OUT = {
-    Outcome.CANNOT_ASSESS: "cannot_assess",
+    Outcome.CANNOT_ASSESS: Outcome.CANNOT_ASSESS.word,
     Outcome.UNDECIDED: "tie",
-    Outcome.FAULTY: "faulty",
+    Outcome.FAULTY: Outcome.FAULTY.word,
 }
 
 

@@ -1,10 +1,11 @@
 """Verdicts of judges made elsewhere, as they stand in files. Reads and checks; knows no table."""
 
+from consilium.statistics.outcomes import Outcome
 from scoring.verdict_files.graded import Grade, GradedResponse, graded_responses, read_graded_responses
 from scoring.verdict_files.judgements import JudgedResponse, read_judgements
 from scoring.verdict_files.records import Container, Layout, Shape, layout_of
 
-OUTCOMES = ("met", "not_met", "invalid")
+OUTCOMES = (Outcome.MET.word, Outcome.NOT_MET.word, Outcome.INVALID.word)
 
 __all__ = [
     "OUTCOMES",

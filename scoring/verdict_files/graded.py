@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any, BinaryIO
 
 from consilium.lib.phrases import Phrase
+from consilium.statistics.outcomes import Outcome
 from rubrics.parsing.cases import CaseRecord, CriterionRecord, healthbench_case
 from rubrics.parsing.decisions import replicate_of
 from rubrics.parsing.faults import Faults
@@ -77,7 +78,7 @@ class GradedResponse:
         reached = sum(
             each
             for each, grade in zip(points, self.grades, strict=True)
-            if grade.outcome == "met" or (grade.outcome == "invalid" and each < 0)
+            if grade.outcome == Outcome.MET.word or (grade.outcome == Outcome.INVALID.word and each < 0)
         )
         return reached / best
 
@@ -119,8 +120,8 @@ def grade_of(answer: dict[str, Any]) -> Grade:
     met, explanation = answer.get("criteria_met"), answer.get("explanation")
     text = explanation if isinstance(explanation, str) else ""
     if met is True or met is False:
-        return Grade("met" if met else "not_met", text)
-    return Grade("invalid", text or f"criteria_met: {json.dumps(met, ensure_ascii=False)[:500]}")
+        return Grade((Outcome.MET if met else Outcome.NOT_MET).word, text)
+    return Grade(Outcome.INVALID.word, text or f"criteria_met: {json.dumps(met, ensure_ascii=False)[:500]}")
 
 
 def candidate_of(fields: Fields, given: str) -> str:

@@ -13,8 +13,9 @@ from sklearn.metrics import cohen_kappa_score, f1_score
 
 from agreement.compare import COLUMNS, compare
 from agreement.frame import CaseLabels, Frame
-from agreement.pairs import MISSING, Pairs, PairStatus, pair
-from consilium.lib.ratings import Outcome, Ratings
+from agreement.pairs import Pairs, PairStatus, pair
+from consilium.lib.ratings import Ratings
+from consilium.statistics.outcomes import Outcome
 
 CRITERIA = 4
 CANDIDATES = ("alpha", "beta")
@@ -109,7 +110,7 @@ def test_every_slice_has_the_mf1_and_kappa_of_scikit_learn(drawn: tuple[int, lis
 
 
 MET, NOT_MET, CANNOT, INVALID = Outcome.MET, Outcome.NOT_MET, Outcome.CANNOT_ASSESS, Outcome.INVALID
-UNDECIDED, FAULTY = Outcome.UNDECIDED, Outcome.FAULTY
+UNDECIDED, FAULTY, MISSING = Outcome.UNDECIDED, Outcome.FAULTY, Outcome.MISSING
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from annotation.models import Adjudication, Amendment, Assignment, Batch, Check,
 from annotation.ratings import consensus_ratings, group_ratings
 from consilium.core.versioning import StaleSave
 from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.ratings import Outcome
+from consilium.statistics.outcomes import Outcome
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, UserFactory, decide, make_batch, member
 

@@ -21,7 +21,7 @@ from agreement.services import create_report
 from agreement.services import run as run_report
 from annotation.models import ExpertGroup
 from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Outcome
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.judge_config import check_judge_name
 from scoring.raters import UnknownRater, _pairs_in, groups_of_consensus, resolve_rater

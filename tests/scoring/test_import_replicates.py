@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from consilium.lib.ratings import Outcome
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, ImportJob, Response
 from rubrics.services import import_jobs
 from scoring.models import JudgeRun, Verdict

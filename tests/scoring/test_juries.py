@@ -21,7 +21,8 @@ from agreement.services import create_report
 from agreement.services import run as run_report
 from agreement.stored import table_of
 from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Outcome, Ratings
+from consilium.lib.ratings import Ratings
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response, Rubric
 from scoring.judge_runs import run_sets
 from scoring.juries import jury_figures, jury_states

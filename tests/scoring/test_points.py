@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,12 +65,31 @@ def test_cannot_assess_takes_the_score_unless_a_rule_gives_one():
     assert (bool(scores.has_score[0]), bool(scores.has_hits[0]), int(scores.hits[0])) == (False, True, 1)
 
 
+@pytest.mark.django_db
 def test_codes_are_those_of_the_database():
-    from consilium.lib import ratings
+    from annotation.models import Outcome as DecisionOutcome
+    from annotation.models import RulingOutcome
+    from annotation.models.outcomes import outcome_code_sql
+    from scoring.models import Verdict
 
-    assert {code.name: code.value for code in Outcome if code != MISSING} == {
-        code.name: code.value for code in ratings.Outcome
-    }
+    columns = (DecisionOutcome, RulingOutcome, Verdict.Outcome)
+    stored = {choice.value: choice.code for choices in columns for choice in choices}
+    assert stored == {"met": MET, "not_met": NOT, "cannot_assess": CANNOT, "invalid": INVALID, "faulty": FAULTY}
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT w, {outcome_code_sql('w')} FROM unnest(%s::text[]) AS w", [[*stored, "other"]])
+        assert dict(cursor.fetchall()) == {**stored, "other": UNDECIDED}
+
+
+def test_codes_and_words_stay_as_files_and_reports_have_them():
+    assert [(outcome.value, outcome.word) for outcome in Outcome] == [
+        (0, "not_met"),
+        (1, "met"),
+        (2, "cannot_assess"),
+        (3, "invalid"),
+        (4, "undecided"),
+        (5, "faulty"),
+        (6, "missing"),
+    ]
 
 
 def test_undecided_and_faulty_criteria():

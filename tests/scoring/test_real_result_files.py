@@ -19,7 +19,7 @@ from django.core.management import call_command
 
 from annotation.models import Adjudication, ExpertGroup
 from annotation.ratings import group_ratings
-from consilium.lib.ratings import Outcome
+from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Case, Response
 from scoring.models import JudgeRun, Verdict
 
