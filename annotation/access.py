@@ -24,6 +24,7 @@ from annotation.models import (
     Membership,
     Part,
 )
+from consilium.lib.prepared import Prepared, keyed
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
 
@@ -71,22 +72,27 @@ def get_own_assignment(user: AnyUser, public_id: str) -> Assignment:
     return get_object_or_404(rows, public_id=public_id)
 
 
-# What `_ever_own` says, by hand: every autosave asks it, and putting the query together took longer than running it.
-OWN_WORK = """
-    SELECT a.id, a.public_id, a.batch_id, a.rubric_id, a.annotator_id, a.status, a.round, a.position, a.purpose,
-           a.started_at
-    FROM annotation_assignment a JOIN annotation_batch b ON b.id = a.batch_id
-    WHERE a.public_id = %s AND a.annotator_id = %s AND NOT b.imported
-      AND EXISTS (SELECT 1 FROM annotation_membership m WHERE m.group_id = b.group_id AND m.user_id = a.annotator_id
-                  AND m.role = 'annotator' AND m.active)
-"""
+# What a save needs. Every autosave runs it, and building the query anew took longer than running it.
+_own_work = Prepared(
+    lambda user, public_id: (
+        _ever_own(keyed(user))
+        .filter(public_id=public_id)
+        .order_by()
+        .only(
+            *("public_id", "batch_id", "rubric_id", "annotator_id"),
+            *("status", "round", "position", "purpose", "started_at"),
+        )
+    ),
+    user=int,
+    public_id=str,
+)
 
 
 def get_own_work(user: AnyUser, public_id: str) -> Assignment:
     """One of the annotator's own assignments with no more than a save needs; 404 as in `get_own_assignment`."""
     if "\x00" in public_id:
         raise Http404
-    row = next(iter(Assignment.objects.raw(OWN_WORK, [public_id, user.pk])), None)
+    row = _own_work.first(user=user.pk, public_id=public_id)
     if row is None:
         raise Http404
     return row
