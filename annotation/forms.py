@@ -14,6 +14,7 @@ from annotation.dashboard.people import Person
 from annotation.dashboard.pieces import PieceFilter
 from annotation.models import Assignment, Batch, ExpertGroup, Membership, Outcome, RulingOutcome
 from annotation.services import BatchTerms, ResponseFilter
+from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
 from rubrics.models import Benchmark, Candidate, Difficulty, Register
 
 
@@ -28,14 +29,14 @@ class AmendmentForm(SeenForm):
     """A checker's other outcome, with the reason."""
 
     outcome = forms.ChoiceField(choices=Outcome.choices)
-    reason = forms.CharField(required=False, max_length=2_000)
+    reason = forms.CharField(required=False, max_length=MAX_REASON_LENGTH)
 
 
 class RulingForm(SeenForm):
     """An adjudicator's word on a conflict; the outcome ``none`` takes it back."""
 
     outcome = forms.ChoiceField(choices=[("none", ""), *RulingOutcome.choices])
-    reason = forms.CharField(required=False, max_length=2_000)
+    reason = forms.CharField(required=False, max_length=MAX_REASON_LENGTH)
 
     def clean_outcome(self) -> str:
         """``none`` takes the ruling back; a request that names no outcome at all is refused and takes nothing back."""
@@ -46,7 +47,9 @@ class RulingForm(SeenForm):
 class ReturnForm(forms.Form):
     """Why work is sent back."""
 
-    note = forms.CharField(label=_("What to look at again"), max_length=5_000, widget=forms.Textarea(attrs={"rows": 4}))
+    note = forms.CharField(
+        label=_("What to look at again"), max_length=MAX_NOTE_LENGTH, widget=forms.Textarea(attrs={"rows": 4})
+    )
 
 
 class GroupForm(forms.Form):

@@ -18,7 +18,6 @@ from annotation.services.label_batches import CaseFilter, LabelTerms
 from annotation.services.labels import (
     MAX_HELP_LENGTH,
     MAX_LABEL_LENGTH,
-    MAX_NOTE_LENGTH,
     MAX_OPTIONS,
     MAX_VALUE_LENGTH,
     AnswerInput,
@@ -26,6 +25,8 @@ from annotation.services.labels import (
     OptionRefused,
     QuestionInput,
 )
+from annotation.wire import LARGEST_VERSION, Malformed, note_of
+from consilium.core.limits import MAX_NOTE_LENGTH
 from rubrics.models import Benchmark, slug_characters
 
 Row = tuple[str, Promise | str, Promise | str]

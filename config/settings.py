@@ -120,6 +120,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
+                "consilium.context.limits",
                 "demo.context.demo_sign_ins",
             ],
         },

@@ -10,14 +10,13 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_TAG_LENGTH
 from consilium.lib.errors import LineError
 from rubrics.models import Case, Difficulty, Register, Rubric
 
 ROLES = ("user", "assistant", "system")
 MAX_TURNS = 200
 MAX_TEXT_LENGTH = 200_000
-MAX_KEY_LENGTH = 200
-MAX_TAG_LENGTH = 300
 MAX_TAGS = 200
 CONTENT = ("key", "conversation", "reference_answer")  # frozen once a rubric of the case is published
 FIELDS = (*CONTENT, "difficulty", "register", "language", "tags")

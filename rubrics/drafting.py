@@ -14,13 +14,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from consilium.core.limits import MAX_CRITERION_LENGTH, MAX_TAG_LENGTH, MAX_TRACEABILITY_LENGTHS
 from consilium.lib.errors import LineError
 from rubrics.lint.words import PLACEHOLDER
 from rubrics.models import Case, RubricItem
 
 MAX_ITEMS = 500
-MAX_TEXT_LENGTH = 20_000
-MAX_TAG_LENGTH = 300
 MAX_TAGS = 50
 LOWEST, HIGHEST = -10, 10
 
@@ -56,7 +55,7 @@ class ItemsInput:
     faults: list[LineError] = field(default_factory=list)
 
 
-TEXTS = {"text": MAX_TEXT_LENGTH, "source": 2_000, "element": 2_000, "expectation": 2_000, "bank": 200}
+TEXTS = {"text": MAX_CRITERION_LENGTH, **MAX_TRACEABILITY_LENGTHS}
 KEYS = frozenset(DraftItem.__dataclass_fields__)
 
 

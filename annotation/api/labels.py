@@ -22,6 +22,8 @@ from annotation.api.serializers import Plain
 from annotation.models import LabelTask
 from annotation.payload import LARGEST_VERSION
 from annotation.services import labels as services
+from annotation.wire import LARGEST_VERSION
+from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.versioning import StaleSave
 from consilium.lib.api import StrictSerializer
 from consilium.lib.endpoints import PAGED, page_of
@@ -175,7 +177,7 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
     question = serializers.CharField(max_length=16)
     value = serializers.CharField(max_length=60)
     certainty = serializers.IntegerField(min_value=0, max_value=100, allow_null=True, default=None)
-    note = serializers.CharField(max_length=services.MAX_NOTE_LENGTH, allow_blank=True, default="")
+    note = serializers.CharField(max_length=MAX_NOTE_LENGTH, allow_blank=True, default="")
     version = serializers.IntegerField(min_value=0, max_value=LARGEST_VERSION, default=0)
     client_id = serializers.UUIDField(allow_null=True, default=None)
 

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from annotation.models import Batch, Membership, Outcome, RulingOutcome, Skip
 from annotation.services import BatchTerms, DecisionInput, ResponseFilter, new_seed
+from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
 from consilium.lib.api import StrictSerializer
 from rubrics.models import Candidate, Difficulty, Register
 
@@ -197,7 +198,7 @@ class DecisionSerializer(StrictSerializer, Plain):
     criterion = serializers.IntegerField()
     outcome = serializers.ChoiceField(choices=Outcome.choices, allow_null=True)
     borderline = serializers.BooleanField(default=False)
-    note = serializers.CharField(allow_blank=True, default="", max_length=5_000)
+    note = serializers.CharField(allow_blank=True, default="", max_length=MAX_NOTE_LENGTH)
     evidence = EvidenceSerializer(many=True, required=False)
     version = serializers.IntegerField(min_value=0, default=0)
     client_id = serializers.UUIDField(allow_null=True, default=None)
@@ -216,7 +217,7 @@ class SkipSerializer(StrictSerializer, Plain):
     """Why a response is passed over; another reason needs a note."""
 
     reason = serializers.ChoiceField(choices=Skip.Reason.choices)
-    note = serializers.CharField(allow_blank=True, default="", max_length=5_000)
+    note = serializers.CharField(allow_blank=True, default="", max_length=MAX_NOTE_LENGTH)
 
 
 class AssignmentSerializer(Plain):
@@ -315,13 +316,13 @@ class AmendmentSerializer(SeenSerializer):
 
     criterion = serializers.IntegerField()
     outcome = serializers.ChoiceField(choices=Outcome.choices)
-    reason = serializers.CharField(allow_blank=True, default="", max_length=2_000)
+    reason = serializers.CharField(allow_blank=True, default="", max_length=MAX_REASON_LENGTH)
 
 
 class ReturnSerializer(StrictSerializer, Plain):
     """Why work is sent back."""
 
-    note = serializers.CharField(max_length=5_000)
+    note = serializers.CharField(max_length=MAX_NOTE_LENGTH)
 
 
 class AdjudicationListSerializer(Plain):
@@ -387,4 +388,4 @@ class RulingSerializer(SeenSerializer):
 
     criterion = serializers.IntegerField()
     outcome = serializers.ChoiceField(choices=RulingOutcome.choices, allow_blank=True)
-    reason = serializers.CharField(allow_blank=True, default="", max_length=2_000)
+    reason = serializers.CharField(allow_blank=True, default="", max_length=MAX_REASON_LENGTH)

@@ -17,6 +17,7 @@ from accounts.models import User
 from annotation.case_work import following
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.locks import RowLock, lock_exclusive, lock_shared
 from consilium.core.versioning import is_replay, refuse_stale
 from consilium.lib.errors import Conflict, DomainError
@@ -25,7 +26,7 @@ from rubrics.models import Benchmark, slug_characters
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 9
 ACUITY_LEVELS = 4
-MAX_VALUE_LENGTH, MAX_LABEL_LENGTH, MAX_HELP_LENGTH, MAX_NOTE_LENGTH = 60, 120, 500, 5_000
+MAX_VALUE_LENGTH, MAX_LABEL_LENGTH, MAX_HELP_LENGTH = 60, 120, 500
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from annotation import access, screens, services
 from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Check, Outcome
 from annotation.screens_review import check_lists, note_of_the_round_before
+from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.versioning import StaleSave
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in, swap_into
@@ -183,7 +184,7 @@ def accept(request: SignedInRequest, public_id: str) -> HttpResponse:
 def send_back(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Return the work with a note and go on with the next."""
     assignment = access.get_held_check(request.user, public_id)
-    note = request.POST.get("note", "").replace("\x00", "")[:5_000]
+    note = request.POST.get("note", "").replace("\x00", "")[:MAX_NOTE_LENGTH]
     try:
         _refuse_former_round(request, assignment)
         services.return_check(assignment=assignment, checker=request.user, note=note, at=timezone.now())

@@ -14,6 +14,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from consilium.lib.api import StrictSerializer
 from consilium.lib.endpoints import valid
 from consilium.lib.errors import DomainError, ImportRefused
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Plain = serializers.Serializer[Any]
-MAX_COMMENT_LENGTH = publishing.MAX_COMMENT_LENGTH
 
 
 class VersionSerializer(Plain):
@@ -75,7 +75,7 @@ class InReviewSerializer(Plain):
 class NoteSerializer(StrictSerializer, Plain):
     """What changed, and why."""
 
-    note = serializers.CharField(max_length=MAX_COMMENT_LENGTH, allow_blank=True, default="")
+    note = serializers.CharField(max_length=MAX_REVIEW_COMMENT_LENGTH, allow_blank=True, default="")
 
 
 class ReviewDecisionSerializer(StrictSerializer, Plain):
@@ -83,8 +83,10 @@ class ReviewDecisionSerializer(StrictSerializer, Plain):
 
     outcome = serializers.ChoiceField(choices=RubricReview.Outcome.choices)
     digest = serializers.CharField(max_length=64, help_text="Of what was read; 409 where another text stands.")
-    comment = serializers.CharField(max_length=MAX_COMMENT_LENGTH, allow_blank=True, default="")
-    item_comments = serializers.DictField(child=serializers.CharField(max_length=MAX_COMMENT_LENGTH), default=dict)
+    comment = serializers.CharField(max_length=MAX_REVIEW_COMMENT_LENGTH, allow_blank=True, default="")
+    item_comments = serializers.DictField(
+        child=serializers.CharField(max_length=MAX_REVIEW_COMMENT_LENGTH), default=dict
+    )
 
 
 class SendManySerializer(StrictSerializer, Plain):
@@ -93,7 +95,7 @@ class SendManySerializer(StrictSerializer, Plain):
     cases = serializers.ListField(
         child=serializers.CharField(max_length=16), max_length=publishing_many.MAX_AT_ONCE, min_length=1
     )
-    note = serializers.CharField(max_length=MAX_COMMENT_LENGTH)
+    note = serializers.CharField(max_length=MAX_REVIEW_COMMENT_LENGTH)
 
 
 class ReadSerializer(StrictSerializer, Plain):
@@ -107,7 +109,7 @@ class ApproveManySerializer(StrictSerializer, Plain):
     """Rubrics in review that were read, approved together."""
 
     rubrics = ReadSerializer(many=True)
-    comment = serializers.CharField(max_length=MAX_COMMENT_LENGTH, allow_blank=True, default="")
+    comment = serializers.CharField(max_length=MAX_REVIEW_COMMENT_LENGTH, allow_blank=True, default="")
 
 
 class RefusedSerializer(Plain):

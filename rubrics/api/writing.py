@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.services import person_of
+from consilium.core.limits import MAX_REASON_LENGTH
 from consilium.core.versioning import StaleSave
 from consilium.lib.api import StrictSerializer
 from consilium.lib.endpoints import PAGED, only, page_of, valid
@@ -116,7 +117,7 @@ class WaiverSerializer(StrictSerializer, Plain):
 
     kind = serializers.CharField(max_length=30)
     quote = serializers.CharField(trim_whitespace=False)
-    reason = serializers.CharField(max_length=2000)
+    reason = serializers.CharField(max_length=MAX_REASON_LENGTH)
 
 
 class AuthoringRoleSerializer(Plain):

@@ -12,6 +12,7 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.limits import MAX_AUDIT_COMMENT_LENGTH
 from consilium.core.versioning import refuse_stale
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -24,7 +25,6 @@ from rubrics.services.revisions import request_revision
 
 QUESTIONS = ("correctness", "necessity", "consistency", "guidelines")
 Outcome = AuditItem.Outcome
-MAX_COMMENT_LENGTH = 5_000
 LARGEST_SEED = 2**31 - 1
 MAX_AUDITORS = 10
 
@@ -245,8 +245,8 @@ def _checked(row: AuditItem, finding: AuditFinding) -> dict[str, Any]:
         raise DomainError(_("The questions are: %(names)s.") % {"names": ", ".join(QUESTIONS)})
     if finding.outcome not in ("", *Outcome.values):
         raise DomainError(_("One of: %(names)s.") % {"names": ", ".join(Outcome.values)})
-    if len(finding.comment) > MAX_COMMENT_LENGTH:
-        raise DomainError(_("At most %(n)s characters.") % {"n": f"{MAX_COMMENT_LENGTH:,}"})
+    if len(finding.comment) > MAX_AUDIT_COMMENT_LENGTH:
+        raise DomainError(_("At most %(n)s characters.") % {"n": f"{MAX_AUDIT_COMMENT_LENGTH:,}"})
     chosen = sorted(set(finding.criteria))
     known = row.rubric.items.filter(criterion__in=chosen).count() if chosen else 0
     if known != len(chosen):

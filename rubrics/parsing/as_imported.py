@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from consilium.core.limits import MAX_TRACEABILITY_LENGTHS
+
 KEY = "as_imported"
 # Names that metadata uses itself; a field of the file that is called so is kept under ``fields``.
 RESERVED = frozenset({KEY, "criterion_extras", "context_length"})
-# What a criterion rests on, under ``traceability`` in an element of ``rubrics``, and how long each may be.
-TRACEABILITY = {"source": 2_000, "element": 2_000, "expectation": 2_000, "bank": 200}
 COMPLETIONS = ("ideal_completion", "ideal_completions_group", "ideal_completions_ref_completions")
 
 
@@ -37,9 +37,11 @@ def ideal_completions(
 
 def traceability_of(value: Any) -> dict[str, str] | None:
     """What a criterion rests on, where ``value`` is what a release writes of that; None for anything else."""
-    if not isinstance(value, Mapping) or not value or not value.keys() <= TRACEABILITY.keys():
+    if not isinstance(value, Mapping) or not value or not value.keys() <= MAX_TRACEABILITY_LENGTHS.keys():
         return None
-    sound = all(isinstance(text, str) and 0 < len(text) <= TRACEABILITY[name] for name, text in value.items())
+    sound = all(
+        isinstance(text, str) and 0 < len(text) <= MAX_TRACEABILITY_LENGTHS[name] for name, text in value.items()
+    )
     return dict(value) if sound else None
 
 

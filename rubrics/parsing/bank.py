@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from consilium.core.limits import MAX_CRITERION_LENGTH
 from consilium.lib.phrases import Phrase
 from rubrics.parsing.decisions import read_table, starts_with_object
 from rubrics.parsing.faults import Faults
@@ -14,7 +15,7 @@ from rubrics.parsing.fields import TAG_LENGTH, Fields, Ids, kind
 from rubrics.parsing.language import detect_language
 from rubrics.parsing.reader import Limits, RecordReader
 
-MAX_KEY_LENGTH, MAX_SECTION_LENGTH, MAX_DIMENSION_LENGTH, MAX_TEXT_LENGTH = 100, 100, 200, 20_000
+MAX_KEY_LENGTH, MAX_SECTION_LENGTH, MAX_DIMENSION_LENGTH = 100, 100, 200
 MAX_TAGS = 50
 LOWEST, HIGHEST, USUAL = -10, 10, 5
 # What stands in addresses and in the tag ``cluster:KEY``.
@@ -120,7 +121,7 @@ def _texts(fields: Fields, name: str, is_json: bool) -> dict[str, str]:
         for language in fields.mapping(name):
             _keep(fields, f"{name}.{language}", value[language], language, texts)
     elif value is not None:
-        text = fields.text(name, required=False, longest=MAX_TEXT_LENGTH).strip()
+        text = fields.text(name, required=False, longest=MAX_CRITERION_LENGTH).strip()
         if text:
             texts[detect_language(text)] = text
     for column in [each for each in fields.record if each.startswith(f"{name}_")]:
@@ -136,8 +137,8 @@ def _keep(fields: Fields, place: str, value: Any, language: str, texts: dict[str
         return
     elif not isinstance(value, str):
         fields.fault(place, Phrase("This must be a text, not %(kind)s.", kind=kind(value)))
-    elif len(value) > MAX_TEXT_LENGTH:
-        fields.fault(place, Phrase("This is longer than %(longest)s characters.", longest=MAX_TEXT_LENGTH))
+    elif len(value) > MAX_CRITERION_LENGTH:
+        fields.fault(place, Phrase("This is longer than %(longest)s characters.", longest=MAX_CRITERION_LENGTH))
     elif language in texts:
         fields.fault(place, Phrase("There are two texts in this language."))
     elif value.strip():

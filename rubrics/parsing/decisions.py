@@ -7,12 +7,13 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_NOTE_LENGTH
 from consilium.lib.csvfile import inert
 from consilium.lib.phrases import Phrase
 from consilium.statistics.outcomes import Outcome
 from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import KEY_LENGTH, Fields
+from rubrics.parsing.fields import Fields
 from rubrics.parsing.reader import BOM, Limits, LineReader, RecordReader
 from rubrics.parsing.responses import LARGEST_SAMPLE
 
@@ -21,7 +22,6 @@ STAGES = ("annotator", "checker", "adjudicator")
 COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
 OPTIONAL_COLUMNS = ("setting", "criteria_met", "explanation", "replicate", "prompt_id", "case_id", "model")
 MAX_POSITION_LENGTH = 6
-MAX_NOTE_LENGTH = 5_000  # as where physicians type it
 MAX_COLUMNS = 500
 MAX_REPLICATE = 999
 
@@ -93,7 +93,7 @@ class DecisionReader:
 
     def _decision(self, fields: Fields) -> DecisionRecord:
         candidate_field = fields.name_of("candidate", "model")
-        candidate = fields.text(candidate_field, required=not self.candidate, longest=KEY_LENGTH)
+        candidate = fields.text(candidate_field, required=not self.candidate, longest=MAX_KEY_LENGTH)
         return DecisionRecord(
             line=fields.line,
             case=fields.key(fields.name_of("case", "prompt_id", "case_id")),
@@ -101,7 +101,7 @@ class DecisionReader:
             sample=_whole(fields, "sample", LARGEST_SAMPLE),
             criterion=_criterion(fields),
             outcome=self._outcome(fields),
-            rater=fields.text("rater", required=self.rater, longest=KEY_LENGTH).strip(),
+            rater=fields.text("rater", required=self.rater, longest=MAX_KEY_LENGTH).strip(),
             stage=fields.choice("stage", STAGES, required=False) or "annotator",
             note=fields.text("note", required=False, longest=MAX_NOTE_LENGTH if self.rater else None),
             explanation=fields.text("explanation", required=False),

@@ -7,10 +7,10 @@ from array import array
 from collections.abc import Collection
 from typing import Any
 
+from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.lib.phrases import Phrase
 from rubrics.parsing.faults import Faults
 
-KEY_LENGTH = 200
 _EACH = 50  # bytes that a value takes, whatever it holds
 TAG_LENGTH = 300
 _64_BITS = (1 << 64) - 1
@@ -76,7 +76,7 @@ class Fields:
         value = self.take(name)
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        text = self.text(name, longest=KEY_LENGTH)
+        text = self.text(name, longest=MAX_KEY_LENGTH)
         if text.strip() not in ("", text):
             self.fault(name, Phrase("There is white space around this id."))
         return text

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.lib.phrases import Phrase
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import KEY_LENGTH, Fields, Ids, size_of
+from rubrics.parsing.fields import Fields, Ids, size_of
 from rubrics.parsing.reader import Limits, RecordReader
 
 SETTING_LENGTH = 40
@@ -65,7 +66,7 @@ def response_of(fields: Fields, candidate: str = "") -> ResponseRecord:
     name_field = fields.name_of("candidate", "model")
     text_field = fields.name_of("response", "completion")
     case = fields.key(case_field)
-    own_name = fields.text(name_field, required=not candidate, longest=KEY_LENGTH)
+    own_name = fields.text(name_field, required=not candidate, longest=MAX_KEY_LENGTH)
     if own_name != own_name.strip():
         fields.fault(name_field, Phrase("There is white space around this name."))
     sample = fields.integer("sample", low=0, high=LARGEST_SAMPLE, default=0)

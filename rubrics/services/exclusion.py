@@ -10,10 +10,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.limits import MAX_EXCLUSION_REASON_LENGTH
 from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import Case
-
-MAX_REASON_LENGTH = 5_000
 
 
 @transaction.atomic
@@ -46,8 +45,8 @@ def checked_reason(reason: str) -> str:
     reason = reason.strip()
     if not reason:
         raise DomainError(_("Give the reason: it stays on record with the case."))
-    if len(reason) > MAX_REASON_LENGTH:
-        raise DomainError(_("At most %(n)s characters.") % {"n": f"{MAX_REASON_LENGTH:,}"})
+    if len(reason) > MAX_EXCLUSION_REASON_LENGTH:
+        raise DomainError(_("At most %(n)s characters.") % {"n": f"{MAX_EXCLUSION_REASON_LENGTH:,}"})
     return reason
 
 

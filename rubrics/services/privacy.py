@@ -8,12 +8,12 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.limits import MAX_REASON_LENGTH
 from consilium.lib.errors import DomainError
 from rubrics.drafting import DraftItem, items_of
 from rubrics.models import Case, PrivacyWaiver, Rubric
 from rubrics.privacy import all_findings
 
-MAX_REASON_LENGTH = 2_000
 OPEN = (Rubric.Status.DRAFT, Rubric.Status.IN_REVIEW)
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from consilium.core.versioning import refuse_stale
 from consilium.lib.errors import Conflict, DomainError, LineError
 from consilium.lib.transitions import transition
@@ -39,7 +40,6 @@ from rubrics.services.exclusion import exclude_case
 
 Status = Rubric.Status
 APPROVED, RETURNED = RubricReview.Outcome.APPROVED, RubricReview.Outcome.RETURNED
-MAX_COMMENT_LENGTH = 10_000
 
 
 class NotReady(DomainError):
@@ -86,7 +86,7 @@ def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, tell: b
     if row.status != Status.DRAFT:
         raise Conflict(_("This rubric is in review or published by now."))
     _counts(row.case)
-    note = note.strip()[:MAX_COMMENT_LENGTH] or row.note
+    note = note.strip()[:MAX_REVIEW_COMMENT_LENGTH] or row.note
     faults = what_is_in_the_way(row, items_of(draft.content))
     if row.based_on_id is not None and not note:
         faults.append(LineError(0, "note", _("Say what changed, and why.")))
@@ -118,7 +118,7 @@ def return_draft(
     row, draft = _locked(rubric)
     _may_review(row, draft, reviewer)
     comments = _comments(draft, item_comments)
-    comment = comment.strip()[:MAX_COMMENT_LENGTH]
+    comment = comment.strip()[:MAX_REVIEW_COMMENT_LENGTH]
     if not comment and comments:
         comment = _("See the comments beside the criteria.")
     if not comment:
@@ -172,7 +172,7 @@ def approve(
     faults = what_is_in_the_way(row, items_of(draft.content))  # rules or the case may have changed meanwhile
     if faults:
         raise NotReady(faults)
-    comment = comment.strip()[:MAX_COMMENT_LENGTH]
+    comment = comment.strip()[:MAX_REVIEW_COMMENT_LENGTH]
     _review(row, draft, reviewer, APPROVED, comment, _comments(draft, item_comments or {}), at)
     _publish_if_approved(row, draft, reviewer, at, tell=tell)
     return row
@@ -304,7 +304,9 @@ def _comments(draft: RubricDraft, given: Mapping[str, str]) -> dict[str, str]:
     """Comments that say something, on items that are there."""
     item_ids: Collection[str] = {item.id for item in items_of(draft.content)}
     return {
-        name: text.strip()[:MAX_COMMENT_LENGTH] for name, text in given.items() if name in item_ids and text.strip()
+        name: text.strip()[:MAX_REVIEW_COMMENT_LENGTH]
+        for name, text in given.items()
+        if name in item_ids and text.strip()
     }
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from consilium.core.limits import MAX_CRITERION_LENGTH, MAX_TAG_LENGTH
 from consilium.lib.phrases import Phrase
-from rubrics.drafting import MAX_ITEMS, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_LENGTH, TEXTS
+from rubrics.drafting import MAX_ITEMS, MAX_TAGS, TEXTS
 from rubrics.parsing.faults import Faults
 from rubrics.tables.columns import CASE, COLUMNS, Cell, Formula, bare, column_of, parted, points_of, text_of
 from rubrics.tables.reading import Rows, rows_of_text
@@ -128,7 +129,7 @@ def _row(line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Fault
 
 def read_pasted(text: str, faults: Faults, *, columns: Sequence[str] | None = None) -> Pasted:
     """What somebody pasted, with or without a heading; ``columns`` where they said what each column is."""
-    if len(text) > MAX_TEXT_LENGTH * 50:
+    if len(text) > MAX_CRITERION_LENGTH * 50:
         faults.add(0, "", Phrase("This is too long to paste. Import it as a file."))
         return Pasted([], has_heading=False, rows=[])
     return read_table(rows_of_text(text, faults), faults, columns=columns)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
+from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, versions
@@ -22,7 +23,6 @@ from rubrics.services.publishing import what_is_in_the_way
 
 PER_PAGE = 50
 DRAFTS_PER_PAGE = 200
-MAX_NOTE_LENGTH = 10_000
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -108,7 +108,7 @@ def drafts(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _drafts(request, benchmark)
     ticked = [value.replace("\x00", "") for value in request.POST.getlist("case")]
-    note = request.POST.get("note", "").replace("\x00", "")[:MAX_NOTE_LENGTH]
+    note = request.POST.get("note", "").replace("\x00", "")[:MAX_REVIEW_COMMENT_LENGTH]
     try:
         outcome = publishing_many.send_many(
             benchmark=benchmark, cases=ticked, note=note, by=request.user, at=timezone.now()

@@ -12,13 +12,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, reviewing, versions
 from rubrics.models import Case, Rubric
 from rubrics.services import publishing
-
-MAX_COMMENT_LENGTH = publishing.MAX_COMMENT_LENGTH
 
 
 def editor_address(case: Case) -> str:
@@ -93,7 +92,7 @@ def _page(
 
 
 def _text(request: SignedInRequest, name: str) -> str:
-    return request.POST.get(name, "").replace("\x00", "").strip()[:MAX_COMMENT_LENGTH]
+    return request.POST.get(name, "").replace("\x00", "").strip()[:MAX_REVIEW_COMMENT_LENGTH]
 
 
 # The ways of a draft --------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from consilium.core.limits import MAX_REVISION_ANSWER_LENGTH
 from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
@@ -92,7 +93,7 @@ def open_revision(request: SignedInRequest, slug: str) -> HttpResponse:
 def dismiss(request: SignedInRequest, slug: str) -> HttpResponse:
     """Leave a criterion as it is, with the reason."""
     benchmark = access.get_administered_benchmark(request.user, slug)
-    answer = request.POST.get("answer", "").replace("\x00", "")[:5_000]
+    answer = request.POST.get("answer", "").replace("\x00", "")[:MAX_REVISION_ANSWER_LENGTH]
     try:
         row = dismiss_revisions(
             benchmark=benchmark,

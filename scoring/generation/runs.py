@@ -17,12 +17,12 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.jobs import register
+from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.core.locked_jobs import LockedKind
 from consilium.core.locks import WorkerLock
 from consilium.lib.errors import DomainError
 from consilium.lib.transitions import transition
 from rubrics.models import Benchmark, Candidate
-from rubrics.parsing.fields import KEY_LENGTH
 from scoring.generation.config import GenerationConfig, generation_config
 from scoring.generation.frame import DUE, CaseFrame, cases_in, due_parameters
 from scoring.generation.storing import TAKEN
@@ -40,9 +40,9 @@ RESUMABLE = (
 
 def check_candidate(benchmark: Benchmark, name: str) -> Candidate | None:
     """The candidate of that name, None for a new one; `DomainError` where it cannot be one that answers."""
-    if not name or name != name.strip() or len(name) > KEY_LENGTH or re.search(r"[\x00-\x1f]", name):
+    if not name or name != name.strip() or len(name) > MAX_KEY_LENGTH or re.search(r"[\x00-\x1f]", name):
         raise DomainError(
-            _("A candidate’s name has 1 to %(n)s characters, and no blank at its ends.") % {"n": KEY_LENGTH}
+            _("A candidate’s name has 1 to %(n)s characters, and no blank at its ends.") % {"n": MAX_KEY_LENGTH}
         )
     known = Candidate.objects.filter(benchmark=benchmark, name=name).first()
     if known is not None and known.kind != Candidate.Kind.MODEL:

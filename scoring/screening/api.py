@@ -12,6 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consilium.core.limits import MAX_EXCLUSION_REASON_LENGTH
 from consilium.lib.api import StrictSerializer
 from consilium.lib.endpoints import PAGED, only, page_of, valid
 from rubrics.access import get_benchmark
@@ -87,7 +88,7 @@ class ScreeningDecisionSerializer(StrictSerializer, Plain):
 
     cases = serializers.ListField(child=serializers.CharField(max_length=16), min_length=1, max_length=1000)
     decision = serializers.ChoiceField(choices=DECISIONS)
-    reason = serializers.CharField(max_length=5_000, allow_blank=True, default="")
+    reason = serializers.CharField(max_length=MAX_EXCLUSION_REASON_LENGTH, allow_blank=True, default="")
 
 
 def _shown(screening: Screening) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, BinaryIO
 
+from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.lib.phrases import Phrase
 from consilium.statistics.outcomes import Outcome
 from rubrics.parsing.cases import CaseRecord, CriterionRecord, healthbench_case
 from rubrics.parsing.decisions import replicate_of
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import KEY_LENGTH, Fields, size_of
+from rubrics.parsing.fields import Fields, size_of
 from rubrics.parsing.reader import Limits
 from rubrics.parsing.responses import LARGEST_SAMPLE
 from scoring.verdict_files.elements import PlacedFaults
@@ -126,7 +127,7 @@ def grade_of(answer: dict[str, Any]) -> Grade:
 
 def candidate_of(fields: Fields, given: str) -> str:
     """Whose response a record is about: ``given``, or with none the name in the record."""
-    name = fields.text(fields.name_of("candidate", "model"), required=False, longest=KEY_LENGTH)
+    name = fields.text(fields.name_of("candidate", "model"), required=False, longest=MAX_KEY_LENGTH)
     if not given and not name.strip():
         fields.fault("candidate", Phrase("Nothing says whose response this is about: name the candidate."))
     return given or name
@@ -176,7 +177,7 @@ def _example(fields: Fields, candidate: str, replicate: int | None) -> GradedRes
     rubric = [{name: item.get(name) for name in names} if isinstance(item, dict) else item for item in items]
     renamed = (f"{fields.place}rubrics", f"{fields.place}rubric_items")
     case = _case(fields, rubric, conversation, renamed) if items else None
-    external_id = fields.text("completion_id", required=False, longest=KEY_LENGTH)
+    external_id = fields.text("completion_id", required=False, longest=MAX_KEY_LENGTH)
     if case is None or not fields.sound:
         return None
     return GradedResponse(
