@@ -15,7 +15,7 @@ class SectionConverter(StringConverter):
 class TableEnding(StringConverter):
     """The formats of a table."""
 
-    regex = "|".join(files.TABLE_TYPES)
+    regex = "|".join(files.TABLE_FORMATS)
 
 
 class FigureEnding(StringConverter):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
@@ -19,21 +20,20 @@ from agreement.methods import methods_of
 from agreement.models import Report
 from agreement.stored import table_names, table_of
 from agreement.tables import Table
+from agreement.writers import parquet
 from agreement.writers.archive import Content, write_archive
 from agreement.writers.latex import stream_latex
 from agreement.writers.markdown import stream_markdown
+from agreement.writers.parquet import write_parquet
+from agreement.writers.stata import write_stata
 from agreement.writers.workbook import write_workbook
 from consilium.figures.render import pdf_file, png_file, svg_file
 
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-TABLE_TYPES = {
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": XLSX_TYPE,
-    "tex": "application/x-tex; charset=utf-8",
-    "md": "text/markdown; charset=utf-8",
-}
+LATEX_TYPE = "application/x-tex; charset=utf-8"
+MARKDOWN_TYPE = "text/markdown; charset=utf-8"
 FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
-METHODS_TYPES = {"txt": "text/plain; charset=utf-8", "md": TABLE_TYPES["md"], "tex": TABLE_TYPES["tex"]}
+METHODS_TYPES = {"txt": "text/plain; charset=utf-8", "md": MARKDOWN_TYPE, "tex": LATEX_TYPE}
 IN_MEMORY = 8 * 2**20  # a larger file is put together on disk
 LARGEST_SHEET = 200_000  # rows; a larger table has its CSV, and a workbook of it nobody could wait for
 _RENDERERS: dict[str, Callable[[Figure], bytes]] = {
@@ -52,6 +52,18 @@ def table_text(report: Report, name: str, ending: str) -> Iterator[str]:
     if ending == "tex":
         return stream_latex(table, caption=caption, label=f"tab:{report.public_id}-{name.replace('_', '-')}")
     return stream_markdown(table, caption=caption)
+
+
+def table_stata(report: Report, name: str) -> IO[bytes]:
+    """A table as a data file of Stata, read from the start; KeyError where there is none of that name."""
+    table = table_of(report, name)
+    return _put_together(lambda file: write_stata(file, name, table))
+
+
+def table_parquet(report: Report, name: str) -> IO[bytes]:
+    """A table as a Parquet file, in the same way."""
+    table = table_of(report, name)
+    return _put_together(lambda file: write_parquet(file, table))
 
 
 def figure_bytes(report: Report, name: str, ending: str) -> bytes:
@@ -135,3 +147,27 @@ def _put_together(write: Callable[[IO[bytes]], None]) -> IO[bytes]:
     write(file)
     file.seek(0)
     return file
+
+
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """A format in which a table is downloaded: its name on pages, its type in HTTP, and how a binary file is written.
+
+    ``write`` returns the file, read from the start; None for text, which `table_text` writes in pieces.
+    """
+
+    label: str
+    content_type: str
+    write: Callable[[Report, str], IO[bytes]] | None = None
+
+
+# By the ending of the file, in the order of the page.
+TABLE_FORMATS = {
+    "csv": TableFormat("CSV", "text/csv; charset=utf-8"),
+    "xlsx": TableFormat("XLSX", XLSX_TYPE, workbook),
+    "tex": TableFormat("LaTeX", LATEX_TYPE),
+    "md": TableFormat("Markdown", MARKDOWN_TYPE),
+    "dta": TableFormat("Stata", "application/x-stata-dta", table_stata),
+}
+if parquet.is_available():
+    TABLE_FORMATS["parquet"] = TableFormat("Parquet", "application/vnd.apache.parquet", table_parquet)

@@ -137,13 +137,15 @@ class TableRows(APIView):
 
 
 class TableFile(APIView):
-    """A table of a report as a file: ``csv`` byte for byte as the page and the command write it, ``xlsx``, ``tex`` or
-    ``md``.
+    """A table of a report as a file: ``csv`` byte for byte as the page and the command write it, ``xlsx``, ``tex``,
+    ``md`` or ``dta`` (Stata), and ``parquet`` where the server has pyarrow.
     """
 
     @extend_schema(
-        responses={(200, kind.partition(";")[0]): OpenApiTypes.BINARY for kind in files.TABLE_TYPES.values()},
-        parameters=[OpenApiParameter("ending", str, "path", enum=list(files.TABLE_TYPES))],
+        responses={
+            (200, each.content_type.partition(";")[0]): OpenApiTypes.BINARY for each in files.TABLE_FORMATS.values()
+        },
+        parameters=[OpenApiParameter("ending", str, "path", enum=list(files.TABLE_FORMATS))],
         operation_id="reports_table",
     )
     def get(self, request: Request, slug: str, public_id: str, name: str, ending: str) -> HttpResponseBase:

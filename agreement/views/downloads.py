@@ -10,8 +10,8 @@ from django.views.decorators.http import require_safe
 
 from agreement import access, files
 from agreement.models import Report
-from agreement.stored import table_of
 from consilium.core.jobs import JobStatus
+from rubrics.models import JobStatus
 
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest
@@ -25,14 +25,15 @@ def _finished(request: SignedInRequest, slug: str, section: str, public_id: str)
 
 
 def table_response(report: Report, name: str, ending: str) -> HttpResponseBase:
-    """A table in one of the formats of `files.TABLE_TYPES`; 404 where there is none of that name."""
+    """A table in one of the formats of `files.TABLE_FORMATS`; 404 where there is none of that name."""
+    table_format = files.TABLE_FORMATS[ending]
     try:
-        table_of(report, name)
+        if table_format.write is not None:
+            return as_file(table_format.write(report, name), f"{name}.{ending}", table_format.content_type)
+        text = files.table_text(report, name, ending)
     except KeyError:
         raise Http404 from None
-    if ending == "xlsx":
-        return as_file(files.workbook(report, name), f"{name}.xlsx", files.XLSX_TYPE)
-    response = StreamingHttpResponse(files.table_text(report, name, ending), content_type=files.TABLE_TYPES[ending])
+    response = StreamingHttpResponse(text, content_type=table_format.content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
     return response
 
@@ -58,7 +59,7 @@ def as_file(content: IO[bytes], name: str, content_type: str) -> FileResponse:
 def table_file(
     request: SignedInRequest, slug: str, section: str, public_id: str, name: str, ending: str
 ) -> HttpResponseBase:
-    """A table as CSV, workbook, LaTeX or Markdown."""
+    """A table in one of the formats of `files.TABLE_FORMATS`."""
     return table_response(_finished(request, slug, section, public_id), name, ending)
 
 

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from zipfile import ZipFile
 
+import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -16,8 +17,10 @@ from django.utils import timezone
 
 from agreement import files, sentences, services
 from agreement.calibration.thresholds import sign_threshold
+from agreement.frames import report_frames
 from agreement.models import Report
 from agreement.stored import table_names, table_of
+from agreement.writers.stata import stata_names
 from tests.agreement.study import Study, coin, make_study, noisy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -149,6 +152,35 @@ def test_every_format_of_a_table_by_page_and_api(report: Report, client: Client)
     assert "offset=3" in rows["next"]
     assert client.get(endpoint).json()["figures"] == ["candidates", "distribution"]
     assert client.get(f"{endpoint}methods/").json()["text"] == fetched(client, f"{page}methods.txt").decode()
+
+
+def test_every_table_for_stata_and_for_notebooks(report: Report, client: Client) -> None:
+    page = f"/b/{report.benchmark.slug}/agreement/{report.public_id}/"
+    endpoint = f"/api/v1/benchmarks/{report.benchmark.slug}/reports/{report.public_id}/"
+    frames = report_frames(report)
+    assert list(frames) == table_names(report)
+    words = " ".join(client.get(page).content.decode().split())
+    for name, frame in frames.items():
+        table = table_of(report, name)
+        assert (tuple(frame.columns), len(frame)) == (table.columns, len(table.rows))
+        assert f'href="{page}tables/{name}.dta" download >Stata</a>' in words
+        data = fetched(client, f"{page}tables/{name}.dta")
+        assert fetched(client, f"{endpoint}tables/{name}.dta") == data
+        of_stata = pd.read_stata(io.BytesIO(data)).rename(
+            columns={new: own for own, new in stata_names(table.columns).items()}
+        )
+        assert tuple(of_stata.columns) == table.columns
+        for place, column in enumerate(table.columns):
+            is_text = frame[column].dtype == "string"
+            missing = "" if is_text else None
+            values = [None if row[place] == "" and not is_text else row[place] for row in table.rows]
+            assert [None if pd.isna(value) else value for value in frame[column]] == values
+            read = [missing if pd.isna(value) else value for value in of_stata[column]]
+            assert read == [missing if value is None else value for value in values]
+    assert client.get(f"{page}tables/nothing.dta").status_code == 404
+    response = client.get(f"{page}tables/agreement.dta")
+    assert response["Content-Type"] == "application/x-stata-dta"
+    assert response["Content-Disposition"] == 'attachment; filename="agreement.dta"'
 
 
 def test_a_table_too_large_for_a_workbook_of_all_is_named_in_it(
