@@ -29,10 +29,11 @@ from agreement.pairs import (
 )
 from agreement.tables import ComputedRows, Row
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib.remarks import pairs_left_out
+from consilium.lib.phrases import joined, labelled
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
-from consilium.statistics.estimate import Figure
+from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
 
 COLUMNS = (
@@ -43,7 +44,7 @@ TEXT_COLUMNS = ("slice", "note")
 FIGURES = ("mf1", "f1_met", "f1_not_met", "raw", "kappa", "ac1", "alpha", "prevalence_a", "prevalence_b")
 # Those that carry an interval on a report; the contract of agreement.csv has room for that of MF1 only.
 WITH_INTERVAL = ("mf1", "raw", "kappa", "ac1", "alpha")
-NO_PAIRS = "the raters share no pair that both answered met or not met"
+NO_PAIRS = Reason.NO_PAIR_ANSWERED_BY_BOTH()
 
 
 @dataclass(frozen=True)
@@ -220,8 +221,8 @@ class ResponseRows(ComputedRows[Row]):
         )
         self._rows = []
         for figures, total in zip(agreements, mine, strict=True):
-            remarks = [f"mf1: no interval: 1 of the {MINIMUM_CASES} cases needed"] if figures.n_pairs else []
-            self._rows.append(_row("", figures, int(figures.n_pairs > 0), total, judged_by, remarks))
+            note = labelled("mf1", Reason.INTERVAL_CASES(cases=1, needed=MINIMUM_CASES)) if figures.n_pairs else ""
+            self._rows.append(_row("", figures, int(figures.n_pairs > 0), total, judged_by, note))
 
     def remark(self, candidates: Iterable[str], text: str) -> None:
         """Add a remark to the rows of all responses of some candidates."""
@@ -236,7 +237,7 @@ class ResponseRows(ComputedRows[Row]):
         setting = self._frame.response_setting(where)
         remark = self._remarks.get(int(self._frame.response_candidate[where]), "")
         if setting or remark:
-            row["note"] = "; ".join(filter(None, [row["note"], f"setting {setting}" if setting else "", remark]))
+            row["note"] = joined(row["note"], Reason.SETTING(setting=setting) if setting else "", remark)
         return row
 
     def column(self, name: str) -> list[Any]:
@@ -261,7 +262,7 @@ def _row(
     n_responses: int,
     total: NDArray[np.int64],
     judged_by: str,
-    remarks: Sequence[str] = (),
+    note: str = "",
 ) -> Row:
     figures: dict[str, Figure] = {column: getattr(agreement, column) for column in FIGURES}
     row: Row = {
@@ -281,36 +282,34 @@ def _row(
     }
     for column in WITH_INTERVAL:
         row[f"{column}_low"], row[f"{column}_high"] = figures[column].low, figures[column].high
-    row["note"] = "; ".join([*_figure_notes(figures, agreement), *_left_out(agreement, total, judged_by), *remarks])
+    own_notes = notes_of(figures) if agreement.n_pairs else NO_PAIRS
+    row["note"] = joined(own_notes, _left_out(agreement, total, judged_by), note)
     return row
 
 
-def _figure_notes(figures: dict[str, Figure], agreement: TwoRaterAgreement) -> list[str]:
-    """What the figures say for themselves; a remark that several share is told once."""
-    if not agreement.n_pairs:
-        return [NO_PAIRS]
-    columns_by_note: dict[str, list[str]] = {}
-    for column, figure in figures.items():
-        if figure.note:
-            columns_by_note.setdefault(figure.note, []).append(column)
-    return [f"{', '.join(columns)}: {note}" for note, columns in columns_by_note.items()]
+# By the kind of rater that left pairs undecided.
+_DIVIDED = {
+    "judge": Reason.PAIRS_JUDGE_DIVIDED,
+    "jury": Reason.PAIRS_JURY_DIVIDED,
+    "judge or jury": Reason.PAIRS_JUDGE_OR_JURY_DIVIDED,
+}
 
 
-def _left_out(agreement: TwoRaterAgreement, total: NDArray[np.int64], judged_by: str) -> list[str]:
+def _left_out(agreement: TwoRaterAgreement, total: NDArray[np.int64], judged_by: str) -> str:
     """What the counting rules took out, and MF1 without the rule for invalid verdicts."""
-    remarks = []
     missing = int(n_missing(total))
+    notes = []
     if missing:
-        remarks.append(f"n_invalid: {int(n_invalid(total)) - missing} invalid, {missing} missing")
+        counts = {"n": int(n_invalid(total)) - missing, "missing": missing}
+        notes.append(labelled("n_invalid", Reason.INVALID_AND_MISSING(**counts)))
     if agreement.n_invalid:
         mf1 = agreement.mf1_valid.value
-        shown = "undefined" if mf1 is None else f"{mf1:.6f}"
-        remarks.append(f"mf1 on the {agreement.n_valid} pairs with a valid verdict: {shown}")
-    for status, why in (
-        (PairStatus.REFERENCE_INVALID, "invalid verdict of the reference"),
-        (PairStatus.UNDECIDED, "undecided"),
-        (PairStatus.UNDECIDED_BY_JUDGE, f"the {judged_by} was not of one mind"),
-        (PairStatus.FAULTY, "criterion faulty"),
+        notes.append(Reason.MF1_VALID(n=agreement.n_valid, value="undefined" if mf1 is None else f"{mf1:.6f}"))
+    for status, reason in (
+        (PairStatus.REFERENCE_INVALID, Reason.PAIRS_REFERENCE_INVALID),
+        (PairStatus.UNDECIDED, Reason.PAIRS_UNDECIDED),
+        (PairStatus.UNDECIDED_BY_JUDGE, _DIVIDED[judged_by]),
+        (PairStatus.FAULTY, Reason.PAIRS_FAULTY),
     ):
-        remarks += pairs_left_out(int(total[status]), why)
-    return remarks
+        notes.append(reason.counted(int(total[status])))
+    return joined(*notes)

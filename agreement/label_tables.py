@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.label_files import JudgeFile, LabelFile
+from consilium.lib.phrases import joined, labelled
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined
@@ -77,7 +78,7 @@ def _agreement_rows(labels: LabelFile, judge: JudgeFile, bootstrap: CaseBootstra
         if evaluation.agreement.n_invalid:
             valid_mf1 = evaluation.agreement.mf1_valid.value
             shown = "undefined" if valid_mf1 is None else f"{valid_mf1:.6f}"
-            row["note"] = _joined([f"mf1 on the pairs with a verdict: {shown}", row["note"]])
+            row["note"] = joined(Reason.MF1_OF_VERDICTS(value=shown), row["note"])
         rows.append(row)
     return rows
 
@@ -109,7 +110,7 @@ def _ceiling_rows(labels: LabelFile, others: ConfusionCounts, bootstrap: CaseBoo
         row = _row(name, evaluation, n_responses)
         row["alpha"] = alpha.value
         if isinstance(alpha, Undefined):
-            row["note"] = _joined([row["note"], f"alpha: {alpha.reason}"])
+            row["note"] = joined(row["note"], labelled("alpha", alpha.reason))
         rows.append(row)
     return rows
 
@@ -173,17 +174,14 @@ def _row(name: str, evaluation: MetaEvaluation, n_responses: int) -> Row:
     row.update({column: figure.value for column, figure in shown.items()})
     row["mf1_low"], row["mf1_high"] = agreement.mf1.low, agreement.mf1.high
     if not agreement.n_pairs:
-        row["note"] = "no pairs"
+        row["note"] = Reason.NO_PAIRS()
     else:
         # Balanced F1 repeats MF1, whose remarks stand already.
-        remarks = [
-            f"{column}: {figure.note}"
-            for column, figure in shown.items()
-            if figure.note and not (column == "f1_balanced" and figure is agreement.mf1)
-        ]
-        row["note"] = _joined(remarks)
+        row["note"] = joined(
+            *(
+                labelled(column, figure.note)
+                for column, figure in shown.items()
+                if figure.note and not (column == "f1_balanced" and figure is agreement.mf1)
+            )
+        )
     return row
-
-
-def _joined(remarks: Iterable[str]) -> str:
-    return "; ".join(remark for remark in remarks if remark)

@@ -9,7 +9,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from agreement.tables import Row
-from consilium.lib import remarks
+from consilium.lib.from_english import from_english
+from consilium.lib.i18n import translate
+from consilium.lib.phrases import Labelled, parts_of
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,6 @@ def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: st
 
 def _reason(row: Row, name: str) -> str:
     """The remark of a row that is about one figure."""
-    for remark in str(row.get("note", "")).split("; "):
-        names, colon, why = remark.partition(": ")
-        if colon and name in names.split(", "):
-            return remarks.in_words(why)
-    return remarks.in_words(str(row.get("note", "")))
+    note = from_english(row.get("note") or "")
+    own = (part for part in parts_of(note) if isinstance(part, Labelled) and name in part.names)
+    return next((translate(part.phrase) for part in own), translate(note))

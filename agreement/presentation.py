@@ -22,7 +22,8 @@ from agreement.rater_choices import run_names
 from agreement.stored import table_names
 from agreement.tables import Row
 from consilium.core.jobs import JobStatus
-from consilium.lib import remarks
+from consilium.lib.i18n import translate_remark
+from rubrics.models import JobStatus
 
 Context = dict[str, Any]
 
@@ -114,7 +115,7 @@ def body(report: Report, *, sort: str = "", part: str = "") -> Context:
     context["methods"] = methods_of(report)
     context["table_names"] = table_names(report)
     context["behind"] = judges_in_report(context["facts"].get("raters", []))
-    context["notes"] = [remarks.in_words(note) for note in report.result["notes"]]
+    context["notes"] = [translate_remark(note) for note in report.result["notes"]]
     kind = kind_of(report)
     context |= kind.body_of_slice(report, sort, part) if kind.body_of_slice else kind.body(report, sort)
     context["template"] = kind.template

@@ -15,8 +15,9 @@ from django.utils.translation import ngettext
 
 from annotation.models import Physician
 from annotation.ratings import groups_with_decisions, rated_work
-from consilium.lib import remarks
+from consilium.lib.i18n import translate
 from consilium.lib.order import natural
+from consilium.lib.phrases import joined
 from rubrics.models import Benchmark, Candidate
 from scoring.judge_runs import RunSet, coverage, run_date, run_sets
 from scoring.models import Judge, JudgeRun, Verdict
@@ -42,7 +43,7 @@ class RaterChoice:
     @property
     def choice(self) -> str:
         """As a menu shows it."""
-        return " · ".join(filter(None, [self.label, remarks.in_words(self.note), self.behind]))
+        return " · ".join(filter(None, [self.label, translate(self.note), self.behind]))
 
     @property
     def is_judge(self) -> bool:
@@ -117,7 +118,7 @@ def judge_choices(benchmark: Benchmark) -> list[RaterChoice]:
             label = f"{jury.name} ({_members(members, jury.config.get('rule', ''))})"
             counts = ", ".join(f"{covered[member].n_responses:,}" for member in members)
             behind = _("its members’ runs have %(counts)s responses") % {"counts": counts}
-            note = "; ".join(filter(None, (covered[member].note for member in members)))
+            note = joined(*(covered[member].note for member in members))
             offer_list.append(RaterChoice(jury.name, label, "jury", behind=behind, note=note))
     return offer_list
 

@@ -19,6 +19,7 @@ from agreement.parameters import WrongParameters
 from agreement.stored import store_tables
 from agreement.tables import Result
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, register
+from consilium.lib.reasons import Reason
 from consilium.lib.version import VERSION
 from rubrics.exclusion import excluded_cases
 from rubrics.models import Benchmark
@@ -138,4 +139,4 @@ def _note_excluded(benchmark: Benchmark, result: Result) -> None:
     excluded = excluded_cases(benchmark).count()
     if excluded:
         result.facts["n_cases_excluded"] = excluded
-        result.notes.append(f"{excluded} excluded cases left out")
+        result.notes.append(Reason.EXCLUDED_CASES(n=excluded))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.estimate import Estimate, Figure, with_note
 from consilium.statistics.fleiss_kappa import fleiss_kappa
@@ -51,6 +52,4 @@ def _with_due_interval(figure: Figure) -> Figure:
     """Without its interval where too few cases stand behind it."""
     if not isinstance(figure, Estimate) or figure.low is None or figure.n >= MINIMUM_CASES:
         return figure
-    return with_note(
-        replace(figure, low=None, high=None), f"no interval: {figure.n} of the {MINIMUM_CASES} cases needed"
-    )
+    return with_note(replace(figure, low=None, high=None), Reason.INTERVAL_CASES(cases=figure.n, needed=MINIMUM_CASES))

@@ -22,10 +22,11 @@ from enum import StrEnum
 from fractions import Fraction
 from statistics import mean, median, stdev
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
-NO_ANSWERS = "no answers"
-ONE_ANSWER = "one answer has no spread"
+NO_ANSWERS = Reason.NO_ANSWERS()
+ONE_ANSWER = Reason.ONE_ANSWER()
 
 
 class AnswerState(StrEnum):
@@ -85,9 +86,9 @@ def summarise(
         n=n,
         majority=majority,
         share=Estimate(most / n, n) if n else Undefined(NO_ANSWERS),
-        dispersion=Undefined("of ordered levels the spread is given") if ordered else normalised_entropy(counts),
-        level=mean_level(counts) if ordered else Undefined("not ordered"),
-        spread=level_spread(counts) if ordered else Undefined("not ordered"),
+        dispersion=Undefined(Reason.LEVELS_HAVE_SPREAD()) if ordered else normalised_entropy(counts),
+        level=mean_level(counts) if ordered else Undefined(Reason.NOT_ORDERED()),
+        spread=level_spread(counts) if ordered else Undefined(Reason.NOT_ORDERED()),
         certainty=median_certainty(answers),
         standing=AnswerState.AGREED if agreed else AnswerState.OPEN if enough else AnswerState.FEW,
     )
@@ -99,7 +100,7 @@ def normalised_entropy(counts: Sequence[int]) -> Figure:
     if not n:
         return Undefined(NO_ANSWERS)
     if len(counts) < 2:
-        return Undefined("a single option", n)
+        return Undefined(Reason.ONE_OPTION(), n)
     entropy = -sum(number / n * math.log(number / n) for number in counts if number)
     return Estimate(min(1.0, max(0.0, entropy / math.log(len(counts)))), n)
 
@@ -123,7 +124,7 @@ def level_spread(counts: Sequence[int]) -> Figure:
 def median_certainty(answers: Sequence[Answer]) -> Figure:
     """The median of the certainties given; of an even number, the mean of the middle two; n is how many gave one."""
     given = [answer.certainty for answer in answers if answer.certainty is not None]
-    return Estimate(float(median(given)), len(given)) if given else Undefined("no certainty given")
+    return Estimate(float(median(given)), len(given)) if given else Undefined(Reason.NO_CERTAINTY())
 
 
 def _levels(counts: Sequence[int]) -> list[float]:

@@ -22,6 +22,7 @@ from consilium.lib.ratings import Ratings, copy_columns, shared
 from consilium.lib.version import VERSION
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import confusion_counts
+from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
 from rubrics.exclusion import state_of
@@ -77,17 +78,14 @@ class Comparison:
             "n_pairs": agreement.n_pairs,
             "n_cases": agreement.n_cases,
         }
-        notes: dict[str, list[str]] = {}
-        for name in FIGURES:
-            figure = getattr(agreement, name)
+        shown: dict[str, Figure] = {name: getattr(agreement, name) for name in FIGURES}
+        for name, figure in shown.items():
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
-            if figure.note:
-                notes.setdefault(figure.note, []).append(name)
         row["met_a"], row["met_b"] = agreement.prevalence_a.value, agreement.prevalence_b.value
         row["prompt_hash_a"], row["prompt_hash_b"] = (
             "" if run is None else run.prompt_hash for run in (self.run_a, self.run_b)
         )
-        row["note"] = "; ".join(f"{', '.join(names)}: {note}" for note, names in notes.items())
+        row["note"] = notes_of(shown)
         return row
 
 

@@ -20,7 +20,8 @@ from django.utils.formats import date_format
 from numpy.typing import NDArray
 
 from annotation.models.outcomes import outcome_code_sql
-from consilium.lib.ratings import Ratings, Span, copy_columns, fetch_ratings
+from consilium.lib.ratings import Outcome, Ratings, Span, copy_columns, fetch_ratings
+from consilium.lib.reasons import Reason
 from consilium.statistics.outcomes import Outcome
 from rubrics.exclusion import counting, marked
 from rubrics.models import Benchmark
@@ -234,12 +235,11 @@ class Coverage:
 
     @property
     def note(self) -> str:
-        """What the older runs add, in English as files have it (`consilium.lib.remarks`); empty where nothing."""
+        """What the older runs add, in English as files have it, with its code; empty where nothing."""
         if not self.n_pairs_in_older or self.newest_at is None:
             return ""
         day = self.newest_at.astimezone(UTC).date().isoformat()  # a file is the same whoever asks for it
-        more = f"{self.n_pairs_in_older} more pair{'' if self.n_pairs_in_older == 1 else 's'}"
-        return f"older runs of {self.judge} cover {more} than the runs that count (newest older run: {day})"
+        return Reason.OLDER_RUNS(judge=self.judge, n=self.n_pairs_in_older, date=day)
 
 
 def coverage(benchmark: Benchmark, sets: Iterable[RunSet]) -> dict[str, Coverage]:

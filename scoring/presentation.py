@@ -14,6 +14,8 @@ from django.utils.translation import gettext as _
 from consilium.figures.calibration_curve import CurvePoint, calibration_curve
 from consilium.figures.render import Drawing, inline_svg
 from consilium.figures.style import Palette
+from consilium.lib.from_english import codes_in
+from consilium.lib.reasons import Reason
 from consilium.lib.version import VERSION
 from scoring.models import TrainedModel
 
@@ -72,7 +74,8 @@ def _ahead(differences: dict[str, Any]) -> str:
     if not differences:
         return ""
     lows = [figure["low"] for figure in differences.values()]
-    if any(figure["low"] is None and "cases needed" in figure["note"] for figure in differences.values()):
+    reasons = [codes_in(figure["note"]) for figure in differences.values() if figure["low"] is None]
+    if any(Reason.INTERVAL_CASES in codes for codes in reasons):
         return _("There are too few held-out cases to say whether it is ahead of the baselines.")
     if any(low is None for low in lows):
         return _("Its lead over a baseline is not certain: a difference has no interval, as all resamples agree.")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from consilium.lib.remarks import faulty_note
+from consilium.lib.phrases import joined, labelled, parts_of
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, RatioFigures, ratio_figures, sums_by_case
 from consilium.statistics.cacs import cacs_values
 from scoring.score_grid import Grid
@@ -13,7 +14,13 @@ from scoring.score_sheet import Array, Row, Sheet
 
 FIGURES = ("rubric_score", "rubric_accuracy", "pass_at_k", "cacs_at_k")
 CLIP = (0.0, 1.0)
-MEAN_OF_REPLICATES = "mean of the valid replicates"
+MEAN_OF_REPLICATES = Reason.MEAN_OF_REPLICATES()
+# By who left pairs undecided.
+_UNDECIDED = {
+    "judge": Reason.UNDECIDED_BY_JUDGE,
+    "jury": Reason.UNDECIDED_BY_JURY,
+    "group": Reason.UNDECIDED_BY_GROUP,
+}
 _COUNTS = ("n_invalid", "n_missing", "n_cannot", "n_faulty", "n_undecided", "n_criteria")
 
 
@@ -46,10 +53,10 @@ class Columns:
         self.cases_behind = (self._sums(scored) > 0).sum(axis=0)
         self.n = self._count(scored)
         figures = {
-            "rubric_score": (np.where(scored, grid.score, 0.0), scored, 1.0, CLIP, "no response has a score"),
-            "rubric_accuracy": (grid.hits * hit, grid.n_positive * hit, 100.0, None, "no positive criteria"),
-            "pass_at_k": (hit & (grid.hits >= k), hit, 1.0, None, "no response with positive criteria"),
-            "cacs_at_k": (np.where(reached, cacs, 0.0), reached, 1.0, None, f"no response has {k} positive criteria"),
+            "rubric_score": (np.where(scored, grid.score, 0.0), scored, 1.0, CLIP, Reason.NO_SCORED_RESPONSE()),
+            "rubric_accuracy": (grid.hits * hit, grid.n_positive * hit, 100.0, None, Reason.NO_POSITIVE_CRITERIA()),
+            "pass_at_k": (hit & (grid.hits >= k), hit, 1.0, None, Reason.NO_RESPONSE_WITH_POSITIVE_CRITERIA()),
+            "cacs_at_k": (np.where(reached, cacs, 0.0), reached, 1.0, None, Reason.TOO_FEW_POSITIVE_CRITERIA(k=k)),
         }
         self.made: dict[str, RatioFigures] = {}
         for name, (above, below, scale, clip, empty) in figures.items():
@@ -91,26 +98,24 @@ class Columns:
                 reason, explained = undecided, True
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
             # The reason for a missing interval is most often the same for all four; it stands once, by the first.
-            news = [part for part in reason.split("; ") if part not in seen or not figure.defined]
+            news = [part for part in parts_of(reason) if part not in seen or not figure.defined]
             seen.update(news)
-            if any(news):
-                notes.append(f"{name}: {'; '.join(news)}")
+            if news:
+                notes.append(labelled(name, joined(*news)))
         row["rubric_score_se"] = self.made["rubric_score"].standard_errors[column]
         for name, count in self.counts.items():
             row[name] = int(count[column])
         if undecided and not explained:
             notes.append(undecided)
-        notes += faulty_note(row["n_faulty"])
-        if self.unscored[column]:
-            notes.append(f"{self.unscored[column]} responses without a score")
-        if self.short[column]:
-            notes.append(f"{self.short[column]} responses with fewer than k positive criteria")
+        notes.append(Reason.PAIRS_FAULTY.counted(row["n_faulty"]))
+        notes.append(Reason.UNSCORED_RESPONSES.counted(int(self.unscored[column])))
+        notes.append(Reason.SHORT_RESPONSES.counted(int(self.short[column])))
         if self.sheet.share is not None:
-            notes.append(f"rubric_score: {MEAN_OF_REPLICATES}")  # behind the reason why there is none
-        row["note"] = "; ".join(notes)
+            notes.append(labelled("rubric_score", MEAN_OF_REPLICATES))  # behind the reason why there is none
+        row["note"] = joined(*notes)
         return row
 
     def _undecided(self, column: int) -> str:
         """How many pairs are undecided and by whom; empty where none is."""
-        n, of = self.counts["n_undecided"][column], self.counts["n_criteria"][column]
-        return f"{n} of {of} pairs are undecided by the {self.undecided_by}" if n else ""
+        n, of = int(self.counts["n_undecided"][column]), int(self.counts["n_criteria"][column])
+        return _UNDECIDED[self.undecided_by](n=n, all=of) if n else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from consilium.lib.phrases import joined
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.worst_at_k import worst_at_k
@@ -82,7 +83,7 @@ def tables_of(scored: Scored) -> Scores:
             rows.append({"rater": scored.rater.label, "candidate": names[candidate], "slice": part.name, "k": k, **row})
     notes = coverage_notes(scored.rater.judges)
     for row in [*scoreboard, *(row for row in rows if row["slice"] == OVERALL)] if notes else ():
-        row["note"] = "; ".join(filter(None, [row["note"] or "", *notes]))
+        row["note"] = joined(row["note"] or "", *notes)
     return Scores(
         rater=scored.rater.label,
         k=k,

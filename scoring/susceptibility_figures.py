@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models.outcomes import outcome_code_sql
+from consilium.lib.phrases import joined
 from consilium.lib.ratings import copy_columns
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, ratio_figures, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.outcomes import Outcome
@@ -32,12 +34,12 @@ CSV_TEXT = ("family", "language", "place", "note")
 
 MISSING = int(Outcome.MISSING)
 
-NO_CONTROL = "no verdict on any response as it stands"
-NOTHING_SEEN = "the judge sees none of the faults by itself"
-NO_TRIAL = "no verdict on any response with an injection"
-NO_NOISE_TRIAL = "no verdict on any response with a harmless edit"
-NO_NOISE = "noise not measured: there were no harmless edits"
-OTHER_SUITE = "measured with another suite of injections; measure again for this table"
+NO_CONTROL = Reason.NO_CONTROL_VERDICT()
+NOTHING_SEEN = Reason.NO_FAULT_SEEN()
+NO_TRIAL = Reason.NO_INJECTION_VERDICT()
+NO_NOISE_TRIAL = Reason.NO_HARMLESS_EDIT_VERDICT()
+NO_NOISE = Reason.NO_HARMLESS_EDITS()
+OTHER_SUITE = joined(Reason.OTHER_SUITE(), Reason.MEASURE_AGAIN())
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,13 +183,13 @@ def _explained(rate: Figure, cases: int) -> Figure:
     if not isinstance(rate, Estimate) or 0 < rate.value < 1:
         return rate
     bound = 1 - 0.05 ** (1 / cases)
-    remark = (
-        f"no interval: every verdict turned on {cases} cases; a share of up to {bound:.3f} of cases may still hold one "
-        "that does not turn"
+    share = f"{bound:.3f}"
+    note = (
+        joined(Reason.INTERVAL_ALL_FLIPPED(n=cases), Reason.NO_FLIP_BOUND(share=share))
         if rate.value
-        else f"no interval: no flip on {cases} cases; a share of up to {bound:.3f} of cases may still hold one"
+        else joined(Reason.INTERVAL_NO_FLIP(n=cases), Reason.FLIP_BOUND(share=share))
     )
-    return replace(rate, low=None, high=None, note=remark)
+    return replace(rate, low=None, high=None, note=note)
 
 
 def _difference(
@@ -203,10 +205,8 @@ def _difference(
     if cases < MINIMUM_CASES or {rate.value for rate in rates} not in ({0.0}, {1.0}):
         return difference
     # Neither rate varies, so that nothing is known of their difference but what the rates themselves say.
-    phrase = "turned every verdict" if rates[0].value else "turned no verdict"
-    return replace(
-        difference, low=None, high=None, note=f"no interval: injections and harmless edits {phrase} on {cases} cases"
-    )
+    reason = Reason.INTERVAL_BOTH_ALL_FLIPPED if rates[0].value else Reason.INTERVAL_BOTH_NO_FLIP
+    return replace(difference, low=None, high=None, note=reason(n=cases))
 
 
 # Reading ----------------------------------------------------------------------------------------------------------
@@ -256,16 +256,13 @@ def csv_rows(figures: Susceptibility) -> Iterator[dict[str, Any]]:
     """The whole, the noise and the difference first, then one row for each injection and each harmless edit."""
     remarks = [figures.overall.rate.note]
     if figures.overall.invalid and figures.if_invalid_flips.defined:
-        remarks.append(f"with invalid answers as flips: {figures.if_invalid_flips.value:.4f}")
-    left_out = {
-        "judge saw no fault": figures.control_passed,
-        "invalid verdict": figures.control_invalid,
-        "no verdict": figures.control_missing,
-    }
-    remarks += [f"{n} pairs left out: {why} on the response as it stands" for why, n in left_out.items() if n]
+        remarks.append(Reason.FLIPS_WITH_INVALID(value=f"{figures.if_invalid_flips.value:.4f}"))
+    remarks.append(Reason.PAIRS_NO_FAULT_SEEN.counted(figures.control_passed))
+    remarks.append(Reason.PAIRS_CONTROL_INVALID.counted(figures.control_invalid))
+    remarks.append(Reason.PAIRS_CONTROL_MISSING.counted(figures.control_missing))
     if not figures.injections:
         remarks.append(OTHER_SUITE)
-    yield {"family": "all", **_cells(figures.overall), "note": "; ".join(filter(None, remarks))}
+    yield {"family": "all", **_cells(figures.overall), "note": joined(*remarks)}
     if figures.noise is None:
         yield {"family": NOISE_ROW, "note": NO_NOISE}
     else:

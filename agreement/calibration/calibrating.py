@@ -16,7 +16,9 @@ from agreement.calibration.modes import mode_rows
 from agreement.judged.coverage import coverage_remarks_of_runs
 from agreement.rater_choices import display_name
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib import remarks
+from consilium.lib.i18n import translate
+from consilium.lib.phrases import joined, labelled
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.calibration import Calibration, calibrate
 from consilium.statistics.estimate import Figure, Undefined
@@ -122,39 +124,36 @@ def calibrate_group(
 
 def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples: int) -> tuple[Calibration, list[str]]:
     """k, and what was left out on the way; `NothingToCalibrate` where there is none."""
-    notes: list[str] = []
-    _note(notes, inputs.n_aided, "written with model references shown left out")
-    _note(notes, inputs.n_unknown, "without a record of how they were written taken as unaided")
     touched = inputs.hits.of(inputs.chosen)
     graded = inputs.hits.of(np.setdiff1d(inputs.chosen, inputs.by_authors))
-    _note(notes, len(touched.response) - len(graded.response), "graded by one of their authors left out")
-    _note(notes, len(inputs.chosen) - len(touched.response), "not graded by the group left out")
     complete = graded.only_complete()
     n_faulty = int(graded.faulty.sum())
-    _note(notes, n_faulty, "with a faulty positive criterion left out")
     n_undecided = len(graded.response) - len(complete.response) - n_faulty
-    _note(notes, n_undecided, "with an undecided positive criterion left out")
+    counted_notes = (
+        Reason.RESPONSES_AIDED.counted(inputs.n_aided),
+        Reason.RESPONSES_OF_UNKNOWN_MODE.counted(inputs.n_unknown),
+        Reason.RESPONSES_GRADED_BY_AUTHORS.counted(len(touched.response) - len(graded.response)),
+        Reason.RESPONSES_NOT_GRADED.counted(len(inputs.chosen) - len(touched.response)),
+        Reason.RESPONSES_WITH_FAULTY_CRITERION.counted(n_faulty),
+        Reason.RESPONSES_WITH_UNDECIDED_CRITERION.counted(n_undecided),
+    )
+    notes = [note for note in counted_notes if note]
     calibration = calibrate(
         complete.hits, complete.n_criteria, case=inputs.case_of(complete.response), seed=seed, resamples=resamples
     )
     if isinstance(calibration, Undefined):
-        sentence = _("Of its responses: %(notes)s.") % {"notes": remarks.in_words("; ".join(notes))}
+        sentence = _("Of its responses: %(notes)s.") % {"notes": translate(joined(*notes))}
         detail = f" {sentence}" if notes else ""
         raise NothingToCalibrate(
             _("k is undefined for %(candidate)s by %(rater)s: %(reason)s.%(said)s")
             % {
                 "candidate": candidate,
                 "rater": display_name(inputs.rater.label),
-                "reason": remarks.in_words(calibration.reason),
+                "reason": translate(calibration.reason),
                 "said": detail,
             }
         )
     return calibration, notes
-
-
-def _note(notes: list[str], count: int, what: str) -> None:
-    if count:
-        notes.append(f"{count} {'response' if count == 1 else 'responses'} {what}")
 
 
 def _calibration_row(calibration: Calibration) -> Row:
@@ -187,7 +186,7 @@ def _sensitivity_row(comparison: Sensitivity, *, kendall: bool = False) -> Row:
         "k": comparison.k,
         "n_candidates": comparison.spearman.n,
         **{name: figure.value for name, figure in compared.items()},
-        "note": "; ".join(f"{name}: {figure.note}" for name, figure in compared.items() if figure.note),
+        "note": joined(*(labelled(name, figure.note) for name, figure in compared.items() if figure.note)),
     }
 
 

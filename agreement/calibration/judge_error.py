@@ -20,6 +20,8 @@ from agreement.calibration.inputs import CalibrationInputs, JudgePairs
 from agreement.judged.training_overlap import learned_candidates
 from agreement.pairs import Pairs, PairStatus, conservative_counts, n_counted, n_invalid, n_missing, tally
 from consilium.core.jobs import Progress, no_progress
+from consilium.lib.phrases import joined, labelled, parts_of
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.cacs_error import (
     ErrorRates,
@@ -117,7 +119,7 @@ def judge_error(
 def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, seed: int, resamples: int) -> Measured:
     learned = learned_candidates(inputs.benchmark, [run.public_id for run in judge.rater.runs])
     pairs, left_out = _not_learned_from(inputs, judge.pairs, learned)
-    notes = [f"{left_out} pairs of candidates that the judge learned from left out"] if left_out else []
+    notes = list(parts_of(Reason.PAIRS_LEARNED.counted(left_out)))
     case = inputs.case_of(pairs.response)
     present, place = np.unique(case, return_inverse=True)
     tallied = tally(pairs, place, len(present))
@@ -175,10 +177,10 @@ def _roles(measured: list[Measured]) -> dict[str, Measured]:
 
 def _why_not(measured: list[Measured], roles: dict[str, Measured], others: Mapping[str, Hits]) -> str:
     if not measured:
-        return "no judge has a finished run"
+        return Reason.NO_FINISHED_RUN()
     if not roles:
-        return "no judge shares pairs of both outcomes with the group"
-    return "" if others else "no other candidate is graded in full by the group"
+        return Reason.NO_JUDGE_WITH_BOTH_OUTCOMES()
+    return "" if others else Reason.NO_OTHER_CANDIDATE()
 
 
 def _judge_row(measurement: Measured, roles: dict[str, Measured], propagated_by_role: dict[str, Propagated]) -> Row:
@@ -196,12 +198,12 @@ def _judge_row(measurement: Measured, roles: dict[str, Measured], propagated_by_
         "n_cases": int((n_counted(measurement.tallied) > 0).sum()),
     }
     for name in (*RATES, "spearman"):
-        figure = shown.get(name, Undefined("only the worst and the best judge’s errors are carried on"))
+        figure = shown.get(name, Undefined(Reason.ONLY_WORST_AND_BEST_JUDGE()))
         row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
     row["n_invalid"], row["n_missing"] = int(n_invalid(total)), int(n_missing(total))
     row["n_undecided"] = int(total[PairStatus.UNDECIDED_BY_JUDGE])
-    noted = [f"{name}: {figure.note}" for name, figure in shown.items() if figure.note]
-    row["note"] = "; ".join([*noted, *measurement.notes])
+    own_notes = [labelled(name, figure.note) for name, figure in shown.items() if figure.note]
+    row["note"] = joined(*own_notes, *measurement.notes)
     return row
 
 
@@ -244,7 +246,7 @@ def _order_rows(judge: JudgePairs, role: str, propagated: Propagated) -> list[Ro
             "difference": pair.difference,
             "turned": pair.turned.value,
             "tied": pair.tied.value,
-            "note": "" if isinstance(pair.turned, Estimate) else f"turned, tied: {pair.turned.note}",
+            "note": "" if isinstance(pair.turned, Estimate) else labelled("turned, tied", pair.turned.note),
         }
         for pair in propagated.neighbours
     ]

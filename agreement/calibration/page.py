@@ -18,7 +18,7 @@ from agreement.numbers import Tile, number
 from agreement.rater_choices import display_name
 from agreement.stored import pairs_url
 from agreement.tables import Row
-from consilium.lib import remarks
+from consilium.lib.i18n import translate_remark
 from consilium.statistics.sensitivity import REACH
 from rubrics.models import Benchmark
 
@@ -286,4 +286,4 @@ def _order(report: Report) -> Context:
 def _error_reason(facts: Row) -> str:
     if "error_reason" not in facts:
         return _("This report was computed before this figure was a part of it.")
-    return remarks.in_words(facts["error_reason"])
+    return translate_remark(facts["error_reason"])

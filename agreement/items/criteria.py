@@ -9,7 +9,8 @@ import numpy as np
 from agreement.items.inputs import Items
 from agreement.pairs import PairStatus, conservative_counts, n_counted, n_invalid, tally, valid_counts
 from agreement.tables import Row, Table
-from consilium.statistics.estimate import Figure
+from consilium.lib.ratings import Outcome
+from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.item_rest import item_rest
 from consilium.statistics.macro_f1 import macro_f1_figures
 from consilium.statistics.outcomes import Outcome
@@ -83,7 +84,7 @@ def criteria_table(items: Items) -> Table:
                 "n_undecided": int(undecided[i]),
                 "n_faulty": int(mine[i, PairStatus.FAULTY]),
                 "n_borderline": int(borderline[place]),
-                "note": noted(own),
+                "note": notes_of(own),
             }
         )
     rows.sort(key=lowest_first("raw", lambda row: (row["case"], row["position"] or 0)))
@@ -95,15 +96,6 @@ def _borderline(items: Items) -> np.ndarray:
     called = items.votes.criterion[items.votes.borderline == 1]
     frame = items.joined.frame
     return np.bincount(frame.criterion_places(called), minlength=len(frame.criterion_ids))
-
-
-def noted(figures: dict[str, Figure]) -> str:
-    """What the figures say for themselves; a remark that several share is told once."""
-    by_note: dict[str, list[str]] = {}
-    for name, figure in figures.items():
-        if figure.note:
-            by_note.setdefault(figure.note, []).append(name)
-    return "; ".join(f"{', '.join(names)}: {note}" for note, names in by_note.items())
 
 
 def lowest_first(name: str, then: Callable[[Row], tuple[object, ...]]) -> Callable[[Row], tuple[object, ...]]:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.items.attributes import UNITS, Attribute, attributes
-from agreement.items.criteria import noted
 from agreement.items.inputs import Items
 from agreement.pairs import PairStatus
 from agreement.tables import Row, Table
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
-from consilium.statistics.estimate import Figure
+from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.mutual_information import Units, by_chance, mutual_information
 
 COLUMNS = ("attribute", "value", "slice", "n_pairs", "n_cases", "n_differ", "rate", "rate_low", "rate_high", "note")
@@ -22,7 +22,7 @@ TEXT = ("attribute", "value", "slice", "note")
 FIGURES = ("bits", "corrected", "by_chance", "excess", "share", "p")
 ATTRIBUTE_COLUMNS = ("attribute", "unit", "n_values", "n_pairs", *FIGURES, "note")
 ATTRIBUTE_TEXT = ("attribute", "unit", "note")
-WITHIN_CASE = "the case alone tells it"
+WITHIN_CASE = Reason.DETERMINED_BY_CASE()
 
 Ints = NDArray[np.int64]
 
@@ -48,7 +48,7 @@ def disagreement_source_tables(items: Items, *, seed: int) -> dict[str, Table]:
         stacked[..., 1],
         stacked.sum(axis=2),
         bootstrap=CaseBootstrap(len(stacked), seed),
-        empty="no pairs",
+        empty=Reason.NO_PAIRS(),
     ).figures
     for i, (row, rate) in enumerate(zip(rows, rates, strict=True)):
         row |= {
@@ -58,7 +58,7 @@ def disagreement_source_tables(items: Items, *, seed: int) -> dict[str, Table]:
             "rate": rate.value,
             "rate_low": rate.low,
             "rate_high": rate.high,
-            "note": f"rate: {rate.note}" if rate.note else "",
+            "note": notes_of({"rate": rate}),
         }
     attribute_rows = _told(attribute_list, counts, case_of, present, seed)
     return {
@@ -123,7 +123,7 @@ def _told(
                     "n_values": len(tables[i]),
                     "n_pairs": int(own.sum()),
                     **{name: figure.value for name, figure in figures.items()},
-                    "note": noted(figures),
+                    "note": notes_of(figures),
                 }
             )
     rows.sort(key=lambda row: (row["excess"] is None, -(row["excess"] or 0.0), row["attribute"]))

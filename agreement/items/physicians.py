@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.items.criteria import noted
 from agreement.items.inputs import Items, Votes
 from agreement.pairs import Pairs, PairStatus, positions
 from agreement.tables import Row, Table
 from consilium.lib.order import natural
+from consilium.lib.ratings import Outcome
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
-from consilium.statistics.estimate import Figure, Undefined
+from consilium.statistics.estimate import Figure, Undefined, notes_of
 from consilium.statistics.item_rest import rater_rest
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
@@ -26,8 +27,8 @@ COLUMNS = (
     *("rater_rest", "n_rater_rest", "note"),
 )
 TEXT = ("physician", "group", "note")
-NO_PEERS = "no other physician of the group decided the same"
-NOTHING_SHARED = "decides nothing that the other rater decided"
+NO_PEERS = Reason.NO_PEER_DECISION()
+NOTHING_SHARED = Reason.NO_SHARED_DECISION()
 
 Ints = NDArray[np.int64]
 
@@ -68,7 +69,7 @@ def physicians_table(items: Items, *, seed: int) -> Table:
             **_figures(with_peers[i], "peers", NO_PEERS),
         }
         figures: dict[str, Figure] = {
-            "met": proportion(met, n_answered, empty="no pairs"),
+            "met": proportion(met, n_answered, empty=Reason.NO_PAIRS()),
             "rater_rest": rest[i],
             **compared,
         }
@@ -85,7 +86,7 @@ def physicians_table(items: Items, *, seed: int) -> Table:
             "n_other": with_other[i].n_pairs,
             "n_peers": with_peers[i].n_pairs,
             "n_rater_rest": rest[i].n,
-            "note": noted(figures),
+            "note": notes_of(figures),
         }
         for name, figure in compared.items():
             row[f"{name}_low"], row[f"{name}_high"] = figure.low, figure.high

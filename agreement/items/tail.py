@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from agreement.items.criteria import noted
 from agreement.items.inputs import Items
 from agreement.pairs import PairStatus, conservative_counts, n_counted, tally, valid_counts
 from agreement.tables import Row, Table
-from consilium.statistics.estimate import Figure
+from consilium.lib.phrases import joined
+from consilium.lib.reasons import Reason
+from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.macro_f1 import macro_f1_figures
 from consilium.statistics.raw_agreement import raw_agreement_figures
 
@@ -50,7 +51,7 @@ def tail_table(items: Items) -> Table:
                 "mf1": mf1[i].value,
                 "raw": raw[i].value,
                 "n_cannot": int(mine[i, PairStatus.CANNOT]),
-                "note": "; ".join(filter(None, [noted(figures), f"setting {setting}" if setting else ""])),
+                "note": joined(notes_of(figures), Reason.SETTING(setting=setting) if setting else ""),
             }
         )
     best: dict[str, Row] = {}

@@ -36,7 +36,7 @@ from consilium.statistics.alternative_annotator import (
     alternative_annotator_test,
 )
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
-from consilium.statistics.estimate import Figure
+from consilium.statistics.estimate import each_note_of
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.raters import Rater, UnknownRater, resolve_rater
@@ -276,17 +276,8 @@ def _row(comparison: Compared, name: str) -> Row:
     for column, figure in shares.items():
         row[f"{column}_low"], row[f"{column}_high"] = figure.low, figure.high
     row["wins"], row["wins_clustered"] = comparison.wins, comparison.wins_clustered
-    row["note"] = noted({**shares, **tests})
+    row["note"] = each_note_of({**shares, **tests})
     return row
-
-
-def noted(figures: dict[str, Figure]) -> str:
-    """What the figures say for themselves; a remark that several share is told once."""
-    columns_by_note: dict[str, list[str]] = {}
-    for column, figure in figures.items():
-        for remark in filter(None, figure.note.split("; ")):
-            columns_by_note.setdefault(remark, []).append(column)
-    return "; ".join(f"{', '.join(columns)}: {note}" for note, columns in columns_by_note.items())
 
 
 def summary_of(test_result: AlternativeAnnotator, labelled: Labelled, *, judge: str, group: str) -> Row:
@@ -310,7 +301,7 @@ def summary_of(test_result: AlternativeAnnotator, labelled: Labelled, *, judge: 
         "passes_clustered": test_result.passes_clustered,
         "advantage_low": test_result.advantage.low,
         "advantage_high": test_result.advantage.high,
-        "note": noted(rates),
+        "note": each_note_of(rates),
     }
 
 

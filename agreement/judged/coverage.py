@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agreement.tables import Row
+from consilium.lib.phrases import joined
 from rubrics.models import Benchmark
 from scoring.judge_runs import coverage_notes, run_sets
 from scoring.raters import Rater
 
 
 def coverage_remarks(*raters: Rater) -> list[str]:
-    """A remark for each judge of which older runs cover more pairs, in English."""
+    """A remark for each judge of which older runs cover more pairs, in English, with its codes."""
     return coverage_notes(judge for rater in raters for judge in rater.judges)
 
 
@@ -26,4 +27,4 @@ def remark_on_coverage(rows: Iterable[Row], *raters: Rater) -> None:
     notes = coverage_remarks(*raters)
     for row in rows:
         if row["slice"] == "all":
-            row["note"] = "; ".join(filter(None, [row.get("note") or "", *notes]))
+            row["note"] = joined(row.get("note") or "", *notes)

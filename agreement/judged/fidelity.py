@@ -30,9 +30,11 @@ from agreement.pairs import (
 from agreement.slicing import Sliced, sliced
 from annotation.ratings import faulty_pairs
 from consilium.lib.errors import DomainError
+from consilium.lib.phrases import joined, labelled
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap, percentile_intervals
 from consilium.statistics.confusion import ConfusionCounts
-from consilium.statistics.estimate import Estimate, Figure, Undefined, figures
+from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
 from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
 from consilium.statistics.noninferiority import DEFAULT_MARGIN, non_inferiority
 from consilium.statistics.rank_agreement import rank_agreement
@@ -221,7 +223,8 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
         # In no column: what each group says where the judge has its say, to set beside what the judge says there.
         row["met_a_judged"], row["met_b_judged"] = met_a[i], met_b[i]
         row["n_invalid"] = int(invalid[i])
-        row["note"] = _note({figure: column[i] for figure, column in columns.items()}, verdicts[i])
+        notes = notes_of({f"mf1_{figure}": column[i] for figure, column in columns.items()})
+        row["note"] = joined(notes, labelled("met_judge", Reason.NO_VALID_VERDICT()) if verdicts[i] is None else "")
         row["n_undecided"], row["n_missing"] = undecided.get(name, 0), int(missing[i])
         rows.append(row)
         margins.append(_margin(name, columns["gap"][i], margin))
@@ -254,7 +257,7 @@ def _joint(
     values = both(*(counts.pooled(axis=0) for counts in (a, b, ceiling)))
     replicates = both(*(bootstrap.confusion(counts) for counts in (a, b, ceiling)))
     mean, gap = (
-        percentile_intervals(drawn, cases).attach(figures(value, n, reason=lambda i: "no pairs"))
+        percentile_intervals(drawn, cases).attach(figures(value, n, reason=lambda i: Reason.NO_PAIRS()))
         for value, drawn in zip(values, replicates, strict=True)
     )
     return mean, gap
@@ -271,17 +274,6 @@ def _met(tallied: NDArray[np.int64], alone: PairStatus) -> list[float | None]:
     total = tallied.sum(axis=0)
     met, valid = total[:, PairStatus.TP] + total[:, alone], total[:, : PairStatus.TN + 1].sum(axis=1)
     return [int(m) / int(n) if n else None for m, n in zip(met, valid, strict=True)]
-
-
-def _note(figures_by_name: dict[str, Figure], met_judge: float | None) -> str:
-    by_note: dict[str, list[str]] = {}
-    for name, figure in figures_by_name.items():
-        if figure.note:
-            by_note.setdefault(figure.note, []).append(f"mf1_{name}")
-    remarks = [f"{', '.join(columns)}: {note}" for note, columns in by_note.items()]
-    if met_judge is None:
-        remarks.append("met_judge: no valid verdict")
-    return "; ".join(remarks)
 
 
 def _robustness(candidates: list[Row], labels: dict[str, str]) -> list[Row]:
@@ -307,11 +299,7 @@ def _robustness(candidates: list[Row], labels: dict[str, str]) -> list[Row]:
                 "raters": f"{labels[first]}, {labels[second]}",
                 "n_candidates": len(rated),
                 **{name: figure.value for name, figure in shown.items()},
-                "note": "; ".join(
-                    f"{name}: {figure.note}"
-                    for name, figure in shown.items()
-                    if not isinstance(figure, Estimate) or figure.note
-                ),
+                "note": joined(*(labelled(name, figure.note) for name, figure in shown.items() if figure.note)),
             }
         )
     return rows

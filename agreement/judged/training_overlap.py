@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from consilium.lib.phrases import joined
+from consilium.lib.reasons import Reason
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun
 from scoring.raters import Rater
-
-REMARK = "{who} learned from decisions on this candidate"
-REMARK_WHOLE = "{who} learned from decisions on {names}: only the other candidates measure it"
 
 
 def learned_candidates(benchmark: Benchmark, runs: Iterable[str]) -> list[str]:
@@ -38,14 +37,18 @@ def learners(benchmark: Benchmark, *raters: Rater) -> list[str]:
     return sorted(names)
 
 
-def _who(learned_by: Iterable[str]) -> str:
-    members = list(learned_by)
-    return f"{', '.join(members)} in the jury" if members else "the judge"
-
-
 def remark_on_candidate(learned_by: Iterable[str] = ()) -> str:
     """What is said of a candidate that was learned from, and of each of its responses."""
-    return REMARK.format(who=_who(learned_by))
+    members = ", ".join(learned_by)
+    return Reason.MEMBERS_LEARNED_CANDIDATE(members=members) if members else Reason.JUDGE_LEARNED_CANDIDATE()
+
+
+def _remark_on_whole(learned: Iterable[str], learned_by: Iterable[str]) -> str:
+    """What is said of the whole, by the names of the candidates that were learned from."""
+    names, members = ", ".join(learned), ", ".join(learned_by)
+    if members:
+        return Reason.MEMBERS_LEARNED_CANDIDATES(members=members, names=names)
+    return Reason.JUDGE_LEARNED_CANDIDATES(names=names)
 
 
 def remark(rows: Iterable[dict[str, Any]], learned: Iterable[str], learned_by: Iterable[str] = ()) -> None:
@@ -53,16 +56,16 @@ def remark(rows: Iterable[dict[str, Any]], learned: Iterable[str], learned_by: I
 
     ``learned_by`` names the members of a jury that learned.
     """
-    who, names = _who(learned_by), list(learned)
+    names, members = list(learned), list(learned_by)
     if not names:
         return
     own = {f"candidate:{name}" for name in names}
     responses = tuple(f"response:{name}/" for name in names)
     for row in rows:
         if row["slice"] == "all":
-            text = REMARK_WHOLE.format(who=who, names=", ".join(names))
+            text = _remark_on_whole(names, members)
         elif row["slice"] in own or row["slice"].startswith(responses):
-            text = REMARK.format(who=who)
+            text = remark_on_candidate(members)
         else:
             continue
-        row["note"] = "; ".join(filter(None, [row.get("note") or "", text]))
+        row["note"] = joined(row.get("note") or "", text)

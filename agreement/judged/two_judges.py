@@ -8,7 +8,6 @@ made of. Any two raters may stand in the place of the judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +25,7 @@ from consilium.lib.errors import DomainError
 from consilium.lib.ratings import Ratings
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
-from consilium.statistics.estimate import Figure
+from consilium.statistics.estimate import Figure, each_note_of
 from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
 from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
 from consilium.statistics.outcomes import Outcome
@@ -194,21 +193,12 @@ def _rows(counted: Sliced, cells: NDArray[np.int64], bootstrap: CaseBootstrap) -
         row["n_valid"] = n_valid
         row["n_invalid_a"], row["n_missing_a"] = int(pooled[i, INVALID].sum()), int(pooled[i, MISSING].sum())
         row["n_invalid_b"], row["n_missing_b"] = int(pooled[i, :, INVALID].sum()), int(pooled[i, :, MISSING].sum())
-        row["note"] = "; ".join(_notes(figures, n_valid))
+        # The note of a figure over the valid pairs is that of the figure over all pairs.
+        row["note"] = each_note_of(
+            {name: figure for name, figure in figures.items() if not (name.endswith("_valid") and n_valid)}
+        )
         rows.append(row)
     return rows
-
-
-def _notes(figures: dict[str, Figure], n_valid: int) -> Iterable[str]:
-    """What the figures say for themselves; a remark that several share is told once."""
-    columns_by_note: dict[str, list[str]] = {}
-    for column, figure in figures.items():
-        if column.endswith("_valid") and n_valid:
-            continue  # the remark is that of the figure over all pairs
-        for remark in filter(None, figure.note.split("; ")):
-            columns_by_note.setdefault(remark, []).append(column)
-    for note, columns in columns_by_note.items():
-        yield f"{', '.join(columns)}: {note}"
 
 
 def _disagreement(cells: NDArray[np.int64]) -> list[Row]:

@@ -28,7 +28,8 @@ from agreement.tables import Result, Row
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib.remarks import faulty_note
+from consilium.lib.phrases import parts_of
+from consilium.lib.reasons import Reason
 from consilium.statistics.alternative_annotator import (
     ENOUGH_FOR_T,
     EPSILON,
@@ -144,7 +145,7 @@ def compute(
                 "reason": summary["note"] if summary["winning_rate"] is None else "",
             },
         },
-        notes=[*coverage_remarks(bench.judge), *faulty_note(bench.n_faulty)],
+        notes=[*coverage_remarks(bench.judge), *parts_of(Reason.PAIRS_FAULTY.counted(bench.n_faulty))],
         digest=many_raters.digest_of(bench),
     )
 

@@ -27,7 +27,9 @@ from agreement.tables import Result, Row, Table
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib import remarks
+from consilium.lib import phrases
+from consilium.lib.i18n import translate_remark
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark
 from scoring.raters import require_verdicts
@@ -112,11 +114,8 @@ def compute(
 
 
 def _left_out(joined: Contest) -> list[str]:
-    counts = {
-        "%(n)s pairs left out: undecided, not assessed or faulty": joined.n_left_out,
-        "%(n)s pairs left out: one of the two judges was not to decide them": joined.n_one_only,
-    }
-    return [template % {"n": n} for template, n in counts.items() if n]
+    notes = Reason.PAIRS_NOT_DECIDED.counted(joined.n_left_out), Reason.PAIRS_NOT_DUE.counted(joined.n_one_only)
+    return [note for note in notes if note]
 
 
 def _remark(rows: list[Row], learned: Mapping[str, list[str]]) -> None:
@@ -125,12 +124,12 @@ def _remark(rows: list[Row], learned: Mapping[str, list[str]]) -> None:
         own = {f"candidate:{name}" for name in names}
         for row in rows:
             if row["slice"] == "all":
-                text = f"{label} learned from decisions on {', '.join(names)}: only the other candidates measure it"
+                text = Reason.NAMED_JUDGE_LEARNED_CANDIDATES(judge=label, names=", ".join(names))
             elif row["slice"] in own:
-                text = f"{label} learned from decisions on this candidate"
+                text = Reason.NAMED_JUDGE_LEARNED_CANDIDATE(judge=label)
             else:
                 continue
-            row["note"] = "; ".join(filter(None, [row["note"], text]))
+            row["note"] = phrases.joined(row["note"], text)
 
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
@@ -218,7 +217,7 @@ def _row(report: Report, row: Row) -> Context:
         "figures": {key: number(row, key) for key in ("mf1_a", "mf1_b", "difference")},
         "p_exact": PValue.of(row, "p_exact"),
         "p_clustered": PValue.of(row, "p_clustered"),
-        "remark": remarks.in_words(row["note"]),
+        "remark": translate_remark(row["note"]),
     }
 
 

@@ -27,8 +27,9 @@ from agreement.tables import Result, Row, Table
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib import remarks
-from consilium.lib.remarks import faulty_note
+from consilium.lib.i18n import translate_remark
+from consilium.lib.phrases import parts_of
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.noninferiority import DEFAULT_MARGIN
 from rubrics.models import Benchmark
@@ -132,7 +133,7 @@ def compute(
             "resamples": RESAMPLES,
             "headline": headline(comparison.rows[0], "mf1_mean"),
         },
-        notes=[*coverage_remarks(*triad.raters), *faulty_note(triad.sides.n_faulty)],
+        notes=[*coverage_remarks(*triad.raters), *parts_of(Reason.PAIRS_FAULTY.counted(triad.sides.n_faulty))],
         digest=triad.digest,
     )
 
@@ -209,7 +210,7 @@ def finding(report: Report, names: Mapping[str, str]) -> str:
     row = rows[0]
     given = {"judge": names["judge"], "margin": f"{row['margin']:g}"}
     if row["bound"] is None:
-        given["why"] = remarks.in_words(row["note"])
+        given["why"] = translate_remark(row["note"])
         return _("Nothing can be said about non-inferiority at a margin of %(margin)s: %(why)s.") % given
     given["bound"] = Number(row["bound"]).shown
     return {

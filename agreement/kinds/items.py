@@ -27,7 +27,7 @@ from agreement.tables import Result, Row, Table
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib import remarks
+from consilium.lib.i18n import translate_remark
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.mutual_information import PERMUTATIONS
 from rubrics.models import Benchmark
@@ -234,7 +234,7 @@ def _response(report: Report, row: Row) -> Context:
         "mf1": number(row, "mf1"),
         "raw": number(row, "raw", scale=100, digits=0, unit="%"),
         "beside_mf1": number(row, "beside_mf1"),
-        "remark": remarks.in_words(row["note"]),
+        "remark": translate_remark(row["note"]),
     }
 
 

@@ -26,7 +26,9 @@ from agreement.tables import Result, Row, Table
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib import remarks
+from consilium.lib.from_english import from_english
+from consilium.lib.i18n import translate
+from consilium.lib.phrases import joined, parts_of
 from consilium.statistics.prediction_powered import NO_LABEL
 from rubrics.models import Benchmark
 from scoring.points import DEFAULT_RULES
@@ -154,7 +156,7 @@ def body(report: Report, sort: str) -> Context:
                 "measure": measure,
                 "label": measure_name(measure, facts["k"]),
                 "rows": [_row(report, row, shared) for row in overall],
-                "shared_remarks": capital(remarks.in_words("; ".join(shared))),
+                "shared_remarks": capital(translate(joined(*shared))),
                 "slices": [_row(report, row) for row in parts[:SHOWN_SLICES]],
                 "n_more": max(0, len(parts) - SHOWN_SLICES),
                 "figure": f"overall_{measure}",
@@ -172,8 +174,8 @@ def _shared(rows: list[Row]) -> list[str]:
     """The remarks that all of several rows have, so that the page says them once."""
     if len(rows) < 2:
         return []
-    first, *others = [str(row["note"]).split("; ") for row in rows]
-    return [remark for remark in first if remark and all(remark in other for other in others)]
+    first, *others = [parts_of(from_english(row["note"])) for row in rows]
+    return [remark for remark in first if all(remark in other for other in others)]
 
 
 def _row(report: Report, row: Row, shared_remarks: Collection[str] = ()) -> Context:
@@ -184,8 +186,8 @@ def _row(report: Report, row: Row, shared_remarks: Collection[str] = ()) -> Cont
         "url": pairs_url(report, f"candidate:{row['candidate']}" if overall else row["slice"]),
         "power": Number(row["lambda"], digits=2).shown,
         "ratio": Number(row["width_ratio"], digits=2).shown,
-        "own_remarks": remarks.in_words(
-            "; ".join(part for part in str(row["note"]).split("; ") if part not in shared_remarks)
+        "own_remarks": translate(
+            joined(*(part for part in parts_of(from_english(row["note"])) if part not in shared_remarks))
         ),
         "figures": {
             "value": number({**row, "value_low": row["low"], "value_high": row["high"]}, "value", digits=digits),

@@ -19,6 +19,8 @@ from agreement.judged.coverage import coverage_remarks
 from agreement.pairs import LAST_COUNTED, Pairs, PairStatus, positions
 from agreement.powered.scores import Inputs, powered_figures, read_inputs
 from agreement.tables import Row
+from consilium.lib.phrases import joined, labelled
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.detectable_difference import detectable_from_standard_error, detectable_mean_difference
@@ -86,7 +88,7 @@ def plan(benchmark: Benchmark, question: Question) -> Plan:
         notes = list(dict.fromkeys([*notes, *coverage_remarks(resolve_rater(benchmark, question.other))]))
     if inputs.learned:
         names = ", ".join(inputs.learned)
-        notes = [f"no plan with the judge for {names}: the judge learned from these candidates", *notes]
+        notes = [Reason.PLAN_LEARNED_CANDIDATES(names=names), *notes]
     return Plan(
         question=question,
         judge=inputs.judge.label,
@@ -103,10 +105,10 @@ def _pilot(inputs: Inputs, estimate: Powered, candidate: int, *, with_judge: boo
     if not estimate.n_labelled:
         return Undefined(NO_LABEL)
     if with_judge and inputs.candidates[candidate] in inputs.learned:
-        return Undefined("no plan: the judge learned from this candidate", estimate.n_labelled_cases)
+        return Undefined(Reason.PLAN_LEARNED_CANDIDATE(), estimate.n_labelled_cases)
     if estimate.label_variance is None or estimate.residual_variance is None:
         n = estimate.n_labelled_cases
-        return Undefined(f"no plan: the pilot has {n} of the {MINIMUM_CASES} labelled cases needed", n)
+        return Undefined(Reason.PLAN_LABELLED_CASES(n=n, needed=MINIMUM_CASES), n)
     return Pilot(estimate.label_variance, estimate.residual_variance, estimate.n_labelled_cases, estimate.n_cases)
 
 
@@ -132,8 +134,8 @@ def _budget_row(inputs: Inputs, estimate: Powered, candidate: int, question: Que
         row[f"cases{end}"] = cases
         row[f"responses{end}"], row[f"decisions{end}"] = _work(inputs, estimate, candidate, cases)
         if needed.note:
-            notes.append(f"{'cases_alone' if end else 'cases'}: {needed.note}")
-    row["note"] = "; ".join(notes)
+            notes.append(labelled(f"cases{end}", needed.note))
+    row["note"] = joined(*notes)
     return {name: row[name] for name in BUDGET_COLUMNS}
 
 
@@ -164,8 +166,8 @@ def _total(budget: list[Row]) -> Row:
         for name in ("responses", "decisions"):
             row[f"{name}{end}"] = None if missing else sum(candidate_row[f"{name}{end}"] for candidate_row in budget)
         if missing:
-            notes.append(f"{'cases_alone' if end else 'cases'}: no number for {len(missing)} candidates")
-    row["note"] = "; ".join(notes)
+            notes.append(labelled(f"cases{end}", Reason.PLAN_CANDIDATES_WITHOUT_NUMBER(n=len(missing))))
+    row["note"] = joined(*notes)
     return row
 
 

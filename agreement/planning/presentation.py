@@ -23,7 +23,8 @@ from agreement.rater_choices import display_name
 from agreement.tables import Row
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib import remarks
+from consilium.lib.i18n import translate
+from consilium.lib.phrases import Labelled, parts_of
 
 TABLES = {
     "budget": (BUDGET_COLUMNS, BUDGET_TEXT),
@@ -59,7 +60,7 @@ def shown(plan: Plan, *, chosen: str = "") -> dict[str, Any]:
             for row in plan.detectable
             if row["measure"] == "mf1" or chosen in (row["first"], row["second"])
         ],
-        "notes": [remarks.in_words(note) for note in plan.notes],
+        "notes": list(map(translate, plan.notes)),
     }
 
 
@@ -75,16 +76,13 @@ def _budget_row(row: Row, digits: int) -> dict[str, Any]:
             for name in counts
             for end in ("", "_alone")
         },
-        "remarks": remarks.in_words(_reason(row["note"], "cases") or _reason(row["note"], "cases_alone")),
+        "remarks": translate(_reason(row["note"], "cases") or _reason(row["note"], "cases_alone")),
     }
 
 
 def _reason(note: str, name: str) -> str:
-    for remark in note.split("; "):
-        who, _colon, why = remark.partition(": ")
-        if who == name:
-            return why
-    return ""
+    own = (part.phrase for part in parts_of(note) if isinstance(part, Labelled) and part.label == name)
+    return next(own, "")
 
 
 def _detectable_row(row: Row, digits: int) -> dict[str, Any]:

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Batch, BatchItem
+from consilium.lib.reasons import Reason
 from rubrics.models import Benchmark
 from scoring.raters import Rater
 from scoring.score_sheet import Sheet
 
-NOT_RECORDED = "not recorded how the graded responses were drawn: taken as a random sample"
-SEVERAL = "the graded responses came by several draws: taken as one random sample"
-PART = "the graded responses were drawn from a part of the cases: taken as a random sample of all"
-WEIGHTED = "weighted by the inverse of the recorded inclusion probabilities"
+NOT_RECORDED = Reason.SAMPLE_NOT_RECORDED()
+SEVERAL = Reason.SAMPLE_OF_SEVERAL_DRAWS()
+PART = Reason.SAMPLE_OF_SOME_CASES()
+WEIGHTED = Reason.SAMPLE_WEIGHTED()
 # Of a batch's filter, what leaves cases out.
 _OF_CASES = ("difficulties", "registers", "languages", "tags", "cases")
 
@@ -68,7 +69,7 @@ def sampling_of(benchmark: Benchmark, reference: Rater, sheet: Sheet, graded: ND
                 if len(np.unique(probability[held])) > 1:
                     notes[candidate].append(WEIGHTED)
             if own.sum() < drawn.sum():
-                notes[candidate].append(f"{own.sum()} of {drawn.sum()} drawn responses are graded so far")
+                notes[candidate].append(Reason.SAMPLE_GRADED_SO_FAR(n=int(own.sum()), all=int(drawn.sum())))
     return Sampling(weight, notes)
 
 

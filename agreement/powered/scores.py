@@ -24,7 +24,8 @@ from agreement.judged.training_overlap import learned_candidates, learners, rema
 from agreement.powered.sampling import Sampling, sampling_of
 from agreement.tables import Row
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib.remarks import faulty_note
+from consilium.lib.phrases import joined
+from consilium.lib.reasons import Reason
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Undefined
 from consilium.statistics.outcomes import Outcome
@@ -46,11 +47,11 @@ COLUMNS = (
 TEXT_COLUMNS = ("candidate", "slice", "measure", "note")
 # Why a measure has no value in any response, as tables of scores say it.
 _EMPTY = {
-    "rubric_score": "no response has a score",
-    "rubric_accuracy": "no positive criteria",
-    "cacs_at_k": "no response has %(k)s positive criteria",
+    "rubric_score": Reason.NO_SCORED_RESPONSE,
+    "rubric_accuracy": Reason.NO_POSITIVE_CRITERIA,
+    "cacs_at_k": Reason.TOO_FEW_POSITIVE_CRITERIA,
 }
-LEARNED_ELSEWHERE = "the judge learned from decisions on other candidates: on cases it has not seen it may err more"
+LEARNED_ELSEWHERE = Reason.JUDGE_LEARNED_OTHERS()
 
 Array = NDArray[Any]
 
@@ -257,11 +258,9 @@ class PoweredScores:
 
     @property
     def notes(self) -> list[str]:
-        n = self.inputs.n_not_judged
-        graded = "response" if n == 1 else "responses"
-        notes = [f"{n} graded {graded} that the judge was not to judge left out"] if n else []
-        n_faulty = int((self.inputs.sheet.answer == Outcome.FAULTY).sum())
-        return [*notes, *faulty_note(n_faulty)]
+        not_due = Reason.LABELLED_NOT_DUE.counted(self.inputs.n_not_judged)
+        faulty = Reason.PAIRS_FAULTY.counted(int((self.inputs.sheet.answer == Outcome.FAULTY).sum()))
+        return [note for note in (not_due, faulty) if note]
 
 
 def powered_scores(
@@ -314,15 +313,13 @@ def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]
         figure, power, ratio = estimate.powered, estimate.power, estimate.width_ratio
         notes = [] if estimate.n_labelled == 0 else list(inputs.sampling.notes[candidate])
         if not estimate.n_judged:
-            figure = Undefined(_EMPTY[measure] % {"k": inputs.k})
+            figure = Undefined(_EMPTY[measure](k=inputs.k))
         elif name in inputs.learned:
             # Its errors there are smaller than elsewhere: no rectifier can be had from them.
             figure, power, ratio = Undefined(remark_on_candidate(inputs.learned_by), estimate.n_labelled), None, None
         elif inputs.learned:
             notes.append(LEARNED_ELSEWHERE)
-        if unused[candidate]:
-            graded = "response" if unused[candidate] == 1 else "responses"
-            notes.append(f"{unused[candidate]} graded {graded} without a score to put beside the judge’s")
+        notes.append(Reason.LABELLED_WITHOUT_SCORE.counted(int(unused[candidate])))
         yield (
             candidate,
             {
@@ -345,6 +342,6 @@ def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]
                 "n_labelled_cases": estimate.n_labelled_cases,
                 "n_judged": estimate.n_judged,
                 "n_cases": estimate.n_cases,
-                "note": "; ".join(filter(None, [figure.note, *notes])),
+                "note": joined(figure.note, *notes),
             },
         )

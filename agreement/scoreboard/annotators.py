@@ -15,6 +15,8 @@ from agreement import compare
 from agreement.counting import Counted, count
 from agreement.rater_choices import group_choices
 from agreement.tables import Row
+from consilium.lib.phrases import Labelled, joined, labelled, parts_of
+from consilium.lib.reasons import Reason, code_of
 from rubrics.models import Benchmark
 from scoring.raters import resolve_rater
 
@@ -23,7 +25,7 @@ COLUMNS = (
     *("mf1", "mf1_low", "mf1_high", "note"),
 )
 TEXT = ("group", "slice", "note")
-BETWEEN = "mf1: between two groups, in the rows of all groups"
+BETWEEN = labelled("mf1", Reason.BETWEEN_GROUPS())
 # Without a group is all of them, without a candidate likewise: a physician of two groups, or who decided on two
 # candidates, is one physician there.
 _COUNTS = """
@@ -104,7 +106,7 @@ def read_groups(benchmark: Benchmark) -> Compared:
     """Count the pairs of the two expert groups after the check."""
     names = two_groups(benchmark)
     if names is None:
-        return Compared([], None, "no pair of expert groups: this takes two with submitted work")
+        return Compared([], None, Reason.NO_PAIR_OF_GROUPS())
     first, second = (resolve_rater(benchmark, name) for name in names)
     return Compared([first.label, second.label], count(benchmark, first, second), compare.NO_PAIRS)
 
@@ -143,12 +145,11 @@ def count_rows(counts: list[Counts], groups: Compared, *, seed: int) -> list[Row
 def _note(compared: Row, why: str) -> str:
     """What is said of MF1 alone, and of pairs that it leaves out as faulty."""
     if not compared or not compared["n_pairs"]:
-        return f"mf1: {why}"
-    about = []
-    for remark in compared["note"].split("; "):
-        names, colon, rest = remark.partition(": ")
-        if colon and "mf1" in names.split(", "):
-            about.append(f"mf1: {rest}")
-        elif rest == "criterion faulty":
-            about.append(remark)
-    return "; ".join(about)
+        return labelled("mf1", why)
+    notes = []
+    for part in parts_of(compared["note"]):
+        if isinstance(part, Labelled) and "mf1" in part.names:
+            notes.append(labelled("mf1", part.phrase))
+        elif code_of(part) is Reason.PAIRS_FAULTY:
+            notes.append(part)
+    return joined(*notes)

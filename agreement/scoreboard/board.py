@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.tables import Row
+from consilium.lib.phrases import joined
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import RatioFigures, percentile_intervals, ratio_figures
-from consilium.statistics.estimate import Figure, Undefined, figures
+from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
 from consilium.statistics.rank_ranges import rank_ranges
 from consilium.statistics.worst_at_k import worst_at_k
 from scoring.score_columns import CLIP, FIGURES
@@ -144,7 +146,7 @@ class _Board:
             figures_by_name: dict[str, Figure] = {"worst_at_k": self.made["worst_at_k"].figures[column]}
             figures_by_name |= {f"{figure}_rank": ranks[figure][i] for figure in RANKED}
             _put(row, figures_by_name)
-            row["note"] = "; ".join(filter(None, [scores["note"], told_once(figures_by_name)]))
+            row["note"] = joined(scores["note"], notes_of(figures_by_name))
             rows.append(row)
         return rows
 
@@ -162,10 +164,6 @@ class _Board:
             figures_by_name = {gap: differences[column] for gap, differences in self.gaps.items()}
             # They are part of Rubric Accuracy and not of CACS@k: the two are of different responses then.
             short = int(self.scored.columns.short[column])
-            remarks = [
-                told_once(figures_by_name),
-                f"{short} responses with fewer than k positive criteria" if short else "",
-            ]
             row: Row = {
                 "slice": self.scored.slices[place].name,
                 "candidate": name,
@@ -173,7 +171,7 @@ class _Board:
                 "n_cases": self._cases("rubric_accuracy", column),
                 **{name: self.made[name].figures[column].value for name in ("rubric_accuracy", *GAPS.values())},
                 "k": self.scored.k,
-                "note": "; ".join(filter(None, remarks)),
+                "note": joined(notes_of(figures_by_name), Reason.SHORT_RESPONSES.counted(short)),
             }
             _put(row, figures_by_name)
             rows.append(row)
@@ -193,7 +191,7 @@ class _Board:
                 "n": int(self.scored.columns.settled[column]),
                 "n_cases": self._cases("rubric_accuracy", column),
                 **{name: self.made[name].figures[column].value for name in IN_FAMILIES},
-                "note": told_once(figures_by_name),
+                "note": notes_of(figures_by_name),
             }
             _put(row, figures_by_name)
             rows.append(row)
@@ -210,7 +208,7 @@ class _Board:
             if not all(self.scored.columns.present[column] for column in columns.values()):
                 continue
             figures_by_name = {f"{name}_difference": apart[name][candidate] for name in FIGURES}
-            row: Row = {"candidate": self.scored.names[candidate], "note": told_once(figures_by_name)}
+            row: Row = {"candidate": self.scored.names[candidate], "note": notes_of(figures_by_name)}
             for register, column in columns.items():
                 row[f"n_{register}"] = int(self.scored.columns.settled[column])
                 row[f"n_cases_{register}"] = self._cases("rubric_accuracy", column)
@@ -282,7 +280,7 @@ def _worst(scored: Scored, k: int) -> RatioFigures:
         used,
         bootstrap=scored.bootstrap,
         clip=CLIP,
-        empty=f"no case has {k} samples" if k > 1 else "no response has a score",
+        empty=Reason.TOO_FEW_SAMPLES(k=k) if k > 1 else Reason.NO_SCORED_RESPONSE(),
         keep_replicates=True,
     )
 
@@ -291,12 +289,3 @@ def _put(row: Row, figures_by_name: Mapping[str, Figure]) -> None:
     """Value and ends of each figure, into the columns of its name."""
     for name, figure in figures_by_name.items():
         row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
-
-
-def told_once(figures_by_name: Mapping[str, Figure]) -> str:
-    """What the figures say for themselves; a remark that several share is told once."""
-    by_note: dict[str, list[str]] = {}
-    for name, figure in figures_by_name.items():
-        if figure.note:
-            by_note.setdefault(figure.note, []).append(name)
-    return "; ".join(f"{', '.join(names)}: {note}" for note, names in by_note.items())

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.scoreboard.board import told_once
 from agreement.tables import Row
 from consilium.statistics.cacs import cacs_values
-from consilium.statistics.estimate import Estimate, Figure
+from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.rank_agreement import RankAgreement, rank_agreement
 from consilium.statistics.rank_ranges import places
 from rubrics.models import Benchmark
@@ -138,11 +137,5 @@ def _row(
         "n_responses": n_responses,
         "n_candidates": len(first),
         **{name: figure.value for name, figure in figures_by_name.items()},
-        "note": told_once(
-            {
-                name: figure
-                for name, figure in figures_by_name.items()
-                if not isinstance(figure, Estimate) or figure.note
-            }
-        ),
+        "note": notes_of(figures_by_name),
     }

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.scoreboard.board import told_once
 from agreement.tables import Row
 from consilium.lib.ratings import copy_columns
 from consilium.statistics.cacs import cacs_values
-from consilium.statistics.estimate import Figure
+from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.length_control import length_control
 from rubrics.models import Benchmark
 from scoring.scored import Scored
@@ -82,5 +81,5 @@ def _row(
     return {
         **row,
         **{column: figure.value for column, figure in figures_by_name.items()},
-        "note": told_once(figures_by_name),
+        "note": notes_of(figures_by_name),
     }

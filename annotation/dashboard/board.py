@@ -15,6 +15,7 @@ from annotation.dashboard.forecast import Forecast, forecast
 from annotation.dashboard.people import People, Person, people_of
 from annotation.dashboard.waiting import Scene, Section, waits_of
 from annotation.models import Adjudication, Batch, ExpertGroup, QualificationAttempt
+from consilium.lib.i18n import translate
 from consilium.lib.order import natural
 from consilium.statistics.estimate import Undefined
 from rubrics.models import Benchmark
@@ -315,7 +316,7 @@ def batch_rows(lines: list[BatchLine]) -> Iterator[dict[str, Any]]:
                 "expected": seen.expected, "early": seen.early, "late": seen.late,
             }  # fmt: skip
         else:
-            row |= {"days_of_data": seen.n, "note": seen.reason}
+            row |= {"days_of_data": seen.n, "note": translate(seen.reason)}
         yield row
 
 

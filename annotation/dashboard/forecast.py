@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from statistics import median, quantiles
 
-from django.utils.translation import gettext as _
-
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Undefined
 
 WORKING_DAYS = 7
@@ -90,16 +89,16 @@ def forecast(handed_in: Mapping[date, int], *, first: date | None, left: int, to
     """Where the pace of the last working days leads. ``handed_in`` must reach two weeks back."""
     rates = daily_rates(handed_in, first=first, today=today) if first else []
     if len(rates) < MIN_DAYS:
-        return Undefined(_("Cannot say yet: fewer than three working days of data."), len(rates))
+        return Undefined(Reason.FORECAST_DAYS(), len(rates))
     rate = median(rates)
     if rate == 0:
-        return Undefined(_("Cannot say: nothing was handed in on most of the last working days."), len(rates))
+        return Undefined(Reason.FORECAST_PACE(), len(rates))
     deciles = quantiles(rates, n=10, method="inclusive")
     slow, fast = deciles[0], deciles[-1]
     late = _end(today, left, slow)
     expected, early = _end(today, left, rate), _end(today, left, fast)
     if expected is None or early is None:
-        return Undefined(_("Cannot say: at this pace the end is years away."), len(rates))
+        return Undefined(Reason.FORECAST_OUT_OF_REACH(), len(rates))
     return Forecast(left, len(rates), rate, slow, fast, early, expected, late)
 
 

@@ -1,22 +1,38 @@
-"""The messages of pure code, in the language of whoever reads it."""
+"""The words of pure code in the language of whoever reads it: from code or template, and parameters, to a text."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.conf import settings
-from django.utils.translation import gettext, override
+from django.utils.translation import get_language, gettext, override
 
-from consilium.lib.phrases import Phrase
+from consilium.lib.from_english import from_english
+from consilium.lib.phrases import Joined, Labelled, Phrase
+
+# Between phrases and after a label, where the language is not English.
+BETWEEN_PHRASES = "；"
+AFTER_LABEL = "："
 
 
 def translate(text: Any) -> str:
-    """A phrase in the active language; any other text as it is."""
-    if not isinstance(text, Phrase):
+    """A phrase, or several joined, in the active language; any other text as it is."""
+    if not isinstance(text, Phrase | Labelled | Joined) or (get_language() or "en").startswith("en"):
         return str(text)
+    if isinstance(text, Joined):
+        return BETWEEN_PHRASES.join(map(translate, text.parts))
+    if isinstance(text, Labelled):
+        return f"{text.label}{AFTER_LABEL}{translate(text.phrase)}"
     template = gettext(text.template)
     values = {name: translate(value) if isinstance(value, Phrase) else value for name, value in text.values.items()}
     return template % values if values else template
+
+
+def translate_remark(text: str) -> str:
+    """A remark in the active language, whether it has its codes or was stored as English text."""
+    if (get_language() or "en").startswith("en"):
+        return str(text)
+    return translate(from_english(text))
 
 
 def language_of(person: Any) -> override:

@@ -45,6 +45,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, percentile_intervals, ratio_figures
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
@@ -55,7 +56,6 @@ ENOUGH_FOR_T = 30
 MINIMUM_ANNOTATORS = 3
 PASSING = 0.5
 NO_ANSWER = -1  # of a judge whose answer is invalid or missing
-NO_INSTANCES = "no instance that another annotator labelled"
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,10 @@ def _shares(
     }
     return {
         name: ratio_figures(
-            comparisons.summed(column, n_cases, n_annotators), instances, bootstrap=bootstrap, empty=NO_INSTANCES
+            comparisons.summed(column, n_cases, n_annotators),
+            instances,
+            bootstrap=bootstrap,
+            empty=Reason.NO_SHARED_INSTANCE(),
         ).figures
         for name, column in values.items()
     }
@@ -252,7 +255,7 @@ def _average(
     """The judge's advantage, averaged over the annotators that were tested: each counts alike."""
     n = int(tested.sum())
     if not n:
-        return Undefined(f"no annotator was tested: {minimum} instances are needed")
+        return Undefined(Reason.NO_TESTED_ANNOTATOR(n=minimum))
     instances = comparisons.summed(None, n_cases, len(tested))[:, tested]
     wins = comparisons.summed(comparisons.judge_wins, n_cases, len(tested))[:, tested]
     average: Figure = Estimate(float((wins.sum(axis=0) / instances.sum(axis=0)).mean()), n)
@@ -270,16 +273,16 @@ def _tested(d: NDArray[np.int64], epsilon: float, minimum: int) -> tuple[str, Fi
 
     n = len(d)
     if not n:
-        return "", Undefined(NO_INSTANCES)
+        return "", Undefined(Reason.NO_SHARED_INSTANCE())
     if n < minimum:
-        return "", Undefined(f"not tested: {n} of the {minimum} instances needed", n)
+        return "", Undefined(Reason.TEST_INSTANCES(n=n, needed=minimum), n)
     if n < ENOUGH_FOR_T:
         p = wilcoxon_below(d - epsilon)
         return ("", p) if isinstance(p, Undefined) else ("wilcoxon", p)
     if (d == d[0]).all():
         if d[0] == epsilon:
-            return "", Undefined("not tested: every difference equals ε", n)
-        p = Estimate(0.5**n if d[0] < epsilon else 1.0, n, note="every difference is the same: sign test")
+            return "", Undefined(Reason.TEST_DIFFERENCES_EQUAL_EPSILON(), n)
+        p = Estimate(0.5**n if d[0] < epsilon else 1.0, n, note=Reason.SIGN_TEST())
         return "wilcoxon", p
     t = (d.mean() - epsilon) / (d.std(ddof=1) / np.sqrt(n))
     return "t", Estimate(float(stdtr(n - 1, t)), n)
@@ -293,7 +296,7 @@ def wilcoxon_below(values: NDArray[np.floating[Any]]) -> Figure:
     moved = values[np.abs(values) > 1e-12]
     n = len(moved)
     if not n:
-        return Undefined("not tested: every difference equals ε", len(values))
+        return Undefined(Reason.TEST_DIFFERENCES_EQUAL_EPSILON(), len(values))
     _, place, count = np.unique(np.round(np.abs(moved), 9), return_inverse=True, return_counts=True)
     # Twice the mid-rank is a whole number, so that sums of ranks can be counted.
     doubled = (2 * np.cumsum(count) - count + 1)[place]
@@ -312,11 +315,11 @@ def _clustered(d: NDArray[np.int64], case: NDArray[np.int64], epsilon: float) ->
     _, place = np.unique(case, return_inverse=True)
     n, n_cases = len(d), int(place.max()) + 1
     if n_cases < MINIMUM_CASES:
-        return Undefined(f"no test: {n_cases} of the {MINIMUM_CASES} cases needed", n_cases)
+        return Undefined(Reason.TEST_CASES(cases=n_cases, needed=MINIMUM_CASES), n_cases)
     residual = np.bincount(place, weights=d - d.mean())
     se = np.sqrt(n_cases / (n_cases - 1) * (residual**2).sum()) / n
     if se < 1e-12:
-        return Undefined("no test: nothing varies between cases", n_cases)
+        return Undefined(Reason.TEST_CONSTANT(), n_cases)
     return Estimate(float(stdtr(n_cases - 1, (d.mean() - epsilon) / se)), n_cases)
 
 
@@ -337,7 +340,7 @@ def _winning_rate(wins: Sequence[bool | None]) -> Figure:
     tested = [win for win in wins if win is not None]
     n = len(tested)
     if n < MINIMUM_ANNOTATORS:
-        return Undefined(f"{n} of the {MINIMUM_ANNOTATORS} tested annotators needed", n)
+        return Undefined(Reason.TESTED_ANNOTATORS(n=n, needed=MINIMUM_ANNOTATORS), n)
     return Estimate(sum(tested) / n, n)
 
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import (
     Estimate,
@@ -38,8 +39,7 @@ RESAMPLES = 1000
 LEVEL = 0.95
 MINIMUM_CASES = 10
 MINIMUM_KEPT = 0.95
-ALL_AGREE = "no interval: all resamples agree"
-NO_WIDTH = "no interval: nearly all resamples agree"
+NO_RESPONSES = Reason.NO_RESPONSES()
 # Weights are made in blocks of about 32 MB, so that memory does not grow with the number of cases.
 BLOCK_CELLS = 4_000_000
 
@@ -99,7 +99,7 @@ class CaseBootstrap:
 @dataclass(frozen=True, eq=False)
 class Intervals:
     """Percentile intervals of several figures; `kept[i]` of `resamples` were defined. `low[i]` is NaN where
-    `n_cases[i]` or `kept[i]` is too small and where the ends are equal; `attach` then gives the reason in words.
+    `n_cases[i]` or `kept[i]` is too small and where the ends are equal; `attach` then gives the reason.
     """
 
     low: NDArray[np.float64]
@@ -124,11 +124,14 @@ class Intervals:
         """Ends of the i-th interval, or why it has none."""
         low, high, kept, cases = self.low[i], self.high[i], int(self.kept[i]), int(self.n_cases[i])
         if cases < MINIMUM_CASES:
-            return Undefined(f"no interval: {cases} of the {MINIMUM_CASES} cases needed", cases)
+            return Undefined(Reason.INTERVAL_CASES(cases=cases, needed=MINIMUM_CASES), cases)
         if kept < MINIMUM_KEPT * self.resamples:
-            return Undefined(f"no interval: undefined in {self.resamples - kept} of {self.resamples} resamples", cases)
+            reason = Reason.INTERVAL_RESAMPLES(some=self.resamples - kept, all=self.resamples)
+            return Undefined(reason, cases)
         if np.isnan(low) or np.isnan(high):
-            return Undefined(ALL_AGREE if nearly_equal(self.standard_deviation[i], 0.0) else NO_WIDTH, cases)
+            all_agree = nearly_equal(self.standard_deviation[i], 0.0)
+            reasons = Reason.INTERVAL_RESAMPLES_AGREE, Reason.INTERVAL_RESAMPLES_NEARLY_AGREE
+            return Undefined(reasons[0 if all_agree else 1](), cases)
         return float(low), float(high)
 
     def attach(self, estimates: Sequence[Figure]) -> list[Figure]:
@@ -142,7 +145,7 @@ class Intervals:
                 attached.append(with_note(figure, ends.reason))
             else:
                 dropped = self.resamples - int(self.kept[i])
-                estimate = with_note(figure, f"{dropped} resamples left out as undefined" if dropped else "")
+                estimate = with_note(figure, Reason.RESAMPLES_LEFT_OUT(n=dropped) if dropped else "")
                 assert isinstance(estimate, Estimate)
                 attached.append(with_interval(estimate, *ends))
         return attached
@@ -204,7 +207,7 @@ def ratio_figures(
     bootstrap: CaseBootstrap | None = None,
     scale: float = 1.0,
     clip: tuple[float, float] | None = None,
-    empty: str = "no responses",
+    empty: str = NO_RESPONSES,
     keep_replicates: bool = False,
 ) -> RatioFigures:
     """scale · (sum of numerator) / (sum of denominator) per slice, both of shape (n_cases, slices).
@@ -223,7 +226,7 @@ def ratio_figures(
         sizes,
         reason=lambda i: empty,
         noted=clipped != values,
-        note=lambda i: f"clipped from {values[i]:.6g}",
+        note=lambda i: Reason.CLIPPED(value=f"{values[i]:.6g}"),
     )
     if bootstrap is None or not estimates:
         return RatioFigures(estimates, [None] * len(estimates))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 
@@ -30,6 +31,6 @@ def cacs_at_k(hits: ArrayLike, n_criteria: ArrayLike, k: int) -> Figure:
     scored = values[~np.isnan(values)]
     left_out = values.size - scored.size
     if not scored.size:
-        return Undefined(f"no response has {k} positive criteria" if values.size else "no responses")
-    note = f"{left_out} responses with fewer than {k} positive criteria left out" if left_out else ""
+        return Undefined(Reason.TOO_FEW_POSITIVE_CRITERIA(k=k) if values.size else Reason.NO_RESPONSES())
+    note = Reason.SHORT_RESPONSES_LEFT_OUT(n=left_out, k=k) if left_out else ""
     return Estimate(float(scored.mean()), int(scored.size), note=note)

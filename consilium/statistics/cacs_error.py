@@ -33,6 +33,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import LEVEL
 from consilium.statistics.cacs import cacs_at_k, cacs_values
 from consilium.statistics.confusion import ConfusionCounts
@@ -49,7 +50,7 @@ from consilium.statistics.rank_agreement import MINIMUM, ranks
 from consilium.statistics.rubric_accuracy import rubric_accuracy
 
 DRAWS = 1000
-NO_RANGE = "no interval: nearly all draws agree"
+NO_RANGE = Reason.INTERVAL_DRAWS_NEARLY_AGREE()
 # Draws are made in blocks of about 32 MB.
 BLOCK_CELLS = 4_000_000
 
@@ -117,17 +118,19 @@ def specificity_values(counts: ConfusionCounts) -> Array:
 def sensitivity_figures(counts: ConfusionCounts) -> list[Figure]:
     """`sensitivity_values` as figures; n is the number of pairs that the reference calls met."""
     sizes = counts.tp + counts.fn
-    return figures(sensitivity_values(counts), sizes, reason=lambda i: _absent(counts, i, "met"))
+    return figures(sensitivity_values(counts), sizes, reason=lambda i: _absent(counts, i, Reason.REFERENCE_NEVER_MET))
 
 
 def specificity_figures(counts: ConfusionCounts) -> list[Figure]:
     """`specificity_values` as figures; n is the number of pairs that the reference calls not met."""
     sizes = counts.tn + counts.fp
-    return figures(specificity_values(counts), sizes, reason=lambda i: _absent(counts, i, "not met"))
+    return figures(
+        specificity_values(counts), sizes, reason=lambda i: _absent(counts, i, Reason.REFERENCE_NEVER_NOT_MET)
+    )
 
 
-def _absent(counts: ConfusionCounts, i: int, outcome: str) -> str:
-    return f"the reference never said {outcome}" if counts.n.ravel()[i] else "no pairs"
+def _absent(counts: ConfusionCounts, i: int, reason: Reason) -> str:
+    return reason() if counts.n.ravel()[i] else Reason.NO_PAIRS()
 
 
 def hits_distribution(s: int, n_criteria: int, rates: ErrorRates) -> Array:
@@ -239,9 +242,9 @@ def _with_range(mean: Estimate, drawn: Array) -> Figure:
 def _mean_spearman(values: Array, drawn: Array) -> Figure:
     n = len(values)
     if n < MINIMUM:
-        return Undefined(f"a correlation needs at least {MINIMUM} units", n)
+        return Undefined(Reason.CORRELATION_UNITS(n=MINIMUM), n)
     if np.ptp(values) == 0:
-        return Undefined("constant values", n)
+        return Undefined(Reason.CONSTANT_VALUES(), n)
     truth = ranks(values) - (n + 1) / 2
     correlations = []
     for draw in drawn.T:
@@ -250,9 +253,9 @@ def _mean_spearman(values: Array, drawn: Array) -> Figure:
         if spread > 0:
             correlations.append(float(truth @ deviations) / sqrt(spread * float(truth @ truth)))
     if not correlations:
-        return Undefined("constant values", n)
+        return Undefined(Reason.CONSTANT_VALUES(), n)
     left_out = drawn.shape[1] - len(correlations)
-    note = f"{left_out} draws left out as undefined" if left_out else ""
+    note = Reason.DRAWS_LEFT_OUT(n=left_out) if left_out else ""
     kept = np.clip(correlations, -1, 1)
     return _with_range(Estimate(float(np.mean(kept)), n, note=note), kept)
 
@@ -264,7 +267,7 @@ def _neighbours(names: list[str], values: Array, levels: Array, drawn: Array) ->
     for upper, lower in pairwise(order):
         difference = float(values[upper] - values[lower])
         if levels[upper] == levels[lower]:
-            level = Undefined("the same true value: there is no order to turn", draws)
+            level = Undefined(Reason.EQUAL_TRUE_VALUES(), draws)
             yield Neighbours(names[upper], names[lower], 0.0, level, level)
             continue
         turned = int((drawn[lower] > drawn[upper]).sum())

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import LEVEL, RESAMPLES, CaseBootstrap, percentile_intervals, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined, figures
 
@@ -71,12 +72,12 @@ def calibrate(
         raise ValueError("each response needs its hits and its number of criteria")
     n = int(s.size)
     if not n:
-        return Undefined("no responses")
+        return Undefined(Reason.NO_RESPONSES())
     if present.min() != present.max():
-        return Undefined(f"the number of positive criteria is not constant ({present.min()} to {present.max()})", n)
+        return Undefined(Reason.VARYING_POSITIVE_CRITERIA(low=int(present.min()), high=int(present.max())), n)
     size = int(present[0])
     if size == 0:
-        return Undefined("no positive criteria", n)
+        return Undefined(Reason.NO_POSITIVE_CRITERIA(), n)
     if s.min() < 0 or s.max() > size:
         raise ValueError(f"hits must lie between 0 and {size}")
     labels = np.arange(n) if case is None else np.asarray(case).ravel()
@@ -88,7 +89,7 @@ def calibrate(
     )
     sums, counts = bootstrap.totals(by_case)
     mean_intervals = percentile_intervals((sums / np.maximum(counts, 1))[None, :], len(cases))
-    mean = mean_intervals.attach(figures([total / n], n, reason=lambda i: "no responses"))[0]
+    mean = mean_intervals.attach(figures([total / n], n, reason=lambda i: Reason.NO_RESPONSES()))[0]
     k: Figure = Estimate(float(threshold(total, n, size)), n, note=mean.note)
     if mean.low is not None and isinstance(k, Estimate):
         replicates = _thresholds(sums, counts, size)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, figures
 
@@ -32,9 +33,10 @@ def cohen_kappa_figures(counts: ConfusionCounts) -> list[Figure]:
 
     def reason(i: int) -> str:
         if not sizes[i]:
-            return "no pairs"
-        who = "both raters" if a_constant[i] and b_constant[i] else f"rater {'A' if a_constant[i] else 'B'}"
-        return f"constant ratings: {who} gave one answer throughout"
+            return Reason.NO_PAIRS()
+        if a_constant[i] and b_constant[i]:
+            return Reason.CONSTANT_BOTH_RATERS()
+        return Reason.CONSTANT_RATER(rater="A" if a_constant[i] else "B")
 
     values = np.where(a_constant | b_constant, np.nan, cohen_kappa_values(counts).ravel())
     return figures(values, sizes, reason=reason)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
@@ -51,11 +52,11 @@ def _refused(spread: float, n_pilot: int, n_planned: int) -> Undefined | None:
     if spread < 0 or not math.isfinite(spread):
         raise ValueError("a standard deviation is not negative")
     if n_pilot < MINIMUM_CASES:
-        return Undefined(f"no plan: both have {n_pilot} of the {MINIMUM_CASES} cases needed", n_pilot)
+        return Undefined(Reason.PLAN_CASES_OF_BOTH(n=n_pilot, needed=MINIMUM_CASES), n_pilot)
     if n_planned < MINIMUM_CASES:
-        return Undefined(f"no plan: {n_planned} of the {MINIMUM_CASES} cases needed", n_pilot)
+        return Undefined(Reason.PLAN_CASES(n=n_planned, needed=MINIMUM_CASES), n_pilot)
     if spread == 0:
-        return Undefined("no plan: the differences are all alike", n_pilot)
+        return Undefined(Reason.PLAN_DIFFERENCES_ALIKE(), n_pilot)
     return None
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from consilium.lib.phrases import joined, once, parts_of
+from consilium.lib.reasons import Reason
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,8 @@ class Estimate:
     """A defined figure.
 
     `n` is the number of units that the figure rests on (pairs, responses, cases: its function says which); `low` and
-    `high` are the ends of its 95% interval, None where none is given. `note` says what a reader must know.
+    `high` are the ends of its 95% interval, None where none is given. `note` says what a reader must know: a reason, or
+    several that `joined` made one.
     """
 
     value: float
@@ -38,8 +42,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Undefined:
-    """No figure, and why. It answers to the attributes of an `Estimate`, so that a table can be written without
-    asking.
+    """No figure, and why: `Undefined(Reason.NO_PAIRS(), n)`. It answers to the attributes of an `Estimate`, so that a
+    table can be written without asking.
     """
 
     reason: str
@@ -70,17 +74,29 @@ Figure = Estimate | Undefined
 
 # Ends and values this close together differ by rounding alone.
 ROUNDING = 1e-10
-OUTSIDE = "no interval: it would not contain the value"
 
 
 def with_note(figure: Figure, note: str) -> Figure:
     """The figure with one more remark; its value is untouched."""
     if not note:
         return figure
-    joined = f"{figure.note}; {note}" if figure.note else note
+    notes = joined(figure.note, note)
     if isinstance(figure, Undefined):
-        return replace(figure, reason=joined)
-    return replace(figure, note=joined)
+        return replace(figure, reason=notes)
+    return replace(figure, note=notes)
+
+
+def notes_of(figures_by_name: Mapping[str, Figure]) -> str:
+    """The notes of figures, ``mf1, kappa: …``: a note that several figures share comes once, with all of their names.
+
+    A note is compared as a whole; `each_note_of` takes its parts one by one.
+    """
+    return once((name, figure.note) for name, figure in figures_by_name.items())
+
+
+def each_note_of(figures_by_name: Mapping[str, Figure]) -> str:
+    """As `notes_of`, with every part of a note for itself."""
+    return once((name, part) for name, figure in figures_by_name.items() for part in parts_of(figure.note))
 
 
 def nearly_equal(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
@@ -100,7 +116,7 @@ def with_interval(figure: Estimate, low: float, high: float) -> Estimate:
     low, high = (figure.value if abs(end - figure.value) <= slack else end for end in (low, high))
     if low <= figure.value <= high:
         return replace(figure, low=low, high=high)
-    noted = with_note(figure, OUTSIDE)
+    noted = with_note(figure, Reason.INTERVAL_MISSES_VALUE())
     assert isinstance(noted, Estimate)
     return noted
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 
@@ -23,19 +24,19 @@ def fleiss_kappa(counts_by_item: ArrayLike) -> Figure:
     table = np.asarray(counts_by_item, dtype=np.float64)
     items = len(table) if table.size else 0
     if not items:
-        return Undefined("no items")
+        return Undefined(Reason.NO_ITEMS())
     ratings = table.sum(axis=1)
     raters = ratings[0]
     if (ratings != raters).any():
         fewest, most = int(ratings.min()), int(ratings.max())
-        return Undefined(f"unequal numbers of ratings: {fewest} to {most} an item", items)
+        return Undefined(Reason.UNEQUAL_RATINGS_OF_ITEMS(low=fewest, high=most), items)
     if raters < 2:
-        return Undefined("no item with two ratings", items)
+        return Undefined(Reason.NO_PAIRED_ITEM(), items)
     margins = table.sum(axis=0)
     total = items * raters
     # Both in whole numbers, so that constant ratings are seen as such.
     apart = total * total - float(margins @ margins)
     if apart == 0:
-        return Undefined("constant ratings: kappa has no expected disagreement", items)
+        return Undefined(Reason.CONSTANT_KAPPA(), items)
     observed = float((total * raters - (table * table).sum()) / (total * (raters - 1)))  # 1 - P
     return Estimate(float(1 - observed * total * total / apart), items)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, figures
 
@@ -29,9 +30,9 @@ def gwet_ac1_figures(counts: ConfusionCounts) -> list[Figure]:
     return figures(
         gwet_ac1_values(counts),
         counts.n,
-        reason=lambda i: "no pairs",
+        reason=lambda i: Reason.NO_PAIRS(),
         noted=(counts.met_mentions == 0) | (counts.not_met_mentions == 0),
-        note=lambda i: "AC1 rests on one class only",
+        note=lambda i: Reason.AC1_ONE_CLASS(),
     )
 
 

@@ -29,12 +29,12 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval
 
 LEVEL = 0.95
 # A sum of squares below this share of the whole is rounding.
 NEGLIGIBLE = 1e-12
-OTHER_RATERS = "not the same raters on each case"
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ def intraclass_correlations(case: ArrayLike, rater: ArrayLike, rating: ArrayLike
         return _all(Undefined(reason, len(cases)))
     if (sizes != sizes[0]).any():
         fewest, most = int(sizes.min()), int(sizes.max())
-        rest = Undefined(f"unequal numbers of ratings: {fewest} to {most} a case", len(cases))
+        rest = Undefined(Reason.UNEQUAL_RATINGS_OF_CASES(low=fewest, high=most), len(cases))
         return replace(_all(rest), one=_one_way(at_case, values, sizes, interval=False)[0])
     one, one_mean = _one_way(at_case, values, sizes, interval=True)
     if len(raters) != sizes[0]:
-        return replace(_all(Undefined(OTHER_RATERS, len(cases))), one=one, one_mean=one_mean)
+        return replace(_all(Undefined(Reason.DIFFERENT_RATERS(), len(cases))), one=one, one_mean=one_mean)
     table = np.empty((len(cases), len(raters)))
     table[at_case, at_rater] = values
     two, three, two_mean, three_mean = _two_way(table)
@@ -81,10 +81,10 @@ def _refused(sizes: NDArray[np.int64], values: NDArray[np.float64]) -> str:
     if not np.isfinite(values).all():
         raise ValueError("leave out ratings without a number")
     if len(sizes) < 2:
-        return "an intraclass correlation needs at least 2 cases"
+        return Reason.CORRELATION_CASES(n=2)
     if sizes.max() < 2:
-        return "no case with two ratings"
-    return "constant ratings" if np.ptp(values) == 0 else ""
+        return Reason.NO_PAIRED_CASE()
+    return Reason.CONSTANT_RATINGS() if np.ptp(values) == 0 else ""
 
 
 def _one_way(
@@ -136,7 +136,7 @@ def _figure(
     above: float, below: float, n: int, ends: tuple[float, float] | None, of_f: Callable[[float], float] | None
 ) -> Figure:
     if below <= NEGLIGIBLE * abs(above) or below <= 0:
-        return Undefined("cases do not differ: the denominator is not positive", n)
+        return Undefined(Reason.CASES_DO_NOT_DIFFER(), n)
     figure = Estimate(above / below, n)
     return figure if ends is None or of_f is None else with_interval(figure, *map(of_f, ends))
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Figure, figures
 
 MINIMUM = 3
@@ -72,7 +73,7 @@ def correlations(group: NDArray[np.int64], x: ArrayLike, y: ArrayLike, n_groups:
     np.divide(_sums(group, a * b, n_groups), spread, out=values, where=defined)
 
     def reason(i: int) -> str:
-        return f"a correlation needs at least {MINIMUM} units" if n[i] < MINIMUM else "constant values"
+        return Reason.CORRELATION_UNITS(n=MINIMUM) if n[i] < MINIMUM else Reason.CONSTANT_VALUES()
 
     return figures(np.clip(values, -1, 1), n, reason=reason)
 

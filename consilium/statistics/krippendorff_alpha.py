@@ -25,11 +25,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures
 
-CONSTANT = "constant ratings: alpha has no expected disagreement"
+CONSTANT = Reason.CONSTANT_ALPHA()
 
 
 def two_rater_alpha_values(counts: ConfusionCounts) -> NDArray[np.float64]:
@@ -43,7 +44,9 @@ def two_rater_alpha_values(counts: ConfusionCounts) -> NDArray[np.float64]:
 
 def two_rater_alpha_figures(counts: ConfusionCounts) -> list[Figure]:
     sizes = counts.n.ravel()
-    return figures(two_rater_alpha_values(counts), counts.n, reason=lambda i: CONSTANT if sizes[i] else "no pairs")
+    return figures(
+        two_rater_alpha_values(counts), counts.n, reason=lambda i: CONSTANT if sizes[i] else Reason.NO_PAIRS()
+    )
 
 
 def two_rater_alpha(counts: ConfusionCounts) -> Figure:
@@ -94,7 +97,7 @@ def krippendorff_alpha(
     table = table[table.sum(axis=1) >= 2] if table.size else np.zeros((0, 1), dtype=np.int64)
     units = len(table)
     if not units:
-        return Undefined("no unit with two ratings")
+        return Undefined(Reason.NO_PAIRED_UNIT())
     places = _places(values, table.shape[1])
     # Every rating of a paired unit enters the margins exactly once, so these are whole numbers.
     margins = table.sum(axis=0).astype(np.float64)

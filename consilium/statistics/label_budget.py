@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.prediction_powered import LEVEL
@@ -64,19 +65,17 @@ def cases_needed(pilot: Pilot, half_width: float, *, with_judge: bool) -> Figure
         raise ValueError("a half-width is above 0")
     behind = pilot.n_labelled_cases
     if behind < MINIMUM_CASES:
-        return Undefined(f"no plan: the pilot has {behind} of the {MINIMUM_CASES} labelled cases needed", behind)
+        return Undefined(Reason.PLAN_LABELLED_CASES(n=behind, needed=MINIMUM_CASES), behind)
     if pilot.label_variance == 0:
-        return Undefined("no plan: all labelled cases are alike", behind)
+        return Undefined(Reason.PLAN_LABELLED_CASES_ALIKE(), behind)
     if pilot.n_cases < MINIMUM_CASES:
-        return Undefined(f"no plan: {pilot.n_cases} of the {MINIMUM_CASES} cases needed", behind)
+        return Undefined(Reason.PLAN_CASES(n=pilot.n_cases, needed=MINIMUM_CASES), behind)
     tried = np.arange(MINIMUM_CASES, pilot.n_cases + 1)
     reached = np.flatnonzero(half_widths(pilot, tried, with_judge=with_judge) <= half_width)
     if not len(reached):
         best = float(half_widths(pilot, [pilot.n_cases], with_judge=False)[0])
         more = _cases_in_all(pilot.label_variance, half_width)
-        return Undefined(
-            f"out of reach: physicians on all {pilot.n_cases} cases give ±{best:.4g}, it takes {more} cases", behind
-        )
+        return Undefined(Reason.PLAN_OUT_OF_REACH(n=pilot.n_cases, width=f"{best:.4g}", more=more), behind)
     return Estimate(float(tried[reached[0]]), behind)
 
 

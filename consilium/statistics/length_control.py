@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.rank_agreement import pearson, spearman
 
@@ -35,8 +36,7 @@ def length_control(length: ArrayLike, score: ArrayLike, candidate: ArrayLike, ca
     with a score; leave out (before) those without.
     """
     lengths, scores = np.asarray(length, dtype=np.float64).ravel(), np.asarray(score, dtype=np.float64).ravel()
-    what = "length or score"
-    first = pearson(lengths, scores, what)
+    first = pearson(lengths, scores, Reason.CONSTANT_LENGTH_OR_SCORE())
     # Ranks are constant exactly when the values are.
     second = Undefined(first.reason, first.n) if isinstance(first, Undefined) else spearman(lengths, scores)
     return LengthControl(first, second, residual_pearson(lengths, scores, candidate, case))
@@ -47,7 +47,7 @@ def residual_pearson(x: ArrayLike, y: ArrayLike, candidate: ArrayLike, case: Arr
     both = np.column_stack([np.asarray(x, dtype=np.float64).ravel(), np.asarray(y, dtype=np.float64).ravel()])
     n = len(both)
     if not n:
-        return Undefined("no responses")
+        return Undefined(Reason.NO_RESPONSES())
     candidates, who = np.unique(np.asarray(candidate), return_inverse=True)
     cases, where = np.unique(np.asarray(case), return_inverse=True)
     dummies = _without_means(np.eye(len(candidates))[who], where, len(cases))
@@ -61,9 +61,9 @@ def residual_pearson(x: ArrayLike, y: ArrayLike, candidate: ArrayLike, case: Arr
         left = left - dummies @ fit
     freedom = n - len(cases) - rank
     if freedom < 2:
-        return Undefined(f"{max(freedom, 0)} degrees of freedom left after candidate and case", n)
+        return Undefined(Reason.DEGREES_OF_FREEDOM(n=max(freedom, 0)), n)
     if ((left**2).sum(axis=0) <= NEGLIGIBLE * total).any():
-        return Undefined("nothing varies once candidate and case are taken out", n)
+        return Undefined(Reason.NO_RESIDUAL_VARIANCE(), n)
     # Residuals have mean zero already: the fit contains a constant.
     x_left, y_left = (left / np.abs(left).max(axis=0)).T
     value = float(x_left @ y_left / np.sqrt((x_left @ x_left) * (y_left @ y_left)))

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, figures
 
-NO_PAIRS = "no pairs"
+NO_PAIRS = Reason.NO_PAIRS()
 
 
 class UnusedClass(StrEnum):
@@ -79,13 +80,13 @@ def macro_f1(counts: ConfusionCounts, unused_class: UnusedClass | str = UnusedCl
 
 def f1_met_figures(counts: ConfusionCounts) -> list[Figure]:
     sizes = counts.n.ravel()
-    return figures(f1_met_values(counts), counts.n, reason=lambda i: "neither rater said met" if sizes[i] else NO_PAIRS)
+    return figures(f1_met_values(counts), counts.n, reason=lambda i: Reason.NEITHER_MET() if sizes[i] else NO_PAIRS)
 
 
 def f1_not_met_figures(counts: ConfusionCounts) -> list[Figure]:
     sizes = counts.n.ravel()
     return figures(
-        f1_not_met_values(counts), counts.n, reason=lambda i: "neither rater said not met" if sizes[i] else NO_PAIRS
+        f1_not_met_values(counts), counts.n, reason=lambda i: Reason.NEITHER_NOT_MET() if sizes[i] else NO_PAIRS
     )
 
 
@@ -95,10 +96,10 @@ def macro_f1_figures(counts: ConfusionCounts, unused_class: UnusedClass | str = 
     no_not_met = (counts.not_met_mentions == 0).ravel()
 
     def note(i: int) -> str:
-        unused, used = ("met", "not met") if no_met[i] else ("not met", "met")
         if rule is UnusedClass.LEAVE_OUT:
-            return f"neither rater said {unused}: MF1 is the F1 of {used} alone"
-        return f"neither rater said {unused}: its F1 is taken as {0 if rule is UnusedClass.AS_ZERO else 1}"
+            return Reason.MF1_WITHOUT_MET() if no_met[i] else Reason.MF1_WITHOUT_NOT_MET()
+        taken_as = Reason.F1_MET_TAKEN_AS if no_met[i] else Reason.F1_NOT_MET_TAKEN_AS
+        return taken_as(value=0 if rule is UnusedClass.AS_ZERO else 1)
 
     return figures(
         macro_f1_values(counts, rule), counts.n, reason=lambda i: NO_PAIRS, noted=no_met | no_not_met, note=note

@@ -27,12 +27,13 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
-NO_PAIRS = "no pairs"
-NO_DISCORDANT = "no pair on which one judge alone is right"
-BALANCED = "in every case each judge alone is right equally often"
+NO_PAIRS = Reason.NO_PAIRS()
+NO_DISCORDANT = Reason.NO_DISCORDANT_PAIR()
+BALANCED = Reason.DISCORDANT_PAIRS_BALANCED()
 
 
 class Method(StrEnum):
@@ -84,9 +85,9 @@ def clustered_mcnemar(only_first: ArrayLike, only_second: ArrayLike, *, n_cases:
     first, second = np.asarray(only_first, dtype=np.int64), np.asarray(only_second, dtype=np.int64)
     apart = first - second
     if not first.any() and not second.any():
-        why = NO_DISCORDANT if n_cases else NO_PAIRS
+        why: str = NO_DISCORDANT if n_cases else NO_PAIRS
     elif n_cases < MINIMUM_CASES:
-        why = f"no test: {n_cases} of the {MINIMUM_CASES} cases needed"
+        why = Reason.TEST_CASES(cases=n_cases, needed=MINIMUM_CASES)
     else:
         why = "" if apart.any() else BALANCED
     if why:

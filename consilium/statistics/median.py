@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from fractions import Fraction
 from statistics import median as middle
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 LEVEL = 0.95
+NOTHING_COUNTED = Reason.NOTHING_COUNTED()
 
 
 def interval_rank(n: int, level: float = LEVEL) -> int:
@@ -28,7 +30,7 @@ def interval_rank(n: int, level: float = LEVEL) -> int:
     return k
 
 
-def median_figure(values: Iterable[float], *, empty: str = "nothing to count yet") -> Figure:
+def median_figure(values: Iterable[float], *, empty: str = NOTHING_COUNTED) -> Figure:
     """The median of the values with its interval where there is one; n is the number of values."""
     ordered = sorted(values)
     if not ordered:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures
@@ -79,10 +80,10 @@ def meta_evaluation(
     pooled = (valid if counted is None else counted).pooled(axis=0)
     tp, fp, fn, tn, n = pooled.tp, pooled.fp, pooled.fn, pooled.tn, pooled.n
     columns = {
-        "precision_met": _share(tp, tp + fp, n, "the rater never said met"),
-        "recall_met": _share(tp, tp + fn, n, "the reference never said met"),
-        "precision_not_met": _share(tn, tn + fn, n, "the rater never said not met"),
-        "recall_not_met": _share(tn, tn + fp, n, "the reference never said not met"),
+        "precision_met": _share(tp, tp + fp, n, Reason.RATER_NEVER_MET),
+        "recall_met": _share(tp, tp + fn, n, Reason.REFERENCE_NEVER_MET),
+        "precision_not_met": _share(tn, tn + fn, n, Reason.RATER_NEVER_NOT_MET),
+        "recall_not_met": _share(tn, tn + fp, n, Reason.REFERENCE_NEVER_NOT_MET),
     }
     evaluations = []
     for i, slice_agreement in enumerate(agreement):
@@ -92,14 +93,20 @@ def meta_evaluation(
 
 
 def _balanced(agreement: TwoRaterAgreement, parts: dict[str, Figure]) -> Figure:
-    missing = [part.reason for part in parts.values() if isinstance(part, Undefined)]
-    if missing:
-        return Undefined("no balanced F1: " + " and ".join(dict.fromkeys(missing)), agreement.n_pairs)
-    return agreement.mf1
+    missing = list(dict.fromkeys(part.reason for part in parts.values() if isinstance(part, Undefined)))
+    if not missing:
+        return agreement.mf1
+    # A rater that never used one class used the other throughout: each of the two lacks one at most.
+    why = (
+        Reason.NO_BALANCED_F1_OF_TWO(one=missing[0], two=missing[1])
+        if len(missing) > 1
+        else (Reason.NO_BALANCED_F1(why=missing[0]))
+    )
+    return Undefined(why, agreement.n_pairs)
 
 
-def _share(above: NDArray[Any], below: NDArray[Any], n: NDArray[Any], reason: str) -> list[Figure]:
+def _share(above: NDArray[Any], below: NDArray[Any], n: NDArray[Any], reason: Reason) -> list[Figure]:
     with np.errstate(invalid="ignore"):
         values = np.true_divide(above, below)
     sizes = n.ravel()
-    return figures(values, below, reason=lambda i: reason if sizes[i] else "no pairs")
+    return figures(values, below, reason=lambda i: reason() if sizes[i] else Reason.NO_PAIRS())

@@ -28,9 +28,11 @@ from math import log
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 PERMUTATIONS = 999
+NO_CHANCE_DRAWS = Reason.NO_CHANCE_DRAWS()
 BLOCK_CELLS = 500_000
 EXACT_IN_SINGLE = 2**24
 # Two tables that differ in nothing but the order of summing are as informative as each other.
@@ -59,7 +61,7 @@ class Chance:
     p: float
 
 
-def mutual_information(counts: ArrayLike, chance: Chance | None = None, *, why: str = "not dealt") -> Information:
+def mutual_information(counts: ArrayLike, chance: Chance | None = None, *, why: str = NO_CHANCE_DRAWS) -> Information:
     """From counts (values, 2) by whether the event happened; n is the number of pairs.
 
     Without `chance` the figures beyond it are undefined, for the reason `why`.
@@ -91,13 +93,13 @@ def mutual_information(counts: ArrayLike, chance: Chance | None = None, *, why: 
 
 def _refused(table: NDArray[np.float64], n: int) -> Undefined | None:
     if not n:
-        return Undefined("no pairs")
+        return Undefined(Reason.NO_PAIRS())
     if len(table) < 2:
-        return Undefined("the attribute has one value only", n)
+        return Undefined(Reason.CONSTANT_ATTRIBUTE(), n)
     if not table[:, 1].any():
-        return Undefined("the raters never differ", n)
+        return Undefined(Reason.RATERS_NEVER_DIFFER(), n)
     if not table[:, 0].any():
-        return Undefined("the raters always differ", n)
+        return Undefined(Reason.RATERS_ALWAYS_DIFFER(), n)
     return None
 
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from consilium.lib.phrases import parts_of
+from consilium.lib.reasons import Reason, code_of
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 DEFAULT_MARGIN = 0.05
-NO_INTERVAL = "no interval"
 
 
 class Conclusion(StrEnum):
@@ -57,8 +58,8 @@ def non_inferiority(difference: Figure, margin: float = DEFAULT_MARGIN) -> NonIn
         return Undefined(difference.reason, difference.n)
     low, high = difference.low, difference.high
     if low is None or high is None:
-        why = [part for part in difference.note.split("; ") if part.startswith(NO_INTERVAL)]
-        return Undefined(why[0] if why else NO_INTERVAL, difference.n)
+        reasons = (part for part in parts_of(difference.note) if (code := code_of(part)) and code.withholds_interval)
+        return Undefined(next(reasons, Reason.NO_INTERVAL()), difference.n)
     if low > 0:
         finding = Conclusion.SUPERIOR
     elif low > -margin:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 
@@ -18,7 +19,7 @@ def pass_at_k(hits: ArrayLike, n_criteria: ArrayLike, k: int) -> Figure:
         raise ValueError("k is at least 1")
     met, present = np.asarray(hits, dtype=np.int64), np.asarray(n_criteria, dtype=np.int64)
     if not met.size:
-        return Undefined("no responses")
+        return Undefined(Reason.NO_RESPONSES())
     short = int((present < k).sum())
-    note = f"{short} responses have fewer than {k} positive criteria and cannot pass" if short else ""
+    note = Reason.SHORT_RESPONSES_CANNOT_PASS(n=short, k=k) if short else ""
     return Estimate(int((met >= k).sum()) / met.size, met.size, note=note)

@@ -43,6 +43,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.phrases import joined
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_note
 
@@ -52,14 +54,14 @@ NOTHING = 1e-20
 
 Array = NDArray[Any]
 
-NO_LABEL = "no response that the judge scored is graded by physicians"
-NO_JUDGED = "the judge scored no response"
-ALIKE = "no interval: all labelled cases are alike"
-JUDGED_ALIKE = "no interval: all judged cases are alike"
-NO_ERROR_SEEN = "no interval: the judge’s errors are all alike in the sample, those elsewhere unknown"
-OUTSIDE = "no interval: all of it is outside the bounds of the measure"
-ALL_LABELLED = "physicians graded all of them: the judge adds nothing"
-CONSTANT = "the judge says the same of all: it adds nothing"
+NO_LABEL = Reason.NO_LABELLED_RESPONSE()
+NO_JUDGED = Reason.NO_JUDGED_RESPONSE()
+ALIKE = Reason.INTERVAL_LABELLED_CASES_ALIKE()
+JUDGED_ALIKE = Reason.INTERVAL_JUDGED_CASES_ALIKE()
+NO_ERROR_SEEN = Reason.INTERVAL_ERRORS_ALIKE()
+OUTSIDE = Reason.INTERVAL_OUT_OF_BOUNDS()
+ALL_LABELLED = Reason.ALL_LABELLED()
+CONSTANT = Reason.CONSTANT_JUDGE()
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,13 +197,13 @@ def _figure(
     low, high = clip or (-np.inf, np.inf)
     scaled = float(scale * value)
     clipped = float(np.clip(scaled, low, high))
-    note = f"clipped from {scaled:.6g}" if clipped != scaled else ""
+    note = Reason.CLIPPED(value=f"{scaled:.6g}") if clipped != scaled else ""
     if np.isnan(half_width):
-        reason = f"no interval: {cases} of the {MINIMUM_CASES} cases needed" if cases < MINIMUM_CASES else why
-        return Estimate(clipped, n, note="; ".join(filter(None, [note, reason])))
+        reason = Reason.INTERVAL_CASES(cases=cases, needed=MINIMUM_CASES) if cases < MINIMUM_CASES else why
+        return Estimate(clipped, n, note=joined(note, reason))
     ends = [float(np.clip(scaled + side * scale * half_width, low, high)) for side in (-1, 1)]
     if ends[0] == ends[1]:
-        return Estimate(clipped, n, note="; ".join(filter(None, [note, OUTSIDE])))
+        return Estimate(clipped, n, note=joined(note, OUTSIDE))
     return Estimate(clipped, n, low=ends[0], high=ends[1], note=note)
 
 

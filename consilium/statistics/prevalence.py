@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, figures
 
@@ -23,7 +24,7 @@ def prevalence_b_values(counts: ConfusionCounts) -> NDArray[np.float64]:
 
 
 def prevalence_a_figures(counts: ConfusionCounts) -> list[Figure]:
-    return figures(prevalence_a_values(counts), counts.n, reason=lambda i: "no pairs")
+    return figures(prevalence_a_values(counts), counts.n, reason=lambda i: Reason.NO_PAIRS())
 
 
 def prevalence_b_figures(counts: ConfusionCounts) -> list[Figure]:

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 BINS = 10
-NO_PAIRS = "no pairs"
+NO_PAIRS = Reason.NO_PAIRS()
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 LEVEL = 0.95
+NOTHING_COUNTED = Reason.NOTHING_COUNTED()
 
 
 def clopper_pearson(hits: int, n: int, level: float = LEVEL) -> tuple[float, float]:
@@ -51,7 +53,7 @@ def finite_population_bounds(hits: int, n: int, population: int, level: float = 
     return int(possible[enough].min()), int(possible[not_too_many].max())
 
 
-def exact_proportion(hits: int, n: int, *, empty: str = "nothing to count yet") -> Figure:
+def exact_proportion(hits: int, n: int, *, empty: str = NOTHING_COUNTED) -> Figure:
     """The share with its Clopper–Pearson interval; n is the number of units drawn."""
     if n == 0:
         return Undefined(empty)

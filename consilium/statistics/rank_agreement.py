@@ -18,9 +18,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 MINIMUM = 3
+CONSTANT = Reason.CONSTANT_VALUES()
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
@@ -39,14 +41,14 @@ def _paired(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np
     return first, second
 
 
-def pearson(a: ArrayLike, b: ArrayLike, what: str = "values") -> Figure:
-    """Pearson correlation; n is the number of units."""
+def pearson(a: ArrayLike, b: ArrayLike, constant: str = CONSTANT) -> Figure:
+    """Pearson correlation; n is the number of units. ``constant`` is the reason where either side is constant."""
     first, second = _paired(a, b)
     n = first.size
     if n < MINIMUM:
-        return Undefined(f"a correlation needs at least {MINIMUM} units", n)
+        return Undefined(Reason.CORRELATION_UNITS(n=MINIMUM), n)
     if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return Undefined(f"constant {what}", n)
+        return Undefined(constant, n)
     x, y = first - first.mean(), second - second.mean()
     # Scaled first, so that extreme units neither overflow nor vanish when squared.
     x, y = x / np.abs(x).max(), y / np.abs(y).max()
@@ -64,13 +66,13 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike) -> Figure:
     first, second = _paired(a, b)
     n = first.size
     if n < MINIMUM:
-        return Undefined(f"a correlation needs at least {MINIMUM} units", n)
+        return Undefined(Reason.CORRELATION_UNITS(n=MINIMUM), n)
     above = np.triu_indices(n, 1)
     x = np.sign(first[:, None] - first[None, :])[above]
     y = np.sign(second[:, None] - second[None, :])[above]
     untied = float(np.abs(x).sum()) * float(np.abs(y).sum())
     if untied == 0:
-        return Undefined("constant values", n)
+        return Undefined(CONSTANT, n)
     return Estimate(float(np.clip((x @ y) / sqrt(untied), -1, 1)), n)
 
 
@@ -78,7 +80,7 @@ def mean_absolute_difference(a: ArrayLike, b: ArrayLike) -> Figure:
     """Mean of |a - b|, in the units of the values (points, when they are percentages)."""
     first, second = _paired(a, b)
     if not first.size:
-        return Undefined("no candidates")
+        return Undefined(Reason.NO_CANDIDATES())
     return Estimate(float(np.abs(first - second).mean()), int(first.size))
 
 
@@ -89,10 +91,10 @@ def top_k_overlap(a: ArrayLike, b: ArrayLike, k: int) -> Figure:
     first, second = _paired(a, b)
     n = first.size
     if n <= k:
-        return Undefined(f"only {n} candidates: all are in the top {k}", n)
+        return Undefined(Reason.ALL_IN_TOP_K(n=n, k=k), n)
     sets = [values >= np.partition(values, n - k)[n - k] for values in (first, second)]
     sizes = [int(members.sum()) for members in sets]
-    note = f"ties at the border: {sizes[0]} and {sizes[1]} candidates in the top {k}" if max(sizes) > k else ""
+    note = Reason.TIES_IN_TOP_K(one=sizes[0], two=sizes[1], k=k) if max(sizes) > k else ""
     return Estimate(int((sets[0] & sets[1]).sum()) / max(sizes), n, note=note)
 
 

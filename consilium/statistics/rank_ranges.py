@@ -27,12 +27,13 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, MINIMUM_KEPT
 from consilium.statistics.estimate import Estimate, Figure, Undefined, nearly_equal, with_interval, with_note
 
 DECIMALS = 9
 ENDS = (0.025, 0.975)
-UNMOVED = "all resamples agree: no resample changes the ranks"
+UNMOVED = Reason.RANKS_UNCHANGED()
 
 
 def places(values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -74,10 +75,10 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
     for place, i in enumerate(ranked):
         rank = float(points[place])
         if not enough:
-            note = f"no interval: undefined in {dropped} of {resamples} resamples"
-            ranges[i] = Estimate(rank, len(ranked), note=note)
+            reason = Reason.INTERVAL_RESAMPLES(some=dropped, all=resamples)
+            ranges[i] = Estimate(rank, len(ranked), note=reason)
             continue
-        note = f"{dropped} resamples left out as undefined" if dropped else ""
+        note = Reason.RESAMPLES_LEFT_OUT(n=dropped) if dropped else ""
         ranged = with_interval(
             Estimate(rank, len(ranked), note=note), float(best[place, first]), float(worst[place, final])
         )
@@ -87,7 +88,7 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
 
 def _unranked(value: float | None, cases: int, n_ranked: int) -> Undefined:
     if value is None:
-        return Undefined("no figure to rank by", n_ranked)
+        return Undefined(Reason.RANK_NO_FIGURE(), n_ranked)
     if cases < MINIMUM_CASES:
-        return Undefined(f"no rank: {cases} of the {MINIMUM_CASES} cases needed", n_ranked)
-    return Undefined("no rank: no other candidate to be ranked with", n_ranked)
+        return Undefined(Reason.RANK_CASES(cases=cases, needed=MINIMUM_CASES), n_ranked)
+    return Undefined(Reason.RANK_NO_OTHER_CANDIDATE(), n_ranked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, figures
 
@@ -16,7 +17,7 @@ def raw_agreement_values(counts: ConfusionCounts) -> NDArray[np.float64]:
 
 
 def raw_agreement_figures(counts: ConfusionCounts) -> list[Figure]:
-    return figures(raw_agreement_values(counts), counts.n, reason=lambda i: "no pairs")
+    return figures(raw_agreement_values(counts), counts.n, reason=lambda i: Reason.NO_PAIRS())
 
 
 def raw_agreement(counts: ConfusionCounts) -> Figure:

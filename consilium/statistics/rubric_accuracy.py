@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 
@@ -16,5 +17,5 @@ def rubric_accuracy(hits: ArrayLike, n_criteria: ArrayLike) -> Figure:
     met, present = np.asarray(hits, dtype=np.int64), np.asarray(n_criteria, dtype=np.int64)
     total = int(present.sum())
     if not total:
-        return Undefined("no positive criteria")
+        return Undefined(Reason.NO_POSITIVE_CRITERIA())
     return Estimate(100 * int(met.sum()) / total, int((present > 0).sum()))

@@ -10,9 +10,11 @@ from __future__ import annotations
 from math import sqrt
 from statistics import NormalDist
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 LEVEL = 0.95
+NOTHING_COUNTED = Reason.NOTHING_COUNTED()
 
 
 def wilson_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, float]:
@@ -29,7 +31,7 @@ def wilson_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, flo
     return low, high
 
 
-def proportion(hits: int, n: int, *, empty: str = "nothing to count yet") -> Figure:
+def proportion(hits: int, n: int, *, empty: str = NOTHING_COUNTED) -> Figure:
     """The share with its interval; n is the number of trials."""
     if n == 0:
         return Undefined(empty)

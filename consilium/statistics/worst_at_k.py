@@ -18,6 +18,8 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.lib.phrases import joined
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 
@@ -58,11 +60,11 @@ def worst_at_k(case: ArrayLike, score: ArrayLike, k: int) -> WorstAtK:
     used = expected[~np.isnan(expected)]
     left_out = int(((sizes > 0) & (sizes < k)).sum())
     if not used.size:
-        reason = f"no case has {k} samples" if left_out else "no samples"
+        reason = Reason.TOO_FEW_SAMPLES(k=k) if left_out else Reason.NO_SAMPLES()
         return WorstAtK(Undefined(reason), expected, left_out)
     mean = float(used.mean())
     clipped = min(1.0, max(0.0, mean))
-    remarks = [f"clipped from {mean:.6g}"] if clipped != mean else []
+    note = Reason.CLIPPED(value=f"{mean:.6g}") if clipped != mean else ""
     if left_out:
-        remarks.append(f"{left_out} cases with fewer than {k} samples left out")
-    return WorstAtK(Estimate(clipped, int(used.size), note="; ".join(remarks)), expected, left_out)
+        note = joined(note, Reason.SHORT_CASES_LEFT_OUT(n=left_out, k=k))
+    return WorstAtK(Estimate(clipped, int(used.size), note=note), expected, left_out)

@@ -20,7 +20,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
-from consilium.lib import i18n, languages, navigation, remarks
+from consilium.lib import i18n, languages, navigation
 from consilium.lib import markdown as markdown_module
 from consilium.statistics.outcomes import Outcome
 
@@ -117,8 +117,8 @@ def in_words(text: Any) -> str:
 
 @register.filter
 def remark(text: str | None) -> str:
-    """``{{ figure.reason|remark }}``: why a figure is undefined, in the reader's language (`consilium.lib.remarks`)."""
-    return remarks.in_words(text or "")
+    """``{{ figure.reason|remark }}``: why a figure is undefined, in the reader's language (`consilium.lib.reasons`)."""
+    return i18n.translate_remark(text or "")
 
 
 @register.filter

@@ -18,14 +18,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.fleiss_kappa import fleiss_kappa
 from consilium.statistics.proportion import exact_proportion, finite_population_bounds
 from consilium.statistics.wilson import wilson_interval
 
 SOUND, REVISE, REMOVE = OUTCOMES = ("sound", "revise", "remove")
-NONE_READ = "no case was read"
-ALONE = "no case was read by two auditors"
+NONE_READ = Reason.NO_CASE_READ()
+ALONE = Reason.NO_CASE_READ_TWICE()
 
 
 @dataclass(frozen=True, slots=True)

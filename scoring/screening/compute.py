@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.lib.phrases import joined
+from consilium.lib.reasons import Reason
 from rubrics.models import Benchmark, Candidate, Case, RubricItem
 from scoring.points import DEFAULT_RULES
 from scoring.raters import Rater, require_verdicts
@@ -135,15 +137,15 @@ def _case(
     has_positive: bool,
 ) -> CaseScore:
     n = sum(map(len, given.values()))
-    notes = [f"{unscored} responses without a score"] if unscored else []
+    note = Reason.UNSCORED_RESPONSES.counted(unscored)
     if not has_positive:
-        notes = ["no positive criteria"]
+        note = Reason.NO_POSITIVE_CRITERIA()
     elif len(given) < at_least:
-        notes.insert(0, f"{len(given)} of the {at_least} candidates needed have a score")
+        note = joined(Reason.SCORED_CANDIDATES(n=len(given), needed=at_least), note)
     if not has_positive or not given or len(given) < at_least:
         shown: dict[str, float | None] = dict.fromkeys(candidates)
         if given:
             shown |= aggregated(given, aggregate)[1]
-        return CaseScore(pk, None, shown, n, "; ".join(notes))
+        return CaseScore(pk, None, shown, n, note)
     score, by_candidate = aggregated(given, aggregate)
-    return CaseScore(pk, score, {name: by_candidate.get(name) for name in candidates}, n, "; ".join(notes))
+    return CaseScore(pk, score, {name: by_candidate.get(name) for name in candidates}, n, note)

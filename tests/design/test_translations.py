@@ -17,8 +17,8 @@ from django.utils.translation import override
 
 from consilium import translations
 from consilium.lib.i18n import translate
+from consilium.lib.i18n import translate_remark as in_words
 from consilium.lib.phrases import Phrase
-from consilium.lib.remarks import in_words
 from tests.access.endpoints import ENDPOINTS
 from tests.access.pages import VIEWERS, client_of
 from tests.access.words import GAP, LETTERS, english_in, stored_texts, words_of

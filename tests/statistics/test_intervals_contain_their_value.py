@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, ratio_figures
 from consilium.statistics.cacs_error import ErrorRates, propagate
 from consilium.statistics.calibration import calibrate
@@ -177,7 +178,7 @@ def test_a_mean_of_draws_above_nearly_all_of_them_has_no_range() -> None:
 
 
 def test_non_inferiority_needs_resamples_that_differ() -> None:
-    level = Estimate(0.0, 40, note="no interval: all resamples agree")
+    level = Estimate(0.0, 40, note=Reason.INTERVAL_RESAMPLES_AGREE())
     assert non_inferiority(level, 0.05) == Undefined("no interval: all resamples agree", 40)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from consilium.lib.phrases import joined
+from consilium.lib.reasons import Reason
 from consilium.statistics.estimate import Estimate, Undefined
 from consilium.statistics.noninferiority import non_inferiority
 
@@ -29,7 +31,7 @@ def test_the_interval_decides(low: float, high: float, finding: str, shown: bool
 
 def test_without_an_interval_nothing_is_said() -> None:
     assert non_inferiority(Undefined("no pairs", 0)) == Undefined("no pairs", 0)
-    short = Estimate(0.1, 30, note="some remark; no interval: 9 of the 10 cases needed")
+    short = Estimate(0.1, 30, note=joined("some remark", Reason.INTERVAL_CASES(cases=9, needed=10)))
     assert non_inferiority(short) == Undefined("no interval: 9 of the 10 cases needed", 30)
 
 

@@ -1,0 +1,61 @@
+"""Codes of remarks that were stored as English text: the one place that reads English sentences.
+
+Tables of reports, run cards and screenings hold their notes as text, because their files are the same bytes for every
+reader, and reports of years ago hold nothing else. Whatever shows such a text reads it here first. Nothing that was
+just computed needs this: it still has its codes.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from consilium.lib.phrases import AFTER_LABEL, BETWEEN_PHRASES, Joined, Labelled, Phrase, joined, parts_of
+from consilium.lib.reasons import CodedPhrase, Reason, code_of
+
+# Parameters that may hold spaces; the others are numbers, dates and letters.
+_FREE = {"judge", "members", "names", "setting", "why", "one", "two"}
+_LABEL = re.compile("[a-z][a-z0-9_]*(, [a-z][a-z0-9_]*)*")
+
+
+def from_english(text: str) -> str:
+    """A stored text, ``kappa, alpha: constant ratings: …; 2 pairs left out: undecided``, with its codes.
+
+    What has its codes already, and a part that no reason fits, stays as it is.
+    """
+    if isinstance(text, Phrase | Labelled | Joined):
+        return text
+    return joined(*(_read(part) for part in text.split(BETWEEN_PHRASES)))
+
+
+def codes_in(text: str) -> set[Reason]:
+    """The codes of a stored text, without the parts that no reason fits."""
+    phrases = (part.phrase if isinstance(part, Labelled) else part for part in parts_of(from_english(text)))
+    return {code for phrase in phrases if (code := code_of(phrase))}
+
+
+def _read(part: str) -> str:
+    # Labels are names of columns. They are read first, since a parameter would take them in.
+    label, colon, rest = part.partition(AFTER_LABEL)
+    if colon and _LABEL.fullmatch(label):
+        return Labelled(label, _read(rest))
+    for pattern, reason in _patterns():
+        match = pattern.fullmatch(part)
+        if match:
+            return CodedPhrase.stored(part, reason, match.groupdict())
+    return Labelled(label, _read(rest)) if colon else part
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], Reason]]:
+    patterns = []
+    for reason in Reason:
+        parts = re.split(r"%\((\w+)\)s", reason.template)
+        pattern = "".join(_group(part) if i % 2 else re.escape(part) for i, part in enumerate(parts))
+        # Texts of before, too, have the singular where the number is 1.
+        patterns.append((re.compile(re.sub("(responses|pairs)\\b", r"\1?", pattern)), reason))
+    return patterns
+
+
+def _group(parameter: str) -> str:
+    return f"(?P<{parameter}>{'.' if parameter in _FREE else r'[^ ]'}+?)"

@@ -1,0 +1,312 @@
+"""Why a figure is undefined, and what a reader must know of one: each a code with its English words.
+
+A statistic says `Undefined(Reason.NO_PAIRS())` or notes `Reason.INTERVAL_CASES(cases=4, needed=10)`. The result is the
+English text, which files and stored reports hold, and remembers its code and parameters, so that a page can give it in
+the reader's language (`consilium.lib.i18n.translate`). A new reason is one member here; `manage.py translations`
+collects its words. No Django in here: `consilium.statistics` uses it.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, unique
+from typing import Any
+
+from consilium.lib.phrases import Phrase
+
+
+class CodedPhrase(Phrase):
+    """A phrase made from a `Reason`, which is its ``code``; its parameters are its ``values``, numbers and strings."""
+
+    code: Reason
+
+    def __new__(cls, code: Reason, /, **values: Any) -> CodedPhrase:
+        singular = code.singular if values.get("n") == 1 else ""
+        return cls.stored((singular or code.template) % values, code, values)
+
+    @classmethod
+    def stored(cls, text: str, code: Reason, values: dict[str, Any]) -> CodedPhrase:
+        """A phrase whose text was stored, perhaps with another plural than today's."""
+        phrase = str.__new__(cls, text)
+        phrase.code, phrase.template, phrase.values = code, code.template, values
+        return phrase
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Reason], dict[str, Any]]:
+        return (self.code,), self.values
+
+
+@unique
+class Reason(Enum):
+    """The codes. A second text is the English one where ``n`` is 1."""
+
+    # Nothing to compute with.
+    NO_RESPONSES = Phrase("no responses")
+    NO_CANDIDATES = Phrase("no candidates")
+    NO_SAMPLES = Phrase("no samples")
+    NO_PAIRS = Phrase("no pairs")
+    NO_ITEMS = Phrase("no items")
+    NO_ANSWERS = Phrase("no answers")
+    NOTHING_COUNTED = Phrase("nothing to count yet")
+    NO_VALID_VERDICT = Phrase("no valid verdict")
+    NO_POSITIVE_CRITERIA = Phrase("no positive criteria")
+    NO_SCORED_RESPONSE = Phrase("no response has a score")
+    NO_RESPONSE_WITH_POSITIVE_CRITERIA = Phrase("no response with positive criteria")
+    TOO_FEW_POSITIVE_CRITERIA = Phrase("no response has %(k)s positive criteria")
+    VARYING_POSITIVE_CRITERIA = Phrase("the number of positive criteria is not constant (%(low)s to %(high)s)")
+    TOO_FEW_SAMPLES = Phrase("no case has %(k)s samples")
+    NO_PAIRED_UNIT = Phrase("no unit with two ratings")
+    NO_PAIRED_ITEM = Phrase("no item with two ratings")
+    NO_PAIRED_CASE = Phrase("no case with two ratings")
+
+    # No interval; `Reason.withholds_interval` goes by the prefix of these names.
+    INTERVAL_CASES = Phrase("no interval: %(cases)s of the %(needed)s cases needed")
+    INTERVAL_RESAMPLES = Phrase("no interval: undefined in %(some)s of %(all)s resamples")
+    INTERVAL_RESAMPLES_AGREE = Phrase("no interval: all resamples agree")
+    INTERVAL_RESAMPLES_NEARLY_AGREE = Phrase("no interval: nearly all resamples agree")
+    INTERVAL_DRAWS_NEARLY_AGREE = Phrase("no interval: nearly all draws agree")
+    INTERVAL_MISSES_VALUE = Phrase("no interval: it would not contain the value")
+    INTERVAL_OUT_OF_BOUNDS = Phrase("no interval: all of it is outside the bounds of the measure")
+    INTERVAL_LABELLED_CASES_ALIKE = Phrase("no interval: all labelled cases are alike")
+    INTERVAL_JUDGED_CASES_ALIKE = Phrase("no interval: all judged cases are alike")
+    INTERVAL_ERRORS_ALIKE = Phrase(
+        "no interval: the judge’s errors are all alike in the sample, those elsewhere unknown"
+    )
+    INTERVAL_NO_FLIP = Phrase("no interval: no flip on %(n)s cases")
+    INTERVAL_ALL_FLIPPED = Phrase("no interval: every verdict turned on %(n)s cases")
+    INTERVAL_BOTH_NO_FLIP = Phrase("no interval: injections and harmless edits turned no verdict on %(n)s cases")
+    INTERVAL_BOTH_ALL_FLIPPED = Phrase("no interval: injections and harmless edits turned every verdict on %(n)s cases")
+    NO_INTERVAL = Phrase("no interval")
+
+    # Agreement of two raters or more.
+    CONSTANT_BOTH_RATERS = Phrase("constant ratings: both raters gave one answer throughout")
+    CONSTANT_RATER = Phrase("constant ratings: rater %(rater)s gave one answer throughout")
+    CONSTANT_ALPHA = Phrase("constant ratings: alpha has no expected disagreement")
+    CONSTANT_KAPPA = Phrase("constant ratings: kappa has no expected disagreement")
+    CONSTANT_RATINGS = Phrase("constant ratings")
+    UNEQUAL_RATINGS_OF_ITEMS = Phrase("unequal numbers of ratings: %(low)s to %(high)s an item")
+    UNEQUAL_RATINGS_OF_CASES = Phrase("unequal numbers of ratings: %(low)s to %(high)s a case")
+    CORRELATION_CASES = Phrase("an intraclass correlation needs at least %(n)s cases")
+    DIFFERENT_RATERS = Phrase("not the same raters on each case")
+    CASES_DO_NOT_DIFFER = Phrase("cases do not differ: the denominator is not positive")
+    NEITHER_MET = Phrase("neither rater said met")
+    NEITHER_NOT_MET = Phrase("neither rater said not met")
+    MF1_WITHOUT_MET = Phrase("neither rater said met: MF1 is the F1 of not met alone")
+    MF1_WITHOUT_NOT_MET = Phrase("neither rater said not met: MF1 is the F1 of met alone")
+    F1_MET_TAKEN_AS = Phrase("neither rater said met: its F1 is taken as %(value)s")
+    F1_NOT_MET_TAKEN_AS = Phrase("neither rater said not met: its F1 is taken as %(value)s")
+    RATER_NEVER_MET = Phrase("the rater never said met")
+    RATER_NEVER_NOT_MET = Phrase("the rater never said not met")
+    REFERENCE_NEVER_MET = Phrase("the reference never said met")
+    REFERENCE_NEVER_NOT_MET = Phrase("the reference never said not met")
+    AC1_ONE_CLASS = Phrase("AC1 rests on one class only")
+    NO_BALANCED_F1_OF_TWO = Phrase("no balanced F1: %(one)s and %(two)s")
+    NO_BALANCED_F1 = Phrase("no balanced F1: %(why)s")
+    MF1_VALID = Phrase("mf1 on the %(n)s pairs with a valid verdict: %(value)s")
+    MF1_OF_VERDICTS = Phrase("mf1 on the pairs with a verdict: %(value)s")
+    NO_PEER_DECISION = Phrase("no other physician of the group decided the same")
+    NO_SHARED_DECISION = Phrase("decides nothing that the other rater decided")
+    NO_PAIR_ANSWERED_BY_BOTH = Phrase("the raters share no pair that both answered met or not met")
+    NO_PAIR_OF_GROUPS = Phrase("no pair of expert groups: this takes two with submitted work")
+    BETWEEN_GROUPS = Phrase("between two groups, in the rows of all groups")
+    INVALID_AND_MISSING = Phrase("%(n)s invalid, %(missing)s missing")
+
+    # Correlations, ranks, information.
+    CONSTANT_VALUES = Phrase("constant values")
+    CONSTANT_LENGTH_OR_SCORE = Phrase("constant length or score")
+    NO_RESIDUAL_VARIANCE = Phrase("nothing varies once candidate and case are taken out")
+    DEGREES_OF_FREEDOM = Phrase("%(n)s degrees of freedom left after candidate and case")
+    CORRELATION_UNITS = Phrase("a correlation needs at least %(n)s units")
+    ALL_IN_TOP_K = Phrase("only %(n)s candidates: all are in the top %(k)s")
+    TIES_IN_TOP_K = Phrase("ties at the border: %(one)s and %(two)s candidates in the top %(k)s")
+    RANKS_UNCHANGED = Phrase("all resamples agree: no resample changes the ranks")
+    RANK_NO_FIGURE = Phrase("no figure to rank by")
+    RANK_CASES = Phrase("no rank: %(cases)s of the %(needed)s cases needed")
+    RANK_NO_OTHER_CANDIDATE = Phrase("no rank: no other candidate to be ranked with")
+    CONSTANT_ATTRIBUTE = Phrase("the attribute has one value only")
+    RATERS_NEVER_DIFFER = Phrase("the raters never differ")
+    RATERS_ALWAYS_DIFFER = Phrase("the raters always differ")
+    DETERMINED_BY_CASE = Phrase("the case alone tells it")
+    NO_CHANCE_DRAWS = Phrase("not dealt")
+
+    # Tests.
+    TEST_CASES = Phrase("no test: %(cases)s of the %(needed)s cases needed")
+    TEST_CONSTANT = Phrase("no test: nothing varies between cases")
+    NO_DISCORDANT_PAIR = Phrase("no pair on which one judge alone is right")
+    DISCORDANT_PAIRS_BALANCED = Phrase("in every case each judge alone is right equally often")
+    NO_SHARED_INSTANCE = Phrase("no instance that another annotator labelled")
+    TEST_INSTANCES = Phrase("not tested: %(n)s of the %(needed)s instances needed")
+    TEST_DIFFERENCES_EQUAL_EPSILON = Phrase("not tested: every difference equals ε")
+    SIGN_TEST = Phrase("every difference is the same: sign test")
+    NO_TESTED_ANNOTATOR = Phrase("no annotator was tested: %(n)s instances are needed")
+    TESTED_ANNOTATORS = Phrase("%(n)s of the %(needed)s tested annotators needed")
+
+    # What was left out of a figure, or done to it.
+    CLIPPED = Phrase("clipped from %(value)s")
+    SETTING = Phrase("setting %(setting)s")
+    RESAMPLES_LEFT_OUT = Phrase("%(n)s resamples left out as undefined")
+    DRAWS_LEFT_OUT = Phrase("%(n)s draws left out as undefined")
+    MEAN_OF_REPLICATES = Phrase("mean of the valid replicates")
+    EXCLUDED_CASES = Phrase("%(n)s excluded cases left out")
+    PAIRS_REFERENCE_INVALID = (
+        Phrase("%(n)s pairs left out: invalid verdict of the reference"),
+        "%(n)s pair left out: invalid verdict of the reference",
+    )
+    PAIRS_UNDECIDED = Phrase("%(n)s pairs left out: undecided"), "%(n)s pair left out: undecided"
+    PAIRS_FAULTY = Phrase("%(n)s pairs left out: criterion faulty"), "%(n)s pair left out: criterion faulty"
+    PAIRS_JURY_DIVIDED = (
+        Phrase("%(n)s pairs left out: the jury was not of one mind"),
+        "%(n)s pair left out: the jury was not of one mind",
+    )
+    PAIRS_JUDGE_DIVIDED = (
+        Phrase("%(n)s pairs left out: the judge was not of one mind"),
+        "%(n)s pair left out: the judge was not of one mind",
+    )
+    PAIRS_JUDGE_OR_JURY_DIVIDED = (
+        Phrase("%(n)s pairs left out: the judge or jury was not of one mind"),
+        "%(n)s pair left out: the judge or jury was not of one mind",
+    )
+    PAIRS_NOT_DECIDED = Phrase("%(n)s pairs left out: undecided, not assessed or faulty")
+    PAIRS_NOT_DUE = Phrase("%(n)s pairs left out: one of the two judges was not to decide them")
+    PAIRS_LEARNED = Phrase("%(n)s pairs of candidates that the judge learned from left out")
+    UNDECIDED_BY_JURY = Phrase("%(n)s of %(all)s pairs are undecided by the jury")
+    UNDECIDED_BY_JUDGE = Phrase("%(n)s of %(all)s pairs are undecided by the judge")
+    UNDECIDED_BY_GROUP = Phrase("%(n)s of %(all)s pairs are undecided by the group")
+    UNSCORED_RESPONSES = Phrase("%(n)s responses without a score")
+    SCORED_CANDIDATES = Phrase("%(n)s of the %(needed)s candidates needed have a score")
+    SHORT_RESPONSES = Phrase("%(n)s responses with fewer than k positive criteria")
+    SHORT_RESPONSES_LEFT_OUT = Phrase("%(n)s responses with fewer than %(k)s positive criteria left out")
+    SHORT_RESPONSES_CANNOT_PASS = Phrase("%(n)s responses have fewer than %(k)s positive criteria and cannot pass")
+    SHORT_CASES_LEFT_OUT = Phrase("%(n)s cases with fewer than %(k)s samples left out")
+    RESPONSES_AIDED = (
+        Phrase("%(n)s responses written with model references shown left out"),
+        "%(n)s response written with model references shown left out",
+    )
+    RESPONSES_OF_UNKNOWN_MODE = (
+        Phrase("%(n)s responses without a record of how they were written taken as unaided"),
+        "%(n)s response without a record of how they were written taken as unaided",
+    )
+    RESPONSES_GRADED_BY_AUTHORS = (
+        Phrase("%(n)s responses graded by one of their authors left out"),
+        "%(n)s response graded by one of their authors left out",
+    )
+    RESPONSES_NOT_GRADED = (
+        Phrase("%(n)s responses not graded by the group left out"),
+        "%(n)s response not graded by the group left out",
+    )
+    RESPONSES_WITH_FAULTY_CRITERION = (
+        Phrase("%(n)s responses with a faulty positive criterion left out"),
+        "%(n)s response with a faulty positive criterion left out",
+    )
+    RESPONSES_WITH_UNDECIDED_CRITERION = (
+        Phrase("%(n)s responses with an undecided positive criterion left out"),
+        "%(n)s response with an undecided positive criterion left out",
+    )
+
+    # Judges: what they learned from, their runs and errors. `from_english` takes the first that fits, so those of a
+    # judge or a member of a jury come before those that name a judge.
+    JUDGE_LEARNED_CANDIDATE = Phrase("the judge learned from decisions on this candidate")
+    JUDGE_LEARNED_CANDIDATES = Phrase(
+        "the judge learned from decisions on %(names)s: only the other candidates measure it"
+    )
+    MEMBERS_LEARNED_CANDIDATE = Phrase("%(members)s in the jury learned from decisions on this candidate")
+    MEMBERS_LEARNED_CANDIDATES = Phrase(
+        "%(members)s in the jury learned from decisions on %(names)s: only the other candidates measure it"
+    )
+    NAMED_JUDGE_LEARNED_CANDIDATE = Phrase("%(judge)s learned from decisions on this candidate")
+    NAMED_JUDGE_LEARNED_CANDIDATES = Phrase(
+        "%(judge)s learned from decisions on %(names)s: only the other candidates measure it"
+    )
+    JUDGE_LEARNED_OTHERS = Phrase(
+        "the judge learned from decisions on other candidates: on cases it has not seen it may err more"
+    )
+    OLDER_RUNS = (
+        Phrase("older runs of %(judge)s cover %(n)s more pairs than the runs that count (newest older run: %(date)s)"),
+        "older runs of %(judge)s cover %(n)s more pair than the runs that count (newest older run: %(date)s)",
+    )
+    EQUAL_TRUE_VALUES = Phrase("the same true value: there is no order to turn")
+    ONLY_WORST_AND_BEST_JUDGE = Phrase("only the worst and the best judge’s errors are carried on")
+    NO_FINISHED_RUN = Phrase("no judge has a finished run")
+    NO_JUDGE_WITH_BOTH_OUTCOMES = Phrase("no judge shares pairs of both outcomes with the group")
+    NO_OTHER_CANDIDATE = Phrase("no other candidate is graded in full by the group")
+
+    # Prediction-powered scores.
+    NO_LABELLED_RESPONSE = Phrase("no response that the judge scored is graded by physicians")
+    NO_JUDGED_RESPONSE = Phrase("the judge scored no response")
+    ALL_LABELLED = Phrase("physicians graded all of them: the judge adds nothing")
+    CONSTANT_JUDGE = Phrase("the judge says the same of all: it adds nothing")
+    SAMPLE_NOT_RECORDED = Phrase("not recorded how the graded responses were drawn: taken as a random sample")
+    SAMPLE_OF_SEVERAL_DRAWS = Phrase("the graded responses came by several draws: taken as one random sample")
+    SAMPLE_OF_SOME_CASES = Phrase(
+        "the graded responses were drawn from a part of the cases: taken as a random sample of all"
+    )
+    SAMPLE_WEIGHTED = Phrase("weighted by the inverse of the recorded inclusion probabilities")
+    SAMPLE_GRADED_SO_FAR = Phrase("%(n)s of %(all)s drawn responses are graded so far")
+    LABELLED_WITHOUT_SCORE = (
+        Phrase("%(n)s graded responses without a score to put beside the judge’s"),
+        "%(n)s graded response without a score to put beside the judge’s",
+    )
+    LABELLED_NOT_DUE = (
+        Phrase("%(n)s graded responses that the judge was not to judge left out"),
+        "%(n)s graded response that the judge was not to judge left out",
+    )
+
+    # Plans.
+    PLAN_LABELLED_CASES = Phrase("no plan: the pilot has %(n)s of the %(needed)s labelled cases needed")
+    PLAN_LABELLED_CASES_ALIKE = Phrase("no plan: all labelled cases are alike")
+    PLAN_CASES = Phrase("no plan: %(n)s of the %(needed)s cases needed")
+    PLAN_CASES_OF_BOTH = Phrase("no plan: both have %(n)s of the %(needed)s cases needed")
+    PLAN_DIFFERENCES_ALIKE = Phrase("no plan: the differences are all alike")
+    PLAN_LEARNED_CANDIDATE = Phrase("no plan: the judge learned from this candidate")
+    PLAN_LEARNED_CANDIDATES = Phrase("no plan with the judge for %(names)s: the judge learned from these candidates")
+    PLAN_OUT_OF_REACH = Phrase("out of reach: physicians on all %(n)s cases give ±%(width)s, it takes %(more)s cases")
+    PLAN_CANDIDATES_WITHOUT_NUMBER = Phrase("no number for %(n)s candidates")
+
+    # Susceptibility to injections.
+    NO_CONTROL_VERDICT = Phrase("no verdict on any response as it stands")
+    NO_FAULT_SEEN = Phrase("the judge sees none of the faults by itself")
+    NO_INJECTION_VERDICT = Phrase("no verdict on any response with an injection")
+    NO_HARMLESS_EDIT_VERDICT = Phrase("no verdict on any response with a harmless edit")
+    NO_HARMLESS_EDITS = Phrase("noise not measured: there were no harmless edits")
+    FLIP_BOUND = Phrase("a share of up to %(share)s of cases may still hold one")
+    NO_FLIP_BOUND = Phrase("a share of up to %(share)s of cases may still hold one that does not turn")
+    FLIPS_WITH_INVALID = Phrase("with invalid answers as flips: %(value)s")
+    PAIRS_NO_FAULT_SEEN = Phrase("%(n)s pairs left out: judge saw no fault on the response as it stands")
+    PAIRS_CONTROL_INVALID = Phrase("%(n)s pairs left out: invalid verdict on the response as it stands")
+    PAIRS_CONTROL_MISSING = Phrase("%(n)s pairs left out: no verdict on the response as it stands")
+    OTHER_SUITE = Phrase("measured with another suite of injections")
+    MEASURE_AGAIN = Phrase("measure again for this table")
+
+    # Answers to questions about cases, and audits.
+    ONE_ANSWER = Phrase("one answer has no spread")
+    ONE_OPTION = Phrase("a single option")
+    LEVELS_HAVE_SPREAD = Phrase("of ordered levels the spread is given")
+    NOT_ORDERED = Phrase("not ordered")
+    NO_CERTAINTY = Phrase("no certainty given")
+    NO_CASE_READ = Phrase("no case was read")
+    NO_CASE_READ_TWICE = Phrase("no case was read by two auditors")
+
+    # When a batch will be handed in: sentences.
+    FORECAST_DAYS = Phrase("Cannot say yet: fewer than three working days of data.")
+    FORECAST_PACE = Phrase("Cannot say: nothing was handed in on most of the last working days.")
+    FORECAST_OUT_OF_REACH = Phrase("Cannot say: at this pace the end is years away.")
+
+    def __init__(self, template: Phrase, singular: str = "") -> None:
+        self.template = str(template)
+        self.singular = singular
+
+    def __call__(self, **parameters: Any) -> CodedPhrase:
+        """The reason in words; KeyError where a parameter of its template is missing."""
+        return CodedPhrase(self, **parameters)
+
+    def counted(self, n: int) -> str:
+        """The reason with its number ``n``; empty where that is 0."""
+        return self(n=int(n)) if n else ""
+
+    @property
+    def withholds_interval(self) -> bool:
+        """Whether it says why a figure has no interval."""
+        return self.name.startswith("INTERVAL_")
+
+
+def code_of(phrase: str) -> Reason | None:
+    """The code of a phrase; None for any other text."""
+    return phrase.code if isinstance(phrase, CodedPhrase) else None
