@@ -23,7 +23,6 @@ from agreement.stored import table_names
 from agreement.tables import Row
 from consilium.core.jobs import JobStatus
 from consilium.lib.i18n import translate_remark
-from rubrics.models import JobStatus
 
 Context = dict[str, Any]
 

@@ -25,7 +25,6 @@ from annotation.services.labels import (
     OptionRefused,
     QuestionInput,
 )
-from annotation.wire import LARGEST_VERSION, Malformed, note_of
 from consilium.core.limits import MAX_NOTE_LENGTH
 from rubrics.models import Benchmark, slug_characters
 

@@ -20,7 +20,7 @@ from django.utils.formats import date_format
 from numpy.typing import NDArray
 
 from annotation.models.outcomes import outcome_code_sql
-from consilium.lib.ratings import Outcome, Ratings, Span, copy_columns, fetch_ratings
+from consilium.lib.ratings import Ratings, Span, copy_columns, fetch_ratings
 from consilium.lib.reasons import Reason
 from consilium.statistics.outcomes import Outcome
 from rubrics.exclusion import counting, marked

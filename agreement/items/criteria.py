@@ -9,7 +9,6 @@ import numpy as np
 from agreement.items.inputs import Items
 from agreement.pairs import PairStatus, conservative_counts, n_counted, n_invalid, tally, valid_counts
 from agreement.tables import Row, Table
-from consilium.lib.ratings import Outcome
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.item_rest import item_rest
 from consilium.statistics.macro_f1 import macro_f1_figures

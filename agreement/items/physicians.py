@@ -9,7 +9,6 @@ from agreement.items.inputs import Items, Votes
 from agreement.pairs import Pairs, PairStatus, positions
 from agreement.tables import Row, Table
 from consilium.lib.order import natural
-from consilium.lib.ratings import Outcome
 from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts

@@ -11,7 +11,6 @@ from django.views.decorators.http import require_safe
 from agreement import access, files
 from agreement.models import Report
 from consilium.core.jobs import JobStatus
-from rubrics.models import JobStatus
 
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest

@@ -22,7 +22,6 @@ from annotation.api.serializers import Plain
 from annotation.models import LabelTask
 from annotation.payload import LARGEST_VERSION
 from annotation.services import labels as services
-from annotation.wire import LARGEST_VERSION
 from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.versioning import StaleSave
 from consilium.lib.api import StrictSerializer

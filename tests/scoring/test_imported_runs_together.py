@@ -22,8 +22,7 @@ from agreement.services import create_report
 from agreement.services import run as run_report
 from agreement.stored import table_of
 from consilium.lib import from_english as remarks
-from consilium.lib import remarks
-from consilium.lib.ratings import Outcome, Span
+from consilium.lib.ratings import Span
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Candidate, Response, Rubric
 from scoring.judge_runs import coverage_notes, run_sets
